@@ -1,4 +1,4 @@
-//! Borrows NumPy arrays as slices, and makes new arrays.
+//! Borrows NumPy arrays as slices, and creates new arrays.
 
 use numpy::ndarray::Dimension;
 use numpy::{
@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 
 use crate::error::to_py;
 
-/// Loads the parts of NumPy that the bindings need. Loading runs Python code; if the first array of a call did it,
-/// Ctrl-C would cause a panic there.
+/// Loads the parts of NumPy that the bindings need. Loading runs Python code. If the first array of a call loaded them,
+/// Ctrl-C at that moment would cause a panic.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     py.import("numpy")?;
     let array = PyArray1::<f64>::zeros(py, 1, false);
@@ -29,8 +29,8 @@ pub(crate) fn read<'py, T: Element, D: Dimension>(
     values.cast::<PyArray<T, D>>().ok().map(|array| array.try_readonly().map_err(taken))
 }
 
-/// Defines an enum of read-only arrays by the type of their values. Only the type selects the variant: any other
-/// problem with an array of a matching type is an error.
+/// Defines an enum of read-only arrays with one variant for each type of values. The type alone selects the variant.
+/// Any other problem with an array of a matching type is an error.
 macro_rules! array_of {
     ($(#[$doc:meta])* $name:ident, $array:ident, $needed:literal, $($variant:ident($value:ty)),+) => {
         $(#[$doc])*
@@ -52,7 +52,7 @@ macro_rules! array_of {
 }
 pub(crate) use array_of;
 
-/// Returns the error for an object that is no array of an accepted type.
+/// Returns the error for an object that is not an array of an accepted type.
 pub(crate) fn unfit(values: &Bound<'_, PyAny>, needed: &str) -> PyErr {
     let found = match values.cast::<PyUntypedArray>() {
         Ok(array) => format!("{}-dimensional {}", array.ndim(), array.dtype()),
@@ -104,7 +104,8 @@ impl AnyMatrix<'_> {
     }
 }
 
-/// Returns the error for an array that another thread writes to, or reads while this thread has to write to it.
+/// Returns the error for an array that another thread writes to, or that another thread reads while this thread must
+/// write to it.
 fn taken(_: BorrowError) -> PyErr {
     to_py(Error::Argument(
         "the array is in use by another call that overwrites it, or would be overwritten while it is read: \

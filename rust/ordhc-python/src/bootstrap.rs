@@ -1,4 +1,4 @@
-//! Resampled answers and their trees.
+//! Trees and scores of resampled answers.
 
 use std::sync::Mutex;
 
@@ -37,7 +37,8 @@ pub(crate) fn draw_times<'py>(
     Ok(PyArray1::from_iter(py, times.into_iter().map(i64::from)))
 }
 
-/// The trees of resamples, and (n, 3) scores: revenue and satisfied share of the first tree, and held-out share.
+/// Returns the trees of resamples, and (n, 3) scores: revenue and satisfied share of the original tree, and held-out
+/// share.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn bootstrap_adds<'py>(
@@ -135,7 +136,8 @@ impl Tallies {
         })
     }
 
-    /// Returns a (k, 2) array: for each resample, the revenue of the first tree, and the share of answers it satisfies.
+    /// Returns a (k, 2) array. For each resample: the revenue of the original tree, and the share of answers with which
+    /// it agrees.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let inner = self.inner.lock().expect(GONE);
         let tallies = inner.as_ref().ok_or_else(|| to_py(Error::Argument(GONE.into())))?;
@@ -143,7 +145,7 @@ impl Tallies {
         PyArray1::from_iter(py, scores.iter().flat_map(|&(revenue, share)| [revenue, share])).reshape([scores.len(), 2])
     }
 
-    /// Returns the trees; they can be taken once.
+    /// Returns the trees of the resamples. This method can be called only once.
     fn trees<'py>(
         &self,
         py: Python<'py>,
@@ -161,7 +163,8 @@ impl Tallies {
     }
 }
 
-/// Adds to `sums`, (k, 3), the answers a resample did not draw that its tree satisfies, contradicts or leaves open.
+/// Adds to `sums` (k, 3), for each resample, the weights of the answers that were not drawn: those that the resample's
+/// tree satisfies, contradicts, and leaves open.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn add_rest<'py>(

@@ -1,5 +1,6 @@
-//! Runs work without the interpreter's lock, and calls Python meanwhile for signals, progress and row updates. Row
-//! updates hold the lock; `linkage` reports their progress.
+//! Runs work without the interpreter's lock. Meanwhile, calls Python to check for signals and to report progress. Also
+//! calls row updates that are written in Python. A row update holds the lock, so `linkage` reports the progress of such
+//! work.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,14 +13,14 @@ use pyo3::prelude::*;
 
 use crate::error::to_py;
 
-/// Time between two checks of signals, and between two reports of progress.
+/// The time between two checks for signals, and between two reports of progress.
 const PERIOD: Duration = Duration::from_millis(50);
 
 /// Runs `work` without the interpreter's lock, so that other Python threads continue.
 ///
-/// Work that may be `long` runs on a separate thread. This thread meanwhile checks for Ctrl-C and reports the completed
-/// fraction to `progress`; an error in either stops the work. Short work runs on this thread. So does long work if no
-/// thread can be started; it then checks for Ctrl-C whenever it advances.
+/// Work that may be `long` runs on a separate thread. Meanwhile this thread checks for Ctrl-C and reports the completed
+/// fraction to `progress`. An error in either one stops the work. Short work runs on this thread. Long work also runs
+/// on this thread if no other thread can be started. Then Ctrl-C is checked for whenever the work advances.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     long: bool,
@@ -36,13 +37,14 @@ pub(crate) fn run<R: Send>(
     Ok(result.expect("a task without an error has its result"))
 }
 
-/// Warns the caller of the Python package why a result is less certain than it seems.
+/// Issues a warning of the Python package, which says why a result is less certain than it seems. `None` issues no
+/// warning.
 fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
     let Some(text) = text else { return Ok(()) };
     py.import("ordhc.errors")?.call_method1("warn", (text,)).map(drop)
 }
 
-/// Work of any type, boxed, so that the code around it is compiled once.
+/// Work with any result, boxed so that the code around it is compiled only once.
 type Task<'a> = &'a mut (dyn FnMut(&Monitor) -> ordhc::Result<()> + Send);
 
 fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, task: Task<'_>) -> PyResult<()> {
@@ -70,22 +72,22 @@ type Watched<'a> = &'a mut (dyn FnMut(&Monitor) + Send);
 
 /// Runs work on this thread, with a monitor that checks for Ctrl-C itself.
 fn here(progress: Option<Py<PyAny>>, task: Watched<'_>) -> PyResult<()> {
-    let trouble = Arc::new(Mutex::new(None));
-    let found = Arc::clone(&trouble);
+    let failure = Arc::new(Mutex::new(None));
+    let found = Arc::clone(&failure);
     let monitor = Monitor::watched(PERIOD, move |done| {
-        let told = Python::attach(|py| tell(py, done, progress.as_ref()));
-        let fine = told.is_ok();
-        if let Err(error) = told {
+        let reported = Python::attach(|py| report(py, done, progress.as_ref()));
+        let fine = reported.is_ok();
+        if let Err(error) = reported {
             found.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
         fine
     });
     task(&monitor);
-    let trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
-    trouble.map_or(Ok(()), Err)
+    let failure = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+    failure.map_or(Ok(()), Err)
 }
 
-/// Runs work on a separate thread; returns `None` if no thread can be started.
+/// Runs work on a separate thread. Returns `None` if no thread can be started.
 fn beside(progress: Option<&Py<PyAny>>, task: Watched<'_>) -> Option<PyResult<()>> {
     let monitor = &Monitor::new();
     std::thread::scope(|scope| {
@@ -95,16 +97,16 @@ fn beside(progress: Option<&Py<PyAny>>, task: Watched<'_>) -> Option<PyResult<()
             let _ = sender.send(ended);
         };
         std::thread::Builder::new().spawn_scoped(scope, run).ok()?;
-        let mut trouble = None;
+        let mut failure = None;
         loop {
             match receiver.recv_timeout(PERIOD) {
-                Ok(Ok(())) => return Some(trouble.map_or(Ok(()), Err)),
+                Ok(Ok(())) => return Some(failure.map_or(Ok(()), Err)),
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
                 Err(RecvTimeoutError::Disconnected) => unreachable!("the work always says that it ended"),
-                Err(RecvTimeoutError::Timeout) if trouble.is_none() => {
-                    if let Err(error) = Python::attach(|py| tell(py, monitor.fraction(), progress)) {
+                Err(RecvTimeoutError::Timeout) if failure.is_none() => {
+                    if let Err(error) = Python::attach(|py| report(py, monitor.fraction(), progress)) {
                         monitor.cancel();
-                        trouble = Some(error);
+                        failure = Some(error);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -113,7 +115,7 @@ fn beside(progress: Option<&Py<PyAny>>, task: Watched<'_>) -> Option<PyResult<()
     })
 }
 
-fn tell(py: Python<'_>, done: f64, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+fn report(py: Python<'_>, done: f64, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     py.check_signals()?;
     match progress {
         Some(progress) => progress.call1(py, (done,)).map(|_| ()),
@@ -121,7 +123,7 @@ fn tell(py: Python<'_>, done: f64, progress: Option<&Py<PyAny>>) -> PyResult<()>
     }
 }
 
-/// A row update written in Python; `failure` keeps the exception that it raised.
+/// Calls a row update that is written in Python. Stores an exception that it raises in `failure`.
 pub(crate) fn update_row(
     py: Python<'_>,
     callback: &Py<PyAny>,

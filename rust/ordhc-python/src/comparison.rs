@@ -1,4 +1,4 @@
-//! Checked comparisons.
+//! Comparisons that are read from arrays and checked.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,8 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// Evaluates an expression for either type of [`Answers`]. Use it inside `work`: code around it is compiled twice.
+/// Evaluates an expression for either type of [`Answers`]. Use this macro inside `work`, because all code in the
+/// expression is compiled twice.
 macro_rules! with {
     ($any:expr, $answers:ident => $value:expr) => {
         match $any {
@@ -67,11 +68,11 @@ macro_rules! with {
 pub(crate) use with;
 
 array_of! {
-    /// Rows as given: of a type that can be kept, or wider.
+    /// Rows as the caller passed them, of a type that the engine reads without a copy or of a wider type.
     Wide, PyReadonlyArray2, "uint8, uint16, int32 or int64 in 2 dimensions", U8(u8), U16(u16), I32(i32), I64(i64)
 }
 
-/// Returns the rows to keep (`None` if the array itself will do), and the number of leaves.
+/// The rows to keep (`None` if the array itself can be kept), and the number of leaves.
 type Checked<'py> = (Option<Bound<'py, PyArray2<i32>>>, usize);
 
 #[pyfunction]
@@ -112,7 +113,7 @@ fn checked<'a, const K: usize>(
     py.detach(|| Comparisons::new(rows, n_leaves)).map_err(to_py)
 }
 
-/// Returns which leaves have answers of positive weight.
+/// Returns a boolean array: for each leaf, true if it has answers of positive weight.
 #[pyfunction]
 pub(crate) fn answered<'py>(
     py: Python<'py>,
@@ -120,7 +121,7 @@ pub(crate) fn answered<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyArray1<bool>>> {
-    /// Number of rows that are read before the loop checks whether all leaves were found.
+    /// The number of rows that are read before the loop checks whether all leaves were found.
     const ROWS: usize = 1 << 10;
     let answers = Answers::of(&values, weights.as_ref(), n_leaves)?;
     let seen = with!(&answers, answers => {
@@ -140,8 +141,8 @@ pub(crate) fn answered<'py>(
     Ok(PyArray1::from_vec(py, seen))
 }
 
-/// Borrows comparisons from arrays and checks them again. The check takes a small part of the time of any work with
-/// them.
+/// Borrows comparisons from arrays, and checks them again. The check takes little time compared to any work with the
+/// comparisons.
 pub(crate) fn comparisons<'a, const K: usize>(
     values: &'a Rows<'_>,
     weights: Option<&'a PyReadonlyArray1<'_, f64>>,
@@ -162,7 +163,7 @@ pub(crate) fn comparisons<'a, const K: usize>(
 type Ends<'py> = Bound<'py, PyArray1<i64>>;
 type Counts<'py> = Bound<'py, PyArray2<i64>>;
 
-/// Returns the rows that contain each leaf; the rows of leaf `i` end at `ends[i]`.
+/// Returns the rows that contain each leaf, leaf by leaf. The rows of leaf `i` end at `ends[i]`.
 #[pyfunction]
 pub(crate) fn index_rows<'py>(
     py: Python<'py>,
@@ -175,7 +176,7 @@ pub(crate) fn index_rows<'py>(
     Ok((PyArray1::from_vec(py, ends), PyArray1::from_vec(py, rows)))
 }
 
-/// Returns the (q, K) leaves of the distinct questions, and (q, 2) counts of their two outcomes.
+/// Returns the (q, K) leaves of the distinct questions, and the (q, 2) counts of the two answers to each question.
 #[pyfunction]
 pub(crate) fn questions<'py>(
     py: Python<'py>,

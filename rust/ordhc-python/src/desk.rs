@@ -1,4 +1,4 @@
-//! A learner and the people who answer it.
+//! A learner together with the people who answer its questions.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,11 +14,11 @@ use crate::error::to_py;
 use crate::learn::{Asked, Either, Learner, Questions, told};
 use crate::tree::Tree;
 
-/// A learner at work with people. One call at a time: others wait.
+/// A learner and the questions that people have. Calls are serialised: a second call waits for the first.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Desk(Mutex<Width>);
 
-/// By the number of leaves in a question.
+/// A desk whose questions have three or four leaves.
 #[derive(Clone)]
 enum Width {
     Three(Box<ordhc::bindings::Desk<3>>),
@@ -35,16 +35,16 @@ macro_rules! with {
     };
 }
 
-/// Columns of events, see `python/ordhc/asking/events.py`.
+/// The columns of a table of events, see `python/ordhc/asking/events.py`.
 struct Table<'a> {
     first: u64,
     kinds: &'a [i8],
     refs: &'a [i64],
     leaves: (&'a [i32], &'a [usize]),
     answers: &'a [i8],
-    /// How likely answers are right, NaN where the learner's settings say so.
+    /// For each answer: the probability that it is right. NaN uses the learner's settings.
     p: &'a [f64],
-    /// The person who gave each answer; 0 if unknown.
+    /// For each answer: the person who gave it, or 0 if unknown.
     who: &'a [i32],
     skipped: &'a [bool],
 }
@@ -88,15 +88,16 @@ impl Table<'_> {
     }
 }
 
-/// How many leaves a question has.
+/// Returns the number of leaves in a question.
 fn width<const K: usize>(_: &ordhc::bindings::Desk<K>) -> usize {
     K
 }
 
 impl Desk {
-    /// For who is not attached to the interpreter, which work that is watched needs now and then.
+    /// Locks the desk. Call this only while detached from the interpreter. Watched work holds this lock and attaches to
+    /// the interpreter from time to time, so waiting while attached would be a deadlock.
     fn lock(&self) -> MutexGuard<'_, Width> {
-        // A lock is poisoned only by a panic, which the caller has received as an exception.
+        // A lock is poisoned only by a panic, which the caller has already received as an exception.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -120,7 +121,7 @@ impl Desk {
         py.detach(|| Self(Mutex::new(self.lock().clone())))
     }
 
-    /// Events as they happened; the first has the number `first`.
+    /// Applies events in the order in which they happened. The first event has the number `first`.
     #[expect(clippy::too_many_arguments, reason = "columns of a table")]
     fn replay(
         &self,
@@ -147,7 +148,7 @@ impl Desk {
         py.detach(|| with!(self.lock(), desk => table.replay(desk)))
     }
 
-    /// One event, as `replay` takes many; no leaves where there are none.
+    /// Applies one event, given in the same way as to `replay`. `leaves` is empty for an event without leaves.
     #[expect(clippy::too_many_arguments, reason = "columns of a table")]
     fn happen(
         &self,
@@ -183,7 +184,7 @@ impl Desk {
         py.detach(|| with!(self.lock(), desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
-    /// Returns the (m, 3) or (m, 4) leaves of the first questions that no person has.
+    /// Returns the (m, 3) or (m, 4) leaves of at most `most` questions that no person has.
     #[pyo3(signature = (most, progress=None))]
     fn waiting<'py>(
         &self,
@@ -200,7 +201,7 @@ impl Desk {
         PyArray1::from_vec(py, leaves).reshape(shape)
     }
 
-    /// Returns the questions that people have, without those of `taken` (ascending).
+    /// Returns at most `most` questions that people have, without the numbers in `taken` (ascending).
     fn open<'py>(&self, py: Python<'py>, most: usize, taken: PyReadonlyArray1<'py, i64>) -> PyResult<Questions<'py>> {
         let taken: Vec<u64> = taken.as_slice()?.iter().map(|&number| number as u64).collect();
         let asked = match &*self.lock_attached(py) {
@@ -210,12 +211,12 @@ impl Desk {
         asked.into_py(py)
     }
 
-    /// Whether a number is not answered, and the learner still asks it.
+    /// Returns true if a number is not answered and the learner still asks its question.
     fn is_asked(&self, py: Python<'_>, number: u64) -> bool {
         with!(self.lock_attached(py), desk => desk.is_asked(number))
     }
 
-    /// Whether the learner asks about these leaves now.
+    /// Returns true if the learner asks about these leaves now.
     fn asks(&self, py: Python<'_>, leaves: Vec<u32>) -> bool {
         match &*self.lock_attached(py) {
             Width::Three(desk) => leaves.try_into().is_ok_and(|leaves| desk.asks(leaves)),
@@ -229,13 +230,13 @@ impl Desk {
         callbacks::run(py, false, progress, work).map(Tree::from)
     }
 
-    /// As the learner's.
+    /// Does the same as the learner's method `support`.
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), desk => desk.learner().support(tree)))
     }
 
-    /// As the learner's.
+    /// Does the same as the learner's method `places`.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), desk => desk.learner().places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())

@@ -10,21 +10,21 @@ pyo3::create_exception!(
     ordhc._ordhc,
     InputError,
     PyValueError,
-    "Input that cannot be used; the message says where and why.
+    "The input cannot be used. The message says where and why.
 
 Attributes
 ----------
 reason
-    What is wrong, without the place in front of it.
+    What is wrong, without the place.
 row
-    The row of the comparisons or of the matrix that it is about, from 0; None if it is about none.
+    The row of the comparisons or of the matrix that the error is about, from 0; None if there is no such row.
 line
-    The line of the text, from 1; None if it is about none.
+    The line of the text that the error is about, from 1; None if there is no such line.
 leaves
-    The leaves that it is about, as tuples of ids: triplets, pairs, the leaves of a row, or single ones; None if it is
-    about none.
+    The leaves that the error is about, as tuples of ids: triplets, pairs, the leaves of a row, or single leaves; None
+    if there are no such leaves.
 path
-    The file, as messages call it; None if it is about none.
+    The file that the error is about, as it is written in messages; None if there is no such file.
 
 Examples
 --------
@@ -41,14 +41,14 @@ pyo3::create_exception!(
     ordhc._ordhc,
     OrdhcWarning,
     PyUserWarning,
-    "Something was passed over that the user should know of."
+    "A warning about something that was skipped or is uncertain."
 );
 
 pub(crate) fn to_py(error: Error) -> PyErr {
     Python::attach(|py| converted(py, &error, error.reason()))
 }
 
-/// Converts an error; leaves in its message get their names.
+/// Converts an error to an exception. In its message, leaves are written by name.
 pub(crate) fn to_py_named(py: Python<'_>, error: &Error, names: Option<&Bound<'_, PyTuple>>) -> PyErr {
     let Some(names) = names else { return converted(py, error, error.reason()) };
     let name = |leaf: usize| names.get_item(leaf).map_or_else(|_| leaf.to_string(), |name| name.to_string());

@@ -1,4 +1,4 @@
-//! Data with a known answer.
+//! Generated data whose right answer is known.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use ordhc::generate::PlantedModel;

@@ -1,4 +1,4 @@
-//! Learners and an oracle that knows the tree.
+//! Learners, and an oracle that knows the tree.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -17,11 +17,11 @@ use crate::tree::Tree;
 /// Question numbers and their (m, 3) or (m, 4) leaves.
 pub(crate) type Questions<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i32>>);
 
-/// A learner of a tree. One call at a time: others wait.
+/// A learner of a tree. Calls are serialised: a second call waits for the first.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Learner(pub(crate) Mutex<Either>);
 
-/// By the number of leaves in a question.
+/// A learner whose questions have three or four leaves.
 pub(crate) enum Either {
     Three(Box<dyn learn::Learner<3>>),
     Four(Box<dyn learn::Learner<4>>),
@@ -38,9 +38,10 @@ macro_rules! with {
 }
 
 impl Learner {
-    /// For who is not attached to the interpreter, which work that is watched needs now and then.
+    /// Locks the learner. Call this only while detached from the interpreter. Watched work holds this lock and attaches
+    /// to the interpreter from time to time, so waiting while attached would be a deadlock.
     fn lock(&self) -> MutexGuard<'_, Either> {
-        // A call that panicked has left half a learner, which is not used again.
+        // A call that panicked has left the learner in an incomplete state, so the learner must not be used again.
         self.0.lock().expect("an earlier call of this learner broke")
     }
 
@@ -49,13 +50,13 @@ impl Learner {
     }
 }
 
-/// Returns an answer of person `who` (0 if unknown) that is right with probability `p` (NaN: by the learner's
-/// settings).
+/// Returns an answer of person `who` (0 if unknown) that is right with probability `p`. If `p` is NaN, the learner's
+/// settings are used.
 pub(crate) fn told(answer: i8, p: f64, who: i32) -> Told {
     Told { answer, p: (!p.is_nan()).then_some(p), who: u32::try_from(who).ok().filter(|&who| who > 0) }
 }
 
-/// Numbers and leaves, one question after the other.
+/// Numbers and leaves of questions, stored one question after the other.
 pub(crate) struct Asked {
     ids: Vec<i64>,
     leaves: Vec<i32>,
@@ -139,7 +140,7 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Three(learner.map_err(to_py)?))))
     }
 
-    /// One that asks about four leaves.
+    /// Returns a learner that asks about four leaves.
     #[staticmethod]
     #[pyo3(signature = (method, n_leaves, seed, *, n_landmarks, q, n_references, budget))]
     fn of_quadruplets(
@@ -161,7 +162,8 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(method.learner(n_leaves, seed).map_err(to_py)?))))
     }
 
-    /// One that asks what is least certain, of (m, 3) or (m, 4) questions only.
+    /// Returns a learner that asks the questions with the most expected information, only from the (m, 3) or (m, 4)
+    /// questions in `among`.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, seed, among, *, questions, repeat))]
     fn uncertain_among(
@@ -184,8 +186,8 @@ impl Learner {
         Ok(Self(Mutex::new(learner.map_err(to_py)?)))
     }
 
-    /// One that asks which of two pairs is closer, where answers are least certain; of pairs that share a leaf if
-    /// `anchored`.
+    /// Returns a learner that asks which of two pairs is closer, choosing the questions with the most expected
+    /// information. If `anchored`, the two pairs share a leaf.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, seed, anchored, *, questions, repeat))]
     fn uncertain_of_pairs(
@@ -200,7 +202,7 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(learner))))
     }
 
-    /// Returns a learner that asks each question `times` times, from a learner that was not asked yet.
+    /// Returns a learner that asks each question `times` times. This learner must not have been asked yet.
     fn repeated(&self, py: Python<'_>, times: u64) -> PyResult<Self> {
         let repeated = match &*self.lock_attached(py) {
             Either::Three(one) => ordhc::bindings::repeated(one.boxed_clone(), times).map(Either::Three),
@@ -224,8 +226,8 @@ impl Learner {
         with!(self.lock_attached(py), learner => Asked::from(learner.open())).into_py(py)
     }
 
-    /// Gives answers to the learner, one after the other, each with the probability that it is right (NaN: by the
-    /// settings) and its person (0 if unknown). Returns the position of the first invalid answer, and the reason.
+    /// Passes answers to the learner, one after the other. Each answer has a probability that it is right (NaN uses the
+    /// settings) and a person (0 if unknown). Returns the position of the first invalid answer and the reason.
     fn tell(
         &self,
         py: Python<'_>,
@@ -264,19 +266,21 @@ impl Learner {
         .map(Tree::from)
     }
 
-    /// By merge of the tree: the share of answers that agree with it, of a learner that revises one.
+    /// Returns, for each merge of the tree, the share of answers that agree with it. Returns `None` unless the learner
+    /// revises a tree.
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
     }
 
-    /// Likely places of a leaf: probability, leaves of a cluster, whether the leaf is one more child of this cluster.
+    /// Returns the likely places of a leaf. Each has a probability, the leaves of a cluster, and whether the leaf is
+    /// one more child of this cluster.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), learner => learner.places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())
     }
 
-    /// How many leaves a question has.
+    /// Returns the number of leaves in a question.
     #[getter]
     fn width(&self, py: Python<'_>) -> usize {
         match &*self.lock_attached(py) {
@@ -321,7 +325,7 @@ impl Learner {
     }
 }
 
-/// Answers questions as a tree has it, always rightly.
+/// An oracle that answers questions according to a tree, without errors.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct TreeOracle(Mutex<Oracle>);
 
@@ -333,7 +337,7 @@ impl TreeOracle {
         Self(Mutex::new(py.detach(|| Oracle::new(tree))))
     }
 
-    /// (m,) answers to (m, 3) leaves, which are checked.
+    /// Returns (m,) answers to questions about (m, 3) leaves. The leaves are checked.
     fn answer<'py>(
         &self,
         py: Python<'py>,
@@ -359,7 +363,7 @@ impl TreeOracle {
     }
 }
 
-/// How often answers are right, and a lower bound, from the answers to each of some questions.
+/// Returns the share of right answers and a lower bound, estimated from repeated answers to each of several questions.
 #[pyfunction]
 pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f64)> {
     let narrow = |answers: &Vec<i64>| answers.iter().map(|&x| i8::try_from(x).unwrap_or(i8::MAX)).collect();
@@ -367,7 +371,7 @@ pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f
     learn::estimate_p(&narrow, delta).map_err(to_py)
 }
 
-/// A random tree of a shape: "uniform", "yule", "balanced", "caterpillar".
+/// Returns a random tree of the given shape: "uniform", "yule", "balanced" or "caterpillar".
 #[pyfunction]
 pub(crate) fn random_tree(py: Python<'_>, shape: &str, n_leaves: usize, seed: u64) -> PyResult<Tree> {
     let shape = shape.parse().map_err(to_py)?;

@@ -1,4 +1,4 @@
-//! Python bindings of `ordhc`: arrays in, arrays out. This file only registers.
+//! Python bindings of `ordhc`: arrays in, arrays out. This file only registers functions and classes.
 
 #![allow(missing_docs, reason = "the Python side is documented in `_ordhc.pyi`")]
 

@@ -56,7 +56,7 @@ impl Linkage {
 }
 
 impl Linkage {
-    /// Returns the rule of a native linkage.
+    /// Returns the rule of a native linkage, or `None` for a row update that is written in Python.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         match &self.0 {
             Form::Rule(rule) => Some(rule),
@@ -70,14 +70,14 @@ pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<O
     labels.map(|labels| Partition::new(labels.as_slice()?).map_err(to_py)).transpose()
 }
 
-/// Up to this number of values, the interpreter's lock is kept: releasing it would take longer.
+/// Up to this number of values, the interpreter's lock is kept, because releasing it would take longer than the work.
 const QUICK: usize = 1 << 11;
-/// Above this number of values, a tree does not count as a tree of few leaves.
+/// `agglomerate_few` refuses input with more values than this number.
 const MANY: usize = 512 * 512;
 
-/// Returns the tree of few leaves, from a contiguous array of float64 and a rule.
+/// Returns the tree of a small matrix, which must be a contiguous float64 array, and a rule.
 ///
-/// Returns `None` for other input, and if there is an error or a warning: call `agglomerate` for these.
+/// Returns `None` for other input, and if there is an error or a warning. Call `agglomerate` in these cases.
 #[pyfunction]
 pub(crate) fn agglomerate_few(
     py: Python<'_>,
@@ -97,7 +97,7 @@ pub(crate) fn agglomerate_few(
     }
     let work = || {
         let matrix = Matrix::new(Values::F64(slice), layout, kind(dissimilarity)).ok()?;
-        // Python checks dissimilarities that are negative or have a diagonal.
+        // Python must check dissimilarities that are negative or have a diagonal, so leave these to `agglomerate`.
         if dissimilarity && (layout == Layout::Square || matrix.any_negative()) {
             return None;
         }
@@ -109,11 +109,12 @@ pub(crate) fn agglomerate_few(
     Ok(tree.map(Tree::from))
 }
 
-/// From this number of values on, the work takes some tenths of a second and runs on a separate thread. A separate
+/// From this number of values on, the work takes some tenths of a second, so it runs on a separate thread. A separate
 /// thread costs some milliseconds, because threads that it starts wait for a processor.
 const LONG: usize = 1 << 26;
 
-/// Calls `look` first if dissimilarities are negative or have a diagonal, because these may be similarities by mistake.
+/// Agglomerates a matrix. If dissimilarities are negative or have a diagonal, calls `look` first, because they may be
+/// similarities by mistake.
 #[pyfunction]
 #[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]

@@ -1,4 +1,4 @@
-//! Scores.
+//! Scores of trees.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Monitor;
@@ -18,7 +18,7 @@ type Progress<'py> = Option<Bound<'py, PyAny>>;
 /// The mean, its standard error, the number of leaves without a value, and the value of each leaf.
 type Kendall<'py> = (f64, f64, usize, Bound<'py, PyArray1<f64>>);
 
-/// Above this number of leaves, scores that take more than linear time run on a separate thread.
+/// Above this number of leaves, scores whose time grows faster than linearly are computed on a separate thread.
 const LONG: usize = 1000;
 
 fn revenue_to_py(py: Python<'_>, value: Revenue) -> PyResult<Bound<'_, PyAny>> {
@@ -87,7 +87,8 @@ pub(crate) fn satisfied(
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 
-/// Returns an (m,) array: 1 if the tree agrees with a comparison, -1 if it disagrees, 0 if it leaves the answer open.
+/// Returns an (m,) array: 1 if the tree agrees with a comparison, -1 if it disagrees, 0 if neither pair is closer in
+/// the tree.
 #[pyfunction]
 #[pyo3(signature = (tree, rows, progress=None))]
 pub(crate) fn verdicts<'py>(

@@ -15,7 +15,8 @@ use crate::tree::Tree;
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Samples(ordhc::posterior::Samples);
 
-/// Chains, sweeps, sweeps that are left out, trees that are kept, the seed, whether leaves have lengths.
+/// The number of chains, of sweeps, of sweeps that are discarded and of trees that are kept; the seed; true if leaves
+/// have lengths.
 type How = (usize, usize, usize, usize, u64, bool);
 
 #[pyfunction]
@@ -51,7 +52,8 @@ impl Samples {
         self.0.len()
     }
 
-    /// By chain and sweep: log-likelihood, noise, mean increment, inner nodes, deviation of lengths.
+    /// Returns, for each chain, an array with one row per sweep: log-likelihood, noise, mean increment, number of inner
+    /// nodes, deviation of lengths.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
         let of = |chain: &Vec<ordhc::posterior::State>| {
             let values = chain.iter().flat_map(|state| {
@@ -63,12 +65,12 @@ impl Samples {
         self.0.states().iter().map(of).collect()
     }
 
-    /// How many answers of several rows are of no known kind.
+    /// Returns the number of answers that consist of several rows but are of no known kind.
     fn n_unknown(&self) -> usize {
         self.0.n_unknown()
     }
 
-    /// The mean noise of each person.
+    /// Returns the mean noise of each person.
     fn noise_by_person<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, self.0.noise_by_person())
     }
@@ -77,14 +79,15 @@ impl Samples {
         Ok(self.0.tree(at).map_err(to_py)?.into())
     }
 
-    /// Probabilities of answers, or of what trees say (`verdict`).
+    /// Returns the predicted probabilities of answers. If `verdict`, returns the probabilities that the answers are
+    /// true in the true tree.
     fn predict<'py>(&self, py: Python<'py>, rows: Rows<'py>, verdict: bool) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let answers = Answers::of(&rows, None, self.0.n_leaves())?;
         let work = |_: &Monitor| with!(&answers, answers => if verdict { self.0.verdict(answers) } else { self.0.predict(answers) });
         callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
     }
 
-    /// For each row the probability of the whole answer that it is part of.
+    /// Returns, for each row, the probability of the whole answer that the row is part of.
     fn predict_answers<'py>(
         &self,
         py: Python<'py>,
@@ -97,14 +100,14 @@ impl Samples {
         callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
     }
 
-    /// The length of each leaf, tree by tree; no columns without lengths.
+    /// Returns the lengths of leaves, one row per tree. The array has no columns if leaves have no lengths.
     fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let all: Vec<&[f64]> = (0..self.0.len()).map(|at| self.0.lengths(at)).collect();
         let width = all.first().map_or(0, |lengths| lengths.len());
         PyArray1::from_vec(py, all.concat()).reshape([all.len(), width])
     }
 
-    /// The mean height of each pair.
+    /// Returns the mean height of each pair of leaves.
     fn similarity<'py>(
         &self,
         py: Python<'py>,
@@ -119,7 +122,7 @@ impl Samples {
         Ok(pairs)
     }
 
-    /// One tree for all.
+    /// Returns one tree that summarizes all samples.
     fn summary(&self, py: Python<'_>) -> PyResult<Tree> {
         callbacks::run(py, true, None, |monitor| self.0.summary(Some(monitor))).map(Tree::from)
     }
@@ -137,7 +140,7 @@ impl Samples {
     }
 }
 
-/// Split R-hat and effective size of values by chain.
+/// Returns split R-hat and the effective sample size of the values of several chains.
 #[pyfunction]
 pub(crate) fn mixing(chains: Vec<PyReadonlyArray1<'_, f64>>) -> PyResult<(f64, f64)> {
     let chains: Vec<Vec<f64>> = chains.iter().map(|chain| chain.as_array().to_vec()).collect();

@@ -1,4 +1,4 @@
-//! Linkages that work on the answers themselves.
+//! Linkages that use the answers directly, without similarities.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -42,7 +42,7 @@ pub(crate) fn pairs_beaten<'py>(
     names: Option<Bound<'py, PyTuple>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
-    // The error is returned as a value, so that its message can name leaves.
+    // Return the error as a value, so that its message can name leaves.
     let work = |monitor: &ordhc::Monitor| Ok(ordhc::bindings::pairs_beaten(&answers, Some(monitor)));
     let beaten = callbacks::run(py, answers.len() > 1 << 18, progress.as_ref(), work)?;
     Ok(PyArray1::from_vec(py, beaten.map_err(|error| to_py_named(py, &error, names.as_ref()))?))
@@ -58,7 +58,7 @@ pub(crate) fn build(
     names: Option<Bound<'_, PyTuple>>,
 ) -> PyResult<Tree> {
     let answers = comparisons(&rows, weights.as_ref(), n_leaves)?;
-    // The error is returned as a value, so that its message can name leaves.
+    // Return the error as a value, so that its message can name leaves.
     let work = |monitor: &ordhc::Monitor| Ok(ordhc::tree::build(&answers, Some(monitor)));
     let tree = callbacks::run(py, answers.len() > 1 << 14, progress.as_ref(), work)?;
     Ok(tree.map_err(|error| to_py_named(py, &error, names.as_ref()))?.into())

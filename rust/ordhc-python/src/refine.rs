@@ -1,4 +1,4 @@
-//! Moving subtrees.
+//! Refines trees by moving subtrees, and orders leaves.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use ordhc::Monitor;
@@ -14,10 +14,10 @@ use crate::tree::{Tree, widened};
 
 /// The maximum number of moves, the number of restarts, the seed, and labels of clusters to keep.
 type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
-/// The tree, its gain, the number of moves, and whether no further move helps.
+/// The tree, its gain, the number of moves, and whether no further move improves the tree.
 type Found = (Tree, f64, u64, bool);
 
-/// Above this number of leaves times restarts, the search runs on a separate thread.
+/// Above this number of leaves, times 1 + restarts, the search runs on a separate thread.
 const LONG: usize = 1000;
 
 fn is_long(n_leaves: usize, search: &Search) -> bool {
@@ -56,7 +56,8 @@ pub(crate) fn refine_similarity<'py>(
     callbacks::run(py, is_long(tree.n_leaves(), &search), progress.as_ref(), work).map(to_py)
 }
 
-/// Returns the leaves in an order that puts close neighbours next to each other, among the orders of the tree.
+/// Returns the leaves in an order that puts close leaves next to each other, among the orders in which the tree can be
+/// drawn.
 #[pyfunction]
 pub(crate) fn optimal_leaf_order<'py>(
     py: Python<'py>,
@@ -95,7 +96,7 @@ pub(crate) fn refine_satisfied<'py>(
     callbacks::run(py, long, progress.as_ref(), work).map(to_py)
 }
 
-/// Returns the leaves in an order that does not depend on their numbers.
+/// Returns the leaves in an order that depends only on the comparisons, not on the numbers of the leaves.
 #[pyfunction]
 pub(crate) fn canonical_order<'py>(
     py: Python<'py>,

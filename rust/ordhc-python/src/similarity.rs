@@ -42,7 +42,7 @@ fn by_type<'py>(
     dtype: &str,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // Counts are small integers: a matrix of a narrow type stays in the cache.
+    // Counts are small integers, so use a matrix of a narrow type, which stays in the cache.
     let counts = answers.weights().is_none() && answers.len() as u64 <= i32::MOST;
     match (dtype, counts) {
         ("float64", true) => build::<f64, i32>(py, answers, n_leaves, square, progress, f64::from),
@@ -136,7 +136,7 @@ pub(crate) fn mulk4<'py>(
     callbacks::run(py, long, progress.as_ref(), work).map(|kernel| pairs(py, kernel))
 }
 
-/// Returns the (n, n) matrix of a condensed vector and a diagonal (zeros by default).
+/// Returns the (n, n) matrix of a condensed vector and a diagonal.
 #[pyfunction]
 pub(crate) fn square<'py>(
     py: Python<'py>,
@@ -157,7 +157,7 @@ pub(crate) fn square<'py>(
     result.reshape([n, n])
 }
 
-/// Counts of near and far leaves, from comparisons that are added block by block.
+/// Counts of (near, far) pairs, from comparisons that are added block by block.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct NearFarCounts {
     inner: Mutex<ordhc::bindings::NearFarCounts>,
@@ -203,7 +203,7 @@ impl NearFarCounts {
         })
     }
 
-    /// Returns (k, 4) near and far leaves, (k,) weights, and the largest weight of a comparison.
+    /// Returns the (k, 4) near and far leaves, their (k,) weights, and the largest weight of a comparison.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Columns<'py>> {
         let (keys, weights, largest) = py.detach(|| self.inner.lock().expect(BROKE).columns()).map_err(to_py)?;
         let k = keys.len();
@@ -216,7 +216,7 @@ impl NearFarCounts {
         self.inner.lock().expect(BROKE).total()
     }
 
-    /// Returns the length of each leaf; a weight of 1 counts as `unit` answers.
+    /// Returns the length of each leaf. A weight of 1 counts as `unit` answers.
     fn lengths<'py>(
         &self,
         py: Python<'py>,
@@ -228,7 +228,7 @@ impl NearFarCounts {
     }
 }
 
-/// Returns the weights of comparisons, reduced by what lengths of leaves explain.
+/// Returns the weights of comparisons, reduced by the part that lengths of leaves explain.
 #[pyfunction]
 pub(crate) fn weights_less_lengths<'py>(
     py: Python<'py>,

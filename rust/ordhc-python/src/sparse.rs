@@ -60,7 +60,7 @@ pub(crate) fn agglomerate_sparse(
     Ok((tree.into(), n_trees))
 }
 
-/// Returns the tree of AddS and a linkage, without a vector of all pairs.
+/// Returns the tree of AddS similarities and a linkage, without storing the similarities of all pairs.
 #[pyfunction]
 pub(crate) fn adds_linkage<'py>(
     py: Python<'py>,
@@ -83,7 +83,7 @@ pub(crate) fn adds_linkage<'py>(
 
 type Csr<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
 
-/// Returns AddS as row pointers, column indices and values.
+/// Returns AddS similarities as a CSR matrix: row pointers, column indices and values.
 #[pyfunction]
 pub(crate) fn adds_csr<'py>(
     py: Python<'py>,

@@ -13,7 +13,7 @@ use crate::error::to_py;
 /// From this number of answers on, the work runs on a separate thread.
 const LONG: usize = 1 << 18;
 
-/// Adds comparisons to condensed similarities: float64, or int64 or int32 without weights.
+/// Adds comparisons to condensed similarities. The sums are float64, or int64 or int32 if there are no weights.
 #[pyfunction]
 pub(crate) fn adds_into<'py>(
     py: Python<'py>,
@@ -51,7 +51,8 @@ fn arrays(py: Python<'_>, run: ordhc::bindings::Run) -> Run<'_> {
     (PyArray1::from_vec(py, run.keys), PyArray1::from_vec(py, run.values))
 }
 
-/// Returns the sorted pairs as keys `i 2^32 + j`, and what comparisons add to each.
+/// Returns the pairs of leaves that comparisons change, as sorted keys `i 2^32 + j`, and the value that is added to
+/// each pair.
 #[pyfunction]
 pub(crate) fn pair_run<'py>(
     py: Python<'py>,
@@ -67,7 +68,7 @@ pub(crate) fn pair_run<'py>(
     callbacks::run(py, answers.len() > LONG, None, work).map(|run| arrays(py, run))
 }
 
-/// Returns the sums of runs, added in their order.
+/// Merges runs of sorted pairs, and returns the sums. Values of the same pair are added in the order of the runs.
 #[pyfunction]
 pub(crate) fn merged_runs<'py>(
     py: Python<'py>,
@@ -85,7 +86,7 @@ pub(crate) fn merged_runs<'py>(
     callbacks::run(py, len > LONG, None, |monitor| merge_runs(&slices, Some(monitor))).map(|run| arrays(py, run))
 }
 
-/// Adds to `sums` what comparisons say about each leaf, given the keys of all leaves and the unit of weights.
+/// Adds to `sums` the hash of the comparisons about each leaf, given the keys of all leaves and the unit of weights.
 #[pyfunction]
 pub(crate) fn canonical_sums<'py>(
     py: Python<'py>,
@@ -106,7 +107,7 @@ pub(crate) fn canonical_sums<'py>(
     Ok(())
 }
 
-/// Returns the next keys, if they distinguish more leaves; otherwise `None`.
+/// Returns the next keys, or `None` if they would not distinguish more leaves.
 #[pyfunction]
 pub(crate) fn canonical_keys<'py>(
     py: Python<'py>,
@@ -117,7 +118,7 @@ pub(crate) fn canonical_keys<'py>(
     Ok(next.map(|keys| PyArray1::from_vec(py, keys)))
 }
 
-/// Sets the maximum number of threads of later calls; returns the previous limit.
+/// Sets the maximum number of threads for later calls. Returns the previous limit.
 #[pyfunction]
 pub(crate) fn limit_threads(limit: Option<usize>) -> Option<usize> {
     ordhc::limit_threads(limit)

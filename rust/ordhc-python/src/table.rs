@@ -30,7 +30,7 @@ impl FromPyObject<'_, '_> for Chosen {
     }
 }
 
-/// Returns the delimiter of a character; a blank means any run of blanks.
+/// Returns the delimiter that a character stands for. A blank means any run of blanks.
 fn delimiter_of(delimiter: Option<char>) -> PyResult<Option<Delimiter>> {
     let Some(delimiter) = delimiter else { return Ok(None) };
     match u8::try_from(delimiter) {
@@ -48,7 +48,8 @@ fn ascii(what: &str, text: Option<char>) -> PyResult<Option<u8>> {
     }
 }
 
-/// Reads the `chosen` columns (by default all, or the `known` columns); returns a dict of the results.
+/// Reads the `chosen` columns of a table, and returns a dict of the results. By default, reads all columns, or the
+/// `known` columns.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one call reads a table")]
 pub(crate) fn parse_table<'py>(
@@ -125,11 +126,12 @@ pub(crate) fn split_table(
     Ok((found, lines))
 }
 
-/// A column as codes: for each row, the index of its cell among the distinct texts; -1 if the row has no such cell.
+/// A column as codes: for each row, the index of its cell among the distinct texts. The code is -1 if the row has no
+/// such cell.
 type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 
-/// The cells of the first row, the line of each row and its number of cells, the rows that repeat the first row, and
-/// the `wanted` columns as codes.
+/// Returns the cells of the first row, the line and the number of cells of each row, the rows that repeat the first
+/// row, and the `wanted` columns as codes.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "all that one pass over the text finds")]
 pub(crate) fn code_table<'py>(
@@ -177,7 +179,8 @@ pub(crate) fn code_table<'py>(
     Ok((first, PyArray1::from_vec(py, lines), PyArray1::from_vec(py, widths), repeats, columns))
 }
 
-/// Returns the end of the first row of text, and the number of lines up to there; `None` if the row has no end.
+/// Returns the end of the first row of a text, and the number of lines up to this end. Returns `None` if the row does
+/// not end.
 #[pyfunction]
 pub(crate) fn end_of_first_row(
     data: &[u8],
@@ -188,7 +191,7 @@ pub(crate) fn end_of_first_row(
     Ok(first_row(data, delimiter, ascii("comment", comment)?))
 }
 
-/// Returns the start of the last row of text, which may be incomplete, and the number of lines before it.
+/// Returns the start of the last row of a text, and the number of lines before it. The last row may be incomplete.
 #[pyfunction]
 pub(crate) fn start_of_last_row(data: &[u8], delimiter: char, comment: Option<char>) -> PyResult<(usize, usize)> {
     let delimiter = delimiter_of(Some(delimiter))?.unwrap_or(Delimiter::Blanks);

@@ -12,14 +12,14 @@ use crate::arrays::{kind, rows};
 use crate::callbacks;
 use crate::error::to_py;
 
-/// Texts of more bytes are parsed on a separate thread, which can be stopped.
+/// Texts with more bytes are parsed on a separate thread, so that parsing can be interrupted.
 const LONG_TEXT: usize = 1 << 20;
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Integers<'py> = Bound<'py, PyArray1<i64>>;
 
-/// The tree; names and whether they are leaf numbers; whether inner nodes were numbered; the leaves as written; names
-/// of nodes; support and whether it is written as shares; the note.
+/// The tree; the names and whether they are leaf numbers; whether inner nodes were numbered; the leaves in the order of
+/// the text; the names of nodes; the support and whether it is written as shares; the note.
 type Read<'py> = (
     Tree,
     Vec<String>,
@@ -35,11 +35,11 @@ type Read<'py> = (
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Tree {
     tree: ordhc::tree::Tree,
-    /// The tree with heights; computed from lengths if it has lengths.
+    /// The tree with heights, computed from the lengths if it has lengths.
     by_height: OnceLock<Dendrogram>,
     /// The tree with levels as heights, if it has only a shape.
     by_level: OnceLock<Dendrogram>,
-    /// The tree with the longest paths to leaves as heights.
+    /// The tree in which the height of a node is its diameter, the longest path between two leaves below.
     by_diameter: OnceLock<Dendrogram>,
     lca: OnceLock<LcaSizes>,
 }
@@ -65,7 +65,7 @@ impl Tree {
         self.tree.topology()
     }
 
-    /// Returns the tree with its heights, or with the heights that its lengths give.
+    /// Returns the tree with its heights, or with heights computed from its lengths.
     pub(crate) fn dendrogram(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Heights(tree) => Ok(tree),
@@ -73,7 +73,8 @@ impl Tree {
         }
     }
 
-    /// Returns the tree in an order of merging: by its heights or, if it has lengths, by the longest paths.
+    /// Returns the tree with heights that determine an order of merging. For a tree with lengths, these are the
+    /// diameters.
     pub(crate) fn in_order(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Lengths(tree) => made_once(&self.by_diameter, || tree.diameters()),
@@ -81,8 +82,8 @@ impl Tree {
         }
     }
 
-    /// Returns the tree with its heights or, if it has only a shape, with levels. Use it if only the order of the nodes
-    /// above a leaf matters.
+    /// Returns the tree with its heights or, if it has only a shape, with levels as heights. Use it if only the order
+    /// of the nodes above a leaf matters.
     pub(crate) fn ranked(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Shape(tree) => made_once(&self.by_level, || Ok(Dendrogram::of_levels(tree.clone()))),
@@ -90,12 +91,12 @@ impl Tree {
         }
     }
 
-    /// Returns the tree with its heights or otherwise with levels. Use it if only the shape matters.
+    /// Returns the tree with its heights, or with levels if it has no heights. Use it if only the shape matters.
     pub(crate) fn of_shape(&self) -> Dendrogram {
         self.dendrogram().cloned().unwrap_or_else(|_| Dendrogram::of_levels(self.topology().clone()))
     }
 
-    /// Returns true if heights are dissimilarities; heights from lengths are.
+    /// Returns true if heights are dissimilarities. Heights that are computed from lengths are dissimilarities.
     pub(crate) fn is_dissimilarity(&self) -> bool {
         !matches!(&self.tree, ordhc::tree::Tree::Heights(tree) if tree.kind() == Kind::Similarity)
     }
@@ -119,7 +120,8 @@ fn made_once<T>(place: &OnceLock<T>, make: impl FnOnce() -> ordhc::Result<T>) ->
     }
 }
 
-/// Ids that do not fit into 32 bits get the same error as other ids that are too large.
+/// Converts an id. Ids that do not fit into 32 bits become the largest id, so that they cause the same error as other
+/// large ids.
 fn label(id: i64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
 }
@@ -151,7 +153,8 @@ impl Tree {
         Ok(tree.into())
     }
 
-    /// Returns the tree of nodes with heights, with lengths, or with neither, and the former number of each node.
+    /// Returns the tree of the given nodes, with heights, with lengths, or with neither. Also returns the former number
+    /// of each node.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, parents, heights, lengths, *, dissimilarity, sort))]
     fn of_nodes<'py>(
@@ -242,7 +245,7 @@ impl Tree {
         self.topology().n_nodes()
     }
 
-    /// Returns what the tree has: "shape", "heights" or "lengths".
+    /// Returns the data that the tree has: "shape", "heights" or "lengths".
     #[getter]
     fn scale(&self) -> &'static str {
         match self.tree {
@@ -257,7 +260,7 @@ impl Tree {
         self.is_dissimilarity()
     }
 
-    /// Returns the parent of each node; the parent of the root is the root.
+    /// Returns the parent of each node. The parent of the root is the root.
     fn parents<'py>(&self, py: Python<'py>) -> Integers<'py> {
         widened(py, self.topology().parents().iter().copied())
     }
@@ -289,7 +292,7 @@ impl Tree {
         }
     }
 
-    /// Returns the length of the edge above each node, NaN if it has none.
+    /// Returns the length of the edge above each node, or NaN if the edge has no length.
     fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, &self.tree.edge_lengths().map_err(to_py)?))
     }
@@ -314,8 +317,8 @@ impl Tree {
         Ok(widened(py, self.in_order()?.cut_clusters(wanted).map_err(to_py)?))
     }
 
-    /// Returns the numbers of clusters, from 2 to n - 1, into which a cut between two different heights divides the
-    /// tree.
+    /// Returns the numbers of clusters, from 2 to n - 1, that a cut by height can give. A cut between two equal heights
+    /// is not possible.
     fn levels(&self) -> PyResult<Vec<usize>> {
         let tree = self.in_order()?;
         let (n, shape, heights) = (tree.n_leaves(), tree.topology(), tree.heights());
@@ -376,20 +379,20 @@ impl Tree {
         Ok(self.tree.relabel(&labels(&leaves)?).map_err(to_py)?.into())
     }
 
-    /// Returns the tree with its nodes in the order of their heights, and the former number of each node.
+    /// Returns the tree with its nodes in the order of their heights. Also returns the former number of each node.
     fn sorted<'py>(&self, py: Python<'py>) -> (Self, Integers<'py>) {
         let (tree, order) = self.tree.clone().sorted();
         (tree.into(), widened(py, order))
     }
 
-    /// Returns the tree without the marked inner nodes, and the former number of each node.
+    /// Returns the tree without the inner nodes for which `goes` is true. Also returns the former number of each node.
     fn without<'py>(&self, py: Python<'py>, goes: PyReadonlyArray1<'py, bool>) -> PyResult<(Self, Integers<'py>)> {
         let (goes, n) = (goes.as_slice()?, self.topology().n_leaves());
         let (tree, kept) = self.tree.without(|node| goes.get(node - n).copied().unwrap_or(false));
         Ok((tree.into(), widened(py, kept)))
     }
 
-    /// Returns the tree of some leaves, and the former number of each node.
+    /// Returns the tree restricted to some leaves. Also returns the former number of each node.
     fn restricted<'py>(&self, py: Python<'py>, leaves: PyReadonlyArray1<'py, i64>) -> PyResult<(Self, Integers<'py>)> {
         let (tree, kept) = self.tree.restricted(&labels(&leaves)?).map_err(to_py)?;
         Ok((tree.into(), widened(py, kept)))

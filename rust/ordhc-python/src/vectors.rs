@@ -1,4 +1,4 @@
-//! Hierarchies from vectors.
+//! Trees from vectors.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use ordhc::Error;
@@ -18,7 +18,7 @@ use crate::linkage::partition;
 use crate::tree::Tree;
 
 array_of! {
-    /// Rows of numbers of a type that is used as it is.
+    /// A matrix whose rows are vectors, of a type that is used without conversion.
     Dense, PyReadonlyArray2, "float64 or float32 in 2 dimensions", F64(f64), F32(f32)
 }
 
@@ -44,7 +44,7 @@ array_of! {
     Floats, PyReadonlyArray1, "float64 or float32 in 1 dimension", F64(f64), F32(f32)
 }
 
-/// Whether looking at all pairs takes more than some tenths of a second.
+/// Returns true if computing all pairs takes more than some tenths of a second.
 fn is_long(n: usize, p: usize) -> bool {
     n.saturating_mul(n).saturating_mul(p) > 1 << 30
 }
@@ -66,7 +66,7 @@ pub(crate) fn mean_dot_linkage(
     Ok(tree.into())
 }
 
-/// Single linkage of a measure, Ward's linkage, or average linkage of squared distances.
+/// Returns the tree of single linkage with a measure, of Ward's linkage, or of average linkage of squared distances.
 #[pyfunction]
 pub(crate) fn vector_linkage(
     py: Python<'_>,
@@ -90,7 +90,8 @@ pub(crate) fn vector_linkage(
     Ok(tree.into())
 }
 
-/// A linkage along a graph of nearest neighbours: `neighbors` of each vector, which are searched, or `given` ones.
+/// Returns the tree of a linkage along a graph of nearest neighbours. `neighbors` of each vector are searched, unless
+/// they are `given`.
 #[pyfunction]
 #[pyo3(signature = (rows, linkage, measure, neighbors, given, until, initial, progress))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
@@ -119,7 +120,7 @@ pub(crate) fn neighbor_linkage(
     Ok(tree.into())
 }
 
-/// The measure of all pairs of rows, condensed.
+/// Returns the measure for all pairs of rows, in condensed layout.
 #[pyfunction]
 pub(crate) fn vector_distances<'py>(
     py: Python<'py>,
@@ -141,7 +142,7 @@ pub(crate) fn vector_distances<'py>(
 
 type Gram<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
-/// Dot products of all pairs of sparse rows, condensed, and of each row with itself.
+/// Returns the dot products of all pairs of sparse rows in condensed layout, and of each row with itself.
 #[pyfunction]
 #[pyo3(signature = (indptr, indices, values, n_columns, narrow, progress))]
 pub(crate) fn sparse_gram<'py>(

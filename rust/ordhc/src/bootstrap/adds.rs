@@ -1,4 +1,4 @@
-//! Trees of resampled answers, from AddS similarities.
+//! Trees of resampled answers, computed from AddS similarities.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,16 +22,18 @@ pub struct Resample {
     pub revenue: f64,
     /// The share of the resampled answers with which the original tree agrees.
     pub satisfied: f64,
-    /// The share of the answers not drawn with which the resample's tree agrees, or NaN if all were drawn.
+    /// The share of the answers that were not drawn with which the resample's tree agrees. NaN if all answers were
+    /// drawn.
     pub held_out: f64,
 }
 
-/// Returns resamples of the tree from AddS similarities with a linkage. `tree` is the original tree of all answers.
+/// Returns trees and scores of resampled answers, with AddS similarities and a linkage. `tree` is the original tree of
+/// all answers.
 ///
 /// Answers are counted as they are drawn, without copying the data. Leaves without answers in a resample are merged
-/// last. Resamples are distributed to threads. Each depends only on the seed and its number, so any range of resamples
-/// can be computed separately. `shares` are weights of rows in the shares of satisfied answers, for answers that
-/// consist of several rows.
+/// last. Resamples are computed by several threads. Each resample depends only on the seed and its index, so any range
+/// of resamples can be computed separately. `shares` are the weights of rows in the shares of satisfied answers, for
+/// answers that consist of several rows.
 ///
 /// # Errors
 /// A number of draws or shares that differs from the number of rows; the errors of agglomeration;
@@ -93,7 +95,7 @@ struct Work<'a, const K: usize> {
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
-    /// For each answer, the gain of revenue and the verdict of the original tree.
+    /// For each answer: the revenue that the original tree gains from it, and the verdict of the original tree.
     first: Vec<(i64, i8)>,
 }
 

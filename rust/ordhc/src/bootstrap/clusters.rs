@@ -20,7 +20,7 @@ use crate::tree::Topology;
 /// ```
 pub fn support(tree: &Topology, others: &[&Topology]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
-    // The number of trees with each cluster, by code.
+    // For each cluster, given by its code: the number of trees that have the cluster.
     let mut counts: HashMap<u128, u32> = HashMap::new();
     for other in others {
         codes(other).into_iter().for_each(|code| *counts.entry(code).or_default() += 1);
@@ -29,7 +29,7 @@ pub fn support(tree: &Topology, others: &[&Topology]) -> Result<Vec<f64>> {
     Ok(codes(tree).iter().map(share).collect())
 }
 
-/// Returns a code for the leaves of each inner node: the exclusive or of random numbers of the leaves. Two different
+/// Returns a code for the leaves of each inner node: the exclusive or of random numbers of these leaves. Two different
 /// clusters have the same code with a probability of 2^-128.
 fn codes(tree: &Topology) -> Vec<u128> {
     let n = tree.n_leaves();
@@ -41,7 +41,7 @@ fn codes(tree: &Topology) -> Vec<u128> {
     codes
 }
 
-/// Returns the random number of a leaf (SplitMix64, twice).
+/// Returns the random number of a leaf, made by hashing twice with SplitMix64.
 fn code(leaf: u64) -> u128 {
     let mix = |seed: u64| {
         let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Result, check_len};
 
-/// Bootstrap resamples of `m` answers. Each resample draws `m` answers with replacement. With groups (such as
-/// participants), it draws as many groups as there are, with all of their answers.
+/// Bootstrap resamples of `m` answers. Each resample draws `m` answers with replacement. If there are groups (such as
+/// participants), it draws groups with replacement, as many as there are, and takes all answers of each.
 ///
 /// ```
 /// use ordhc::bindings::Draws;
@@ -37,7 +37,7 @@ impl Draws {
         Ok(Self { m, groups, n_groups, seed })
     }
 
-    /// Returns how often each answer is in resample `index`.
+    /// Returns how often each answer is in the resample with this index.
     pub fn times(&self, index: u64) -> Vec<u32> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(index);

@@ -5,7 +5,7 @@
 //!
 //! let (tree, _) = Dendrogram::from_newick("((0,1),(2,3));")?;
 //! let (other, _) = Dendrogram::from_newick("(((0,1),2),3);")?;
-//! // The shares of the two trees that have each cluster of the first.
+//! // For each cluster of the first tree: the share of the two trees that have it.
 //! let supports = support(tree.topology(), &[tree.topology(), other.topology()])?;
 //! assert_eq!(supports, [1.0, 0.5, 1.0]);
 //! # Ok::<(), ordhc::Error>(())

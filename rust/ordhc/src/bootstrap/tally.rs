@@ -1,4 +1,4 @@
-//! AddS sums and scores of one resample, from answers that arrive in parts.
+//! AddS sums and scores of resamples, computed from answers that arrive in parts.
 
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::comparison::Comparisons;
@@ -12,7 +12,7 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
-/// The number of answers between two calls of the monitor.
+/// The number of answers between two reports to the monitor.
 const BLOCK: usize = 1 << 16;
 
 pub(super) struct Tally {
@@ -35,8 +35,8 @@ impl Tally {
         })
     }
 
-    /// Adds each answer as often as `times` says. `first` has the gain of revenue and the verdict of the original tree
-    /// for each answer.
+    /// Adds each answer `times` times. `first` has, for each answer, the revenue that the original tree gains from it,
+    /// and the verdict of the original tree.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
@@ -106,7 +106,7 @@ fn weight<const K: usize>(comparisons: &Comparisons<'_, K>, at: usize) -> f64 {
     comparisons.weights().map_or(1.0, |weights| weights[at])
 }
 
-/// Adds the agreement of a tree with the answers that were not drawn.
+/// Adds to `sum` the agreement of a tree with the answers that were not drawn.
 pub(super) fn add_rest<const K: usize>(
     sum: &mut Satisfied,
     comparisons: &Comparisons<'_, K>,
@@ -121,7 +121,7 @@ pub(super) fn add_rest<const K: usize>(
     });
 }
 
-/// Resamples, by groups, of answers that arrive in parts. Each resample stores how often it draws each group.
+/// Resamples of groups of answers, where answers arrive in parts. Each resample stores how often it draws each group.
 ///
 /// ```
 /// use ordhc::bindings::Tallies;
@@ -144,7 +144,7 @@ pub struct Tallies {
 }
 
 impl Tallies {
-    /// Returns empty resamples. `times` says, for each resample, how often it draws each group.
+    /// Returns empty resamples. `times` has, for each resample, how often it draws each group.
     ///
     /// # Errors
     /// Not enough memory: a resample takes 8 bytes for each pair of leaves.
@@ -153,7 +153,7 @@ impl Tallies {
         Ok(Self { times, tallies })
     }
 
-    /// Adds answers, each with its group. `first` is the original tree, which is scored.
+    /// Adds answers, each with its group. `first` is the original tree, whose scores are computed.
     ///
     /// # Errors
     /// A different number of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -180,7 +180,8 @@ impl Tallies {
         .collect()
     }
 
-    /// Returns, for each resample, the revenue of the original tree, and the share of answers with which it agrees.
+    /// Returns, for each resample, the revenue of the original tree, and the share of answers with which this tree
+    /// agrees.
     pub fn scores(&self) -> Vec<(f64, f64)> {
         self.tallies.iter().map(|tally| (tally.revenue(), tally.satisfied().share())).collect()
     }
@@ -225,7 +226,7 @@ pub fn add_held_out<const K: usize>(
     Ok(())
 }
 
-/// Calls `work` with each item, on as many threads as there are.
+/// Calls `work` with each item, on all available threads.
 fn in_turns<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let ranges = parallel::ranges(items.len(), 1);
     let mut items = items.into_iter();

@@ -1,4 +1,4 @@
-//! The expected similarities under a model.
+//! The expected similarities under a model of answers.
 
 use super::model::Model;
 use super::{dimension, squared_distance};
@@ -7,14 +7,13 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// The number of anchors between two calls of the monitor.
+/// The number of anchors between two reports to the monitor.
 const STEP: usize = 8;
 
-/// Returns the expected AddS3 similarities of all triplets if a model answers them:
-/// `s_ij` is the sum over k of `(2 P_ijk - 1) + (2 P_jik - 1)`, where `P_ijk` is the probability that i is nearer to j
-/// than to k.
+/// Returns the expected AddS3 similarities if a model answers all triplets. The similarity `s_ij` is the sum over k of
+/// `(2 P_ijk - 1) + (2 P_jik - 1)`, where `P_ijk` is the probability that i is nearer to j than to k.
 ///
-/// `points` is an (n, d) array. The result is in the condensed layout, and takes O(n^3) time.
+/// `points` is an (n, d) array. The result is in condensed layout. The computation takes O(n^3) time.
 ///
 /// # Errors
 /// Points that are not finite; a model without probabilities; [`Error::Interrupted`].
@@ -51,7 +50,7 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
         }
         Ok(rows)
     });
-    // Each row has all entries except the diagonal.
+    // Each row has all entries except the one on the diagonal.
     let rows = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
     let mut pairs = Vec::with_capacity(condensed_len(n));
     for i in 0..n {
@@ -65,12 +64,12 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
     Ok(pairs)
 }
 
-/// Returns, for each option, how much more often it wins than it loses, in one choice against each other option.
+/// Returns, for each option, the expected number of wins minus losses, in one choice against each other option.
 fn leads(scores: &[f64]) -> Vec<f64> {
     let mut leads = vec![0.0; scores.len()];
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let kernel: Vec<f64> = scores.iter().map(|score| (score - best).exp()).collect();
-    // Ratios of kernels that are nearly 0 are inaccurate.
+    // Ratios of kernels close to 0 are inaccurate, so compute these from scores.
     let tame = kernel.iter().all(|&kernel| kernel > 1e-150);
     for j in 0..scores.len() {
         let (own, later) = leads[j..].split_first_mut().expect("j is one of them");
@@ -83,10 +82,11 @@ fn leads(scores: &[f64]) -> Vec<f64> {
     leads
 }
 
-/// Returns the sum of the margins of the first option against the others, and subtracts them from the others' leads.
+/// Returns the sum of the margins of one option over the others, and subtracts each margin from the other option's
+/// lead.
 #[inline]
 fn duel(own: f64, others: &[f64], leads: &mut [f64], margin: impl Fn(f64, f64) -> f64) -> f64 {
-    // Several independent sums keep the division unit busy.
+    // Use several independent sums, so that divisions can overlap.
     let mut sums = [0.0; 4];
     let ((heads, tail), (lead_heads, lead_tail)) = (others.as_chunks::<4>(), leads.as_chunks_mut::<4>());
     for (others, leads) in heads.iter().zip(lead_heads) {

@@ -1,11 +1,11 @@
 //! The loss of triplets at given points, and its gradient.
 //!
 //! A model gives each pair a score that decreases with the squared distance. The loss of a triplet is a function of the
-//! difference of two scores, so all models share one loop. The kernel of an anchor is a short row over the leaves with
-//! which it is compared. A triplet costs two lookups and a division. The sum for each pair is multiplied by the
-//! coordinates only once. Logarithms are computed for products of many factors. Anchors whose kernels could underflow
-//! or overflow use scores instead. Blocks of anchors depend only on the data and are summed in order, so the result
-//! does not depend on the number of threads.
+//! difference of two scores, so all models share one loop. The kernel of an anchor is a short row: one value for each
+//! leaf with which the anchor is compared. A triplet takes two lookups and a division. The sum for each pair is
+//! multiplied by the coordinates only once. Logarithms are computed only for products of many factors. If the kernel of
+//! an anchor could underflow or overflow, scores are used instead. Blocks of anchors depend only on the data and are
+//! summed in order, so the result does not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -17,16 +17,16 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Kernels in this range are divided and multiplied directly. Other kernels use logarithms.
+/// Kernels in this range can be divided and multiplied without overflow. For other kernels, logarithms are used.
 const TAME: Range<f64> = 1e-18..1e18;
-/// A product of factors up to 1e36 is replaced by its logarithm before it can overflow.
+/// A product of factors up to 1e36 is replaced by its logarithm when it exceeds this number.
 const LARGE: f64 = 1e250;
 
-/// The loss of weighted triplets under a [`Model`]: the sum of weight times loss over all triplets.
+/// The loss of weighted triplets under a [`Model`]: the sum over all triplets of weight times loss.
 ///
-/// Triplets are grouped by anchor once. An evaluation computes the kernel of each anchor with the leaves that it is
-/// compared with, looks up each triplet in the kernel, and turns the sum of each pair into its part of the gradient. So
-/// a triplet costs one division, for any model and dimension. The weights of repeated triplets are added.
+/// The triplets are grouped by anchor once. Each evaluation computes the kernel of each anchor with the leaves that it
+/// is compared with. Then it looks up each triplet in the kernel, and sums the derivatives for each pair. So a triplet
+/// takes one division, for any model and dimension. The weights of repeated triplets are added.
 ///
 /// ```
 /// use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
@@ -47,7 +47,7 @@ pub struct EmbeddingLoss {
     total_weight: f64,
 }
 
-/// The values of an anchor, one for each leaf that it is compared with.
+/// For one anchor: the values of the leaves that it is compared with.
 #[derive(Default)]
 struct Scratch {
     squared: Vec<f64>,
@@ -58,7 +58,7 @@ struct Scratch {
 }
 
 impl EmbeddingLoss {
-    /// Groups and sorts the triplets.
+    /// Groups and sorts the triplets by anchor.
     ///
     /// # Errors
     /// Not enough memory.
@@ -84,7 +84,8 @@ impl EmbeddingLoss {
     /// `gradient`.
     ///
     /// # Errors
-    /// Points with a wrong shape or that are not finite; a loss that is not finite, because points are too far apart.
+    /// Points with a wrong shape; points that are not finite; a loss that is not finite, because points are too far
+    /// apart.
     pub fn evaluate(&self, points: &[f64], gradient: &mut [f64]) -> Result<f64> {
         let d = dimension(points, self.n_leaves)?;
         assert_eq!(gradient.len(), points.len(), "a derivative for each coordinate");
@@ -137,8 +138,8 @@ impl EmbeddingLoss {
         parallel::map(parts, one).into_iter().flatten().collect()
     }
 
-    /// Returns the loss of some anchors' triplets. Calls `add` with (anchor, leaf, derivative with respect to their
-    /// squared distance).
+    /// Returns the loss of the triplets of some anchors. Calls `add` with an anchor, a leaf, and the derivative with
+    /// respect to their squared distance.
     fn visit(&self, anchors: Range<usize>, points: &[f64], d: usize, mut add: impl FnMut(usize, usize, f64)) -> f64 {
         let at = |leaf: usize| &points[leaf * d..(leaf + 1) * d];
         let mut scratch = Scratch::default();
@@ -198,7 +199,8 @@ impl EmbeddingLoss {
         loss + weight * product.ln()
     }
 
-    /// Returns the loss of an anchor's triplets from scores. This is slower, but works for any model and any distances.
+    /// Returns the loss of an anchor's triplets from scores. This is slower than kernels, but works for any model and
+    /// any distances.
     fn by_scores(&self, anchor: &Anchor, score: &[f64], pull: &mut [f64]) -> f64 {
         let mut fars = &self.triplets.fars[anchor.fars.clone()];
         let mut loss = 0.0;

@@ -14,19 +14,19 @@ pub enum Model {
     Ste,
     /// t-STE: -(alpha + 1)/2 log(1 + D/alpha) (van der Maaten & Weinberger 2012).
     TSte {
-        /// The degrees of freedom, above 0.
+        /// The degrees of freedom, greater than 0.
         alpha: f64,
     },
     /// Crowd kernel learning: -log(D + mu) (Tamuz et al. 2011).
     Ckl {
-        /// A term that keeps probabilities away from 0 and 1, above 0.
+        /// A constant that keeps probabilities away from 0 and 1, greater than 0.
         mu: f64,
     },
     /// Generalised non-metric multidimensional scaling: -D, hinge max(0, 1 + difference) (Agarwal et al. 2007).
     Gnmds,
     /// Soft ordinal embedding: -sqrt(D), squared hinge max(0, margin + difference)^2 (Terada & von Luxburg 2014).
     Soe {
-        /// The margin by which the near leaf should be nearer, above 0.
+        /// The amount by which the near leaf should be nearer, greater than 0.
         margin: f64,
     },
 }
@@ -92,7 +92,8 @@ impl Model {
         }
     }
 
-    /// Returns the derivative of the score with respect to the squared distance (0 for `Soe` if points coincide).
+    /// Returns the derivative of the score with respect to the squared distance. For `Soe`, returns 0 if points
+    /// coincide.
     pub(super) fn slope(&self, squared: f64) -> f64 {
         match *self {
             Self::Ste | Self::Gnmds => -1.0,
@@ -134,7 +135,7 @@ impl Model {
     }
 }
 
-/// Returns `base` to the power of -`twice`/2. Common powers are much faster than `powf`.
+/// Returns `base` to the power of -`twice`/2. Common powers have special cases, which are much faster than `powf`.
 #[inline]
 fn power(base: f64, twice: f64) -> f64 {
     if twice == 2.0 {

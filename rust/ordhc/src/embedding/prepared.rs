@@ -1,4 +1,4 @@
-//! Triplets in the order in which a loss reads them.
+//! Triplets, sorted in the order in which a loss reads them.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
 
-/// Triplets grouped by anchor, with equal ones added up. Each anchor numbers the leaves that it is compared with, so
-/// that its kernel is a short row for any number of leaves.
+/// Triplets grouped by anchor. The weights of repeated triplets are added. The leaves that an anchor is compared with
+/// are indexed per anchor, so that the anchor's kernel is a short row for any number of leaves.
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// For each anchor: its ranges in the other lists.
     pub(super) anchors: Vec<Anchor>,
-    /// For each anchor: the leaves that it is compared with, ascending.
+    /// For each anchor: the leaves that it is compared with, in ascending order.
     pub(super) others: Vec<u32>,
     /// The runs, ordered by anchor, weight and near leaf.
     pub(super) runs: Vec<Run>,
@@ -63,7 +63,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Adds an anchor with its (weight, near, far). `number` contains only `u32::MAX`, before and after.
+    /// Adds an anchor with its triplets (weight, near, far). `number` is a buffer of `u32::MAX`, and has the same
+    /// contents afterwards.
     fn add(&mut self, leaf: usize, answers: &mut [(f64, u32, u32)], number: &mut [u32]) {
         answers.sort_unstable_by(|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then(a.0.total_cmp(&b.0)));
         let mut distinct: Vec<(f64, u32, u32)> = Vec::with_capacity(answers.len());
@@ -108,7 +109,7 @@ impl Prepared {
 
     /// Splits the anchors into blocks of about equal work. The blocks do not depend on the number of threads.
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
-        /// The work for a pair's kernel and gradient, relative to that for a triplet.
+        /// The work for the kernel and gradient of a pair, relative to the work for a triplet.
         const PAIR: usize = 4;
         /// The smallest work of a block, and the maximum number of blocks.
         const GRAIN: usize = 1 << 15;

@@ -5,23 +5,23 @@ use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
 
-/// The part in which learners differ: the next question about `K` leaves, and the effect of an answer.
+/// The part in which learners differ: it chooses the next question about `K` leaves and uses the answers.
 pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
-    /// The purpose of an open question.
+    /// The reason for a question, which the strategy needs when the answer comes.
     type Purpose: Send + Clone;
 
     /// Returns a question that may be asked now, or `None`.
     fn next(&mut self) -> Option<([u32; K], Self::Purpose)>;
 
-    /// Returns the reason why there will never be another question although the learner is not done.
-    fn trouble(&self) -> Option<Error> {
+    /// Returns an error if there will never be another question although the learner is not done.
+    fn failure(&self) -> Option<Error> {
         None
     }
 
     /// Takes the answer to a question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
-    /// Takes the answer to a question, with the probability that it is right and the person.
+    /// Takes the answer to a question, with the person and the probability that the answer is right.
     fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
         self.take(purpose, told.answer);
     }
@@ -68,7 +68,7 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     /// Returns the number of leaves that have their place.
     fn placed(&self) -> usize;
 
-    /// Returns an estimate of the number of answers that are still needed, after `n_answered`.
+    /// Returns an estimate of the number of answers that are still needed after the first `n_answered`.
     fn remaining(&self, n_answered: u64) -> f64;
 }
 
@@ -97,8 +97,8 @@ impl<S: Strategy<K>, const K: usize> Learner<K> for Asking<S, K> {
     fn ask(&mut self, limit: usize) -> Result<Vec<Question<K>>> {
         self.settle();
         let Self { strategy, ledger } = self;
-        if let Some(trouble) = strategy.trouble() {
-            return Err(trouble);
+        if let Some(failure) = strategy.failure() {
+            return Err(failure);
         }
         ledger.ask(limit, || strategy.next())
     }

@@ -7,18 +7,19 @@ use crate::error::Result;
 use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// Sample and buckets: some leaves are placed first. All other leaves search the tree of these leaves in parallel. The
-/// leaves that end at the same place, a *bucket*, are then placed there in the same way.
+/// Sample and buckets: some leaves (the sample) are placed first. All other leaves then search the tree of the sample
+/// in parallel. The leaves that arrive at the same place are a *bucket*. Each bucket is placed in the same way.
 ///
-/// If samples have one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) without rejected pivots and
-/// without merging. A place is already a pivot, and leaves outside of the pivot stay where they are found.
+/// If samples have one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) with two differences. No
+/// pivot is rejected, because a place is already a pivot. Nothing is merged, because leaves outside of the pivot stay
+/// where they are found.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
     /// The leaves that have or get a place.
     order: Order,
-    /// The number of leaves that have a number, including those that were retired and are not in `order`.
+    /// The number of leaves that ever had a number. Retired leaves are included, but are not in `order`.
     n: usize,
-    /// The factor by which a sample is smaller than its bucket. `None` for samples of one leaf.
+    /// The size of a bucket divided by the size of its sample. `None` for samples of one leaf.
     shrink: Option<usize>,
     placed: usize,
     tree: PivotTree,
@@ -26,19 +27,21 @@ pub(crate) struct Buckets {
     free: Vec<u32>,
     n_tasks: usize,
     ready: VecDeque<Seeker>,
-    /// The sum of [`bits`] over leaves without a place, less the value of answers about running searches.
+    /// The sum of [`bits`] over leaves without a place, minus the bits that the answers of running searches have
+    /// already given.
     left: f64,
     /// The approximate number of questions per bit.
     price: f64,
 }
 
-/// A bucket of leaves to be placed at and below a state that was a place.
+/// A bucket: leaves that will be placed at and below `state`, which was a place before its first leaf.
 #[derive(Debug, Clone, Default)]
 struct Bucket {
     state: u32,
     is_under: bool,
     leaves: Vec<u32>,
-    /// The first `placed` leaves have their places. Those up to `end` are being searched, or are in buckets.
+    /// The first `placed` leaves have their places. The leaves from `placed` to `end` are being searched, or are in
+    /// smaller buckets.
     placed: usize,
     end: usize,
     /// The number of searches and buckets that have not finished.
@@ -91,7 +94,7 @@ impl Buckets {
     fn search(&mut self, leaf: u32) {
         self.left += bits(self.order.len());
         if let Some(whole) = self.tasks.iter_mut().find(|task| task.parent.is_none() && !task.leaves.is_empty()) {
-            // The searches of this task go on. The leaf is searched after them.
+            // The searches of this task continue. The new leaf is searched after them.
             whole.leaves.push(leaf);
             return;
         }
@@ -107,7 +110,7 @@ impl Buckets {
         self.proceed(task);
     }
 
-    /// Places the first leaf. Returns a task if there are more leaves.
+    /// Places the first leaf of a bucket. Returns a task for the other leaves, if there are any.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);
@@ -130,7 +133,7 @@ impl Buckets {
         })
     }
 
-    /// Continues with a task that waits for nothing.
+    /// Continues with a task whose searches and buckets have finished.
     fn proceed(&mut self, task: Option<u32>) {
         let mut open: Vec<u32> = task.into_iter().collect();
         while let Some(number) = open.pop() {
@@ -182,11 +185,11 @@ impl Buckets {
     }
 }
 
-/// Returns the end of the leaves of the task that are searched next.
+/// Returns the end of the range of leaves that are searched next.
 fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     let all = task.leaves.len();
     if task.is_under && task.placed == 1 && all > 3 {
-        // A question needs two children of a node, so start with two leaves.
+        // A question needs two children of a node, so first place two leaves.
         return 2;
     }
     let Some(shrink) = shrink else { return all };
@@ -197,7 +200,7 @@ fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     end
 }
 
-/// Returns the approximate cost of a leaf in a bucket of this size.
+/// Returns the approximate cost, in bits, of a leaf in a bucket of size `k`.
 fn bits(k: usize) -> f64 {
     (k as f64 + 1.0).log2()
 }

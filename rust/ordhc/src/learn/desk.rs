@@ -1,4 +1,4 @@
-//! A desk: a learner and the people who answer its questions.
+//! A desk: a learner together with the people who answer its questions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -6,27 +6,27 @@ use super::learner::{Learner, Told};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-mod bank;
+mod stored;
 
-use bank::Bank;
+use stored::Stored;
 
 /// An event at a [`Desk`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<const K: usize = 3> {
-    /// This number of questions is wanted. The learner is asked for the missing ones.
+    /// The caller wants this number of questions. The desk asks the learner for those that are missing.
     Wanted(u64),
-    /// A question is handed to a person under a number, by which it is answered.
+    /// A question is handed to a person: (number, leaves). The person's answer refers to this number.
     Handed(u64, [u32; K]),
-    /// The answer to a question by its number: (number, leaves, answer). A number that isn't open is ignored.
+    /// An answer to the question with a number: (number, leaves, answer). A number that isn't open is ignored.
     Answered(u64, [u32; K], Told),
-    /// An answer without a question, which is used when the learner asks the question.
+    /// An answer to a question that was not handed to a person. The answer is used when the learner asks the question.
     Given([u32; K], Told),
     /// A question that the learner doesn't ask is handed to a person, and counts towards the budget.
     Spent,
-    /// From now on this number of leaves is searched in parallel, see [`Learner::set_parallel`].
+    /// From now on, this number of leaves is searched in parallel, see [`Learner::set_parallel`].
     Parallel(u64),
-    /// The learner is asked as long as stored answers are useful.
+    /// Use stored answers: the learner is asked for questions as long as stored answers fit them.
     Use,
     /// A leaf is added, see [`Learner::add_leaf`].
     Added,
@@ -34,12 +34,12 @@ pub enum Event<const K: usize = 3> {
     Retired(u32),
 }
 
-/// A learner with the questions that people have. People keep their questions, whatever the learner asks later.
+/// A learner, and the questions that people have. People keep their questions, whatever the learner asks later.
 ///
 /// The state depends only on the learner and on the [events](Event), in order. To take an answer back, apply the same
 /// events without this answer to a new desk. Questions that the learner asks again keep their numbers. Questions that
-/// it doesn't ask any more stay open for the people who have them. Answers are matched to questions by their leaves.
-/// This works for any events. Answers that the learner never asks for are stored.
+/// the learner doesn't ask any more stay open for the people who have them. Answers are matched to questions by their
+/// leaves, so any sequence of events is valid. Answers that the learner never asks for are stored.
 ///
 /// ```
 /// use ordhc::bindings::{Desk, Event};
@@ -58,29 +58,30 @@ pub struct Desk<const K: usize = 3> {
     learner: Box<dyn Learner<K>>,
     limit: u64,
     budget: u64,
-    /// The slots that need an answer: their leaves, and the number of the question if a person has it.
+    /// The questions of the learner that need an answer, by their ids (*slots*). The values are the leaves, and the
+    /// number of the question if a person has it.
     live: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// The slots without a number.
+    /// The slots without a number: no person has these questions.
     waiting: BTreeSet<u64>,
     by_key: HashMap<[u32; K], Vec<u64>>,
-    /// The leaves and slots of numbers that aren't answered. The slot is `None` if the learner doesn't ask the question
-    /// now.
+    /// The leaves and slots of the numbers that aren't answered. The slot is `None` if the learner doesn't ask the
+    /// question now.
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// The numbers without a slot.
+    /// The numbers without a slot, by `key`.
     orphans: HashMap<[u32; K], VecDeque<u64>>,
     /// The answers that were not used, by `key`.
-    bank: Bank<K>,
+    stored: Stored<K>,
     retired: BTreeSet<u32>,
-    /// True if the learner begins its searches again when a leaf is retired. `used` then has at least the answers about
+    /// True if the learner restarts its searches when a leaf is retired. Then `used` has at least the answers about
     /// [`Learner::unplaced`] leaves, in order.
     is_restarting: bool,
     used: Vec<([u32; K], Told)>,
     /// The number of answers in `used` when answers about placed leaves were last removed.
     n_used: usize,
-    /// The number of answers that were put back into `bank`, and already count as spent.
+    /// The number of answers that were put back into `stored`, and already count as spent.
     n_back: u64,
     /// For a flexible learner: the numbers that were handed to people, the number of wanted questions, and these
-    /// questions once they are requested. They are computed again after every event.
+    /// questions once they are requested. `wanted` and `drafts` are cleared by every event.
     handed: Vec<u64>,
     wanted: u64,
     drafts: Option<Vec<[u32; K]>>,
@@ -89,7 +90,7 @@ pub struct Desk<const K: usize = 3> {
     answered: u64,
 }
 
-/// Answers about placed leaves are removed from `used` when it has this number of entries more.
+/// `used` is pruned when it has more than twice its size after the last pruning, plus this number of entries.
 const USED: usize = 1024;
 
 impl<const K: usize> Clone for Desk<K> {
@@ -101,7 +102,7 @@ impl<const K: usize> Clone for Desk<K> {
             by_key: self.by_key.clone(),
             held: self.held.clone(),
             orphans: self.orphans.clone(),
-            bank: self.bank.clone(),
+            stored: self.stored.clone(),
             retired: self.retired.clone(),
             used: self.used.clone(),
             handed: self.handed.clone(),
@@ -125,7 +126,7 @@ impl<const K: usize> Desk<K> {
             by_key: HashMap::new(),
             held: BTreeMap::new(),
             orphans: HashMap::new(),
-            bank: Bank::default(),
+            stored: Stored::default(),
             retired: BTreeSet::new(),
             used: Vec::new(),
             n_used: 0,
@@ -165,7 +166,7 @@ impl<const K: usize> Desk<K> {
                 self.learner.set_parallel(usize::try_from(count).unwrap_or(usize::MAX));
                 Ok(())
             }
-            Event::Use => self.use_bank(),
+            Event::Use => self.use_stored(),
             Event::Added => self.learner.add_leaf(),
             Event::Retired(leaf) => self.retire(leaf),
         }
@@ -174,8 +175,8 @@ impl<const K: usize> Desk<K> {
     fn retire(&mut self, leaf: u32) -> Result<()> {
         self.learner.retire(leaf)?;
         self.retired.insert(leaf);
-        // A learner that begins its searches again has withdrawn all questions. People keep the questions that they
-        // have, and the learner may ask these questions again.
+        // A learner that restarts its searches has withdrawn all questions. People keep the questions that they have,
+        // and the learner may ask these questions again.
         let gone: Vec<u64> =
             self.live.iter().filter(|(_, live)| self.is_restarting || live.0.contains(&leaf)).map(|at| *at.0).collect();
         for slot in gone {
@@ -195,13 +196,13 @@ impl<const K: usize> Desk<K> {
         for (leaves, told) in std::mem::take(&mut self.used) {
             if !leaves.contains(&leaf) {
                 self.n_back += 1;
-                self.bank.push(key(leaves), told);
+                self.stored.push(key(leaves), told);
             }
         }
         Ok(())
     }
 
-    /// Removes the answers about placed leaves from `used`, whose answers are in the form of their key.
+    /// Removes the answers about placed leaves from `used`. The leaves in `used` are in the order of their key.
     fn keep_unplaced(&mut self) {
         let unplaced: BTreeSet<u32> = self.learner.unplaced().into_iter().flatten().collect();
         self.used.retain(|(leaves, _)| leaves.iter().any(|leaf| unplaced.contains(leaf)));
@@ -232,11 +233,12 @@ impl<const K: usize> Desk<K> {
         }
     }
 
-    fn use_bank(&mut self) -> Result<()> {
-        while self.bank.len() > 0 {
+    fn use_stored(&mut self) -> Result<()> {
+        while self.stored.len() > 0 {
             let room = self.room(u64::MAX).saturating_sub(self.waiting.len() as u64);
-            // More questions than there are stored answers need not be asked.
-            let count = room.min(self.bank.len() + 1);
+            // More questions than there are stored answers are useless here. One more shows that the answers are used
+            // up.
+            let count = room.min(self.stored.len() + 1);
             if count == 0 || !self.ask(count)?.unwrap_or(false) {
                 break;
             }
@@ -244,15 +246,16 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// Returns how many of `count` questions may be asked.
+    /// Returns how many questions may be asked, at most `count`.
     fn room(&self, count: u64) -> u64 {
         let n_open = (self.live.len() - self.waiting.len()) as u64;
         count.min(self.limit.saturating_sub(n_open)).min(self.left())
     }
 
-    /// Asks the learner. Returns `None` if it asks nothing, and otherwise whether an answer was already stored.
+    /// Asks the learner. Returns `None` if the learner asks nothing, and otherwise whether a stored answer was used.
     fn ask(&mut self, count: u64) -> Result<Option<bool>> {
-        // Ask for all repetitions of a question together: stored answers go to repetitions that no person has.
+        // Ask for all repetitions of a question together, so that a stored answer is used for a repetition that no
+        // person has.
         let times = self.learner.times();
         let count = count.div_ceil(times).saturating_mul(times);
         let questions = self.learner.ask(usize::try_from(count).unwrap_or(usize::MAX))?;
@@ -262,7 +265,7 @@ impl<const K: usize> Desk<K> {
         let mut is_used = false;
         for question in questions {
             let (slot, found) = (question.id, key(question.leaves));
-            if let Some(told) = self.bank.take(found) {
+            if let Some(told) = self.stored.take(found) {
                 let is_back = self.n_back > 0;
                 self.n_back -= u64::from(is_back);
                 self.spent += u64::from(!is_back);
@@ -316,7 +319,7 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// Takes an answer without a question. A slot that waits for it is answered first.
+    /// Takes an answer that has no number. A slot that waits for a person is answered first.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
             return Ok(());
@@ -330,13 +333,13 @@ impl<const K: usize> Desk<K> {
         match slots.copied().min_by_key(|slot| (!self.waiting.contains(slot), *slot)) {
             Some(slot) => self.settle(slot, leaves, told),
             None => {
-                self.bank.push(found, place(found, leaves, told));
+                self.stored.push(found, place(found, leaves, told));
                 Ok(())
             }
         }
     }
 
-    /// Answers a slot. A person who still has its question keeps the question.
+    /// Answers a slot. A person who has the question of this slot keeps the question.
     fn settle(&mut self, slot: u64, leaves: [u32; K], told: Told) -> Result<()> {
         let Some((asked, number)) = self.live.remove(&slot) else { return Ok(()) };
         let found = key(asked);
@@ -364,7 +367,7 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// Returns the first questions, at most `most`, that the learner asks and no person has.
+    /// Returns at most `most` questions that the learner asks and that no person has.
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted), after which this method may be called
@@ -381,15 +384,15 @@ impl<const K: usize> Desk<K> {
         Ok(self.waiting.iter().take(most).filter_map(|slot| Some(self.live.get(slot)?.0)).collect())
     }
 
-    /// Returns questions, with their numbers, that the learner asks and a person has. There are at most `most`, without
-    /// the numbers in `taken`, which must be ascending.
+    /// Returns at most `most` questions, with their numbers, that the learner asks and a person has. Numbers in `taken`
+    /// are left out. `taken` must be in ascending order.
     pub fn open(&self, most: usize, taken: &[u64]) -> Vec<(u64, [u32; K])> {
         let live = self.held.iter().filter(|(_, (_, slot))| slot.is_some());
         let free = live.filter(|(number, _)| taken.binary_search(number).is_err());
         free.take(most).map(|(&number, &(leaves, _))| (number, leaves)).collect()
     }
 
-    /// Returns the leaves of a number that is not answered, whether or not the learner still asks the question.
+    /// Returns the leaves of a number that is not answered, even if the learner doesn't ask the question any more.
     pub fn held(&self, number: u64) -> Option<[u32; K]> {
         Some(self.held.get(&number)?.0)
     }
@@ -444,7 +447,7 @@ fn take_from<const K: usize, T>(
     found
 }
 
-/// Returns the same key for every form of the same question.
+/// Returns a key of a question that does not depend on the order of its leaves or pairs.
 pub(super) fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
     if K == 4 {
         leaves[..2].sort_unstable();
@@ -458,7 +461,7 @@ pub(super) fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
     leaves
 }
 
-/// Converts the answer to `leaves` into the answer to the same question as it was `asked`.
+/// Converts the answer to `leaves` into the answer to the same question in the order `asked`.
 fn place<const K: usize>(asked: [u32; K], leaves: [u32; K], told: Told) -> Told {
     Told { answer: place_of(asked, leaves, told.answer), ..told }
 }

@@ -14,10 +14,10 @@ pub(crate) struct Exact {
     tree: GrowingTree,
     root: u32,
     region: Region,
-    /// The remaining part of the region, and the pivot.
+    /// The top of the remaining part of the region, and the pivot of this part.
     top: u32,
     pivot: u32,
-    /// The children of the pivot, and the number of pairs of them that are ruled out.
+    /// The children of the pivot, and how many pairs of children are ruled out.
     children: Vec<u32>,
     pairs: usize,
     is_ready: bool,
@@ -75,7 +75,7 @@ impl Exact {
         }
     }
 
-    /// Returns the children to ask about. If there is only one left, there is no second one.
+    /// Returns the two children to ask about. The second one is `None` if only one child is left.
     fn pair(&self) -> (u32, Option<u32>) {
         (self.children[2 * self.pairs], self.children.get(2 * self.pairs + 1).copied())
     }
@@ -123,7 +123,7 @@ impl Inserting for Exact {
         &mut self.progress
     }
 
-    fn anew(&self, order: Order) -> Self {
+    fn restarted(&self, order: Order) -> Self {
         Self::new(order)
     }
 

@@ -11,7 +11,7 @@ use crate::tree::Dendrogram;
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     order: Order,
-    /// The number of leaves that have a number, including those that were retired and are not in `order`.
+    /// The number of leaves that ever had a number. Retired leaves are included, but are not in `order`.
     n: usize,
     placed: usize,
     /// The number of answers about leaves without a place.
@@ -57,19 +57,19 @@ impl Progress {
         self.work.add(self.order.len());
     }
 
-    /// Counts an answer.
+    /// Counts an answer about a leaf without a place.
     pub(crate) fn answered(&mut self) {
         self.under_way += 1;
     }
 
-    /// Records that a leaf has its place, after this number of answers.
+    /// Records that a leaf has its place. `answers` is the number of answers about this leaf.
     pub(crate) fn place(&mut self, answers: u64) {
         self.placed += 1;
         self.under_way -= answers;
         self.work.placed(self.placed);
     }
 
-    /// Records that the next leaf has its place. No other leaf has answers.
+    /// Records that the next leaf has its place. All answers under way are about this leaf.
     pub(crate) fn place_next(&mut self) {
         self.place(self.under_way);
     }
@@ -83,8 +83,8 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// See [`Strategy::next`].
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)>;
 
-    /// See [`Strategy::trouble`].
-    fn trouble(&self) -> Option<Error> {
+    /// See [`Strategy::failure`].
+    fn failure(&self) -> Option<Error> {
         None
     }
 
@@ -102,13 +102,13 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// Returns the progress.
     fn progress(&self) -> &Progress;
 
-    /// Returns the progress, to change it.
+    /// Returns the progress as mutable.
     fn progress_mut(&mut self) -> &mut Progress;
 
-    /// Returns the same strategy at its start, with the same settings and other leaves.
-    fn anew(&self, order: Order) -> Self;
+    /// Returns a new strategy with the same settings for the leaves in `order`.
+    fn restarted(&self, order: Order) -> Self;
 
-    /// Notes a leaf that is about to be added.
+    /// Is called before a leaf is added.
     fn note_added(&mut self, _leaf: u32) {}
 
     /// Continues after a leaf was added. `was_done` is true if all other leaves have their places.
@@ -130,8 +130,8 @@ impl<I: Inserting> Strategy for I {
         Inserting::next(self)
     }
 
-    fn trouble(&self) -> Option<Error> {
-        Inserting::trouble(self)
+    fn failure(&self) -> Option<Error> {
+        Inserting::failure(self)
     }
 
     fn take(&mut self, purpose: I::Purpose, answer: i8) {
@@ -151,10 +151,10 @@ impl<I: Inserting> Strategy for I {
         let leaf = n as u32;
         self.note_added(leaf);
         if self.progress().n_leaves() < 2 {
-            // Nothing can be asked about fewer than three leaves, so no answer is lost.
+            // No question is possible about fewer than three leaves, so a restart loses no answer.
             let mut order = self.progress().order.clone();
             order.push(leaf);
-            *self = self.anew(order);
+            *self = self.restarted(order);
         } else {
             let was_done = self.progress().is_done();
             self.progress_mut().add(leaf);
@@ -168,7 +168,7 @@ impl<I: Inserting> Strategy for I {
         let Progress { n, order, .. } = self.progress();
         let (n, (tree, root)) = (*n, self.grown());
         let order = order.without(leaf, tree, root)?;
-        *self = self.anew(order);
+        *self = self.restarted(order);
         self.progress_mut().n = n;
         Ok(())
     }

@@ -6,11 +6,11 @@ use super::inserting::{Inserting, Progress};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
-/// `InsertionClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 3). Each leaf is searched by the pivots of largest entropy,
-/// and `parallel` leaves are searched at the same time.
+/// `InsertionClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 3). The search for each leaf asks about the pivots of the
+/// largest entropy. `parallel` leaves are searched at the same time.
 ///
-/// A leaf is put at its place as soon as its search ends. Another search that ends at the same place continues with the
-/// pivot that the place has become.
+/// A leaf is put at its place as soon as its search ends. This place then becomes a pivot. If another search has ended
+/// at the same place, that search continues with the new pivot.
 #[derive(Debug, Clone)]
 pub(crate) struct Insertion {
     progress: Progress,
@@ -60,7 +60,7 @@ impl Insertion {
         }
     }
 
-    /// Continues a search in its new state: asks a question, or puts the leaf at its place.
+    /// Continues a search from its new state: asks a question, or puts the leaf at its place.
     fn search(&mut self, slot: u32, search: Descent) {
         let Descent { leaf, state, steps } = search;
         if self.tree.question(state).is_some() {
@@ -111,7 +111,7 @@ impl Inserting for Insertion {
         &mut self.progress
     }
 
-    fn anew(&self, order: Order) -> Self {
+    fn restarted(&self, order: Order) -> Self {
         Self::new(order, self.parallel)
     }
 

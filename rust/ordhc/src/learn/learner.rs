@@ -8,7 +8,7 @@ use crate::tree::{Dendrogram, Topology};
 /// more similar than `k` and `l`?).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question<const K: usize = 3> {
-    /// The id of the question, by which the question is answered. Ids count from 0 in the order of asking.
+    /// The id of the question. An answer is given for this id. Ids count from 0 in the order of asking.
     pub id: u64,
     /// For `K = 3`: three different leaves. The answer is the position (0, 1 or 2) of the odd one out, which is the
     /// leaf that is farther from the other two than they are from each other. The answer is -1 if no two leaves are
@@ -25,14 +25,14 @@ pub struct Told {
     /// The answer, coded as described at [`Question::leaves`].
     pub answer: i8,
     /// A lower bound on the probability, from 1/2 to 1, that this person's answer is right, whatever was answered
-    /// before. The bound must be known before the answer is. `None` uses the learner's settings.
+    /// before. The bound must be known before the answer. `None` uses the learner's settings.
     pub p: Option<f64>,
     /// The person who answered, as any number. `None` if the person is unknown.
     pub who: Option<u32>,
 }
 
 impl Told {
-    /// Returns an answer that is right with the probability in the learner's settings.
+    /// Returns an answer without a person. The answer is right with the probability in the learner's settings.
     pub fn new(answer: i8) -> Self {
         Self { answer, p: None, who: None }
     }
@@ -65,17 +65,16 @@ pub struct Counts {
     pub asked: u64,
     /// The number of questions answered.
     pub answered: u64,
-    /// The number of times that questions were asked while no question was open. With enough people answering in
-    /// parallel, the rounds determine the total time.
+    /// The number of times that questions were asked while no question was open. If enough people answer in parallel,
+    /// the number of rounds determines the total time.
     pub rounds: u64,
 }
 
 /// A learner that builds a tree from the answers to its questions about `K` leaves.
 ///
 /// Results depend only on the settings, the seed and the answers. Answers take effect when no question is open any
-/// more, or when more questions are asked for. They take effect in the order of their ids. So the order of the calls of
+/// more, or when more questions are requested. They take effect in the order of their ids. So the order of the calls of
 /// [`tell`](Self::tell) between two calls of [`ask`](Self::ask) changes nothing.
-///
 /// ```
 /// use ordhc::learn::{Learner, Method};
 ///
@@ -102,7 +101,7 @@ pub trait Learner<const K: usize = 3>: Send {
     /// answers so far.
     fn ask(&mut self, limit: usize) -> Result<Vec<Question<K>>>;
 
-    /// Does the same as [`ask`](Self::ask), and reports to a monitor if choosing questions takes long.
+    /// Does the same as [`ask`](Self::ask), and reports its progress to a monitor.
     ///
     /// # Errors
     /// The errors of [`ask`](Self::ask); [`Error::Interrupted`](crate::Error::Interrupted), after which questions may
@@ -139,7 +138,7 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Not enough memory.
     fn tree(&self) -> Result<Dendrogram>;
 
-    /// Does the same as [`tree`](Self::tree), and reports to a monitor if building the tree takes long.
+    /// Does the same as [`tree`](Self::tree), and reports its progress to a monitor.
     ///
     /// # Errors
     /// The errors of [`tree`](Self::tree); [`Error::Interrupted`](crate::Error::Interrupted).
@@ -155,8 +154,9 @@ pub trait Learner<const K: usize = 3>: Send {
     }
 
     /// Returns the places where a leaf may belong with a probability of at least 0.001, the likeliest first. Places are
-    /// known while the leaf is searched, and also afterwards if the learner started from a tree or leaves were added.
-    /// Returns `None` for other leaves, and for learners other than [`Method::Robust`](super::Method::Robust).
+    /// known while the leaf is searched. They are also known afterwards if the learner started from a tree, or if
+    /// leaves were added. Returns `None` for other leaves, and for learners other than
+    /// [`Method::Robust`](super::Method::Robust).
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }
@@ -195,8 +195,8 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Searches that have begun continue.
     fn set_parallel(&mut self, _parallel: usize) {}
 
-    /// Adds a leaf with the number [`n_leaves`](Self::n_leaves). The learner asks where the leaf belongs, and goes on
-    /// with everything else as before.
+    /// Adds a leaf with the number [`n_leaves`](Self::n_leaves). The learner asks where the new leaf belongs. All other
+    /// searches continue.
     ///
     /// # Errors
     /// The method needs all leaves at the start.
@@ -204,12 +204,12 @@ pub trait Learner<const K: usize = 3>: Send {
         Err(fixed())
     }
 
-    /// Removes a leaf from the tree, and asks no more questions about it. All numbers of leaves stay the same. The leaf
-    /// counts as one without a place.
+    /// Removes a leaf from the tree, and asks no more questions about this leaf. The other leaves keep their numbers.
+    /// The leaf counts as a leaf without a place.
     ///
-    /// A learner that inserts leaf after leaf then withdraws all open questions, and begins the searches for
-    /// [unplaced](Self::unplaced) leaves again. To continue them, tell the earlier answers about these leaves again when
-    /// the learner asks the same questions.
+    /// A learner that inserts leaf after leaf then withdraws all open questions, and restarts the searches for
+    /// [unplaced](Self::unplaced) leaves. To continue these searches, pass the earlier answers again when the learner
+    /// asks the same questions.
     ///
     /// # Errors
     /// The method needs all leaves until the end; not enough memory.
@@ -217,30 +217,30 @@ pub trait Learner<const K: usize = 3>: Send {
         Err(fixed())
     }
 
-    /// Returns the leaves without a place, for a learner that begins their searches again after [`retire`](Self::retire),
-    /// and `None` for other learners.
+    /// Returns the leaves without a place, if the learner restarts their searches after [`retire`](Self::retire).
+    /// Returns `None` for other learners.
     fn unplaced(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// Returns how many times in a row each question is asked. A caller that asks for a multiple of this number gets
-    /// all repetitions of each question.
+    /// Returns how many times in a row each question is asked. To get all repetitions of each question, ask for a
+    /// multiple of this number.
     fn times(&self) -> u64 {
         1
     }
 
-    /// Returns the learner as one that accepts any question and answer, or `None` if the learner does not.
+    /// Returns the learner as `Flexible` if it accepts any question and answer, and `None` otherwise.
     fn flexible(&mut self) -> Option<&mut dyn Flexible<K>> {
         None
     }
 
-    /// Returns a copy of the learner with the same knowledge.
+    /// Returns a copy of the learner with the same answers.
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
 }
 
-/// Returns the error of a method whose leaves cannot change.
+/// Returns the error of a method whose set of leaves cannot change.
 pub(crate) fn fixed() -> Error {
-    Error::Argument("this method needs all leaves from the start to the end".to_string())
+    Error::Argument("this method cannot add or remove leaves: it needs all of them at the start".to_string())
 }
 
 /// A learner that can use any answer, even to questions that it did not choose.
@@ -250,7 +250,7 @@ pub trait Flexible<const K: usize = 3> {
     fn note(&mut self);
 
     /// Returns questions that may be asked now: first the questions that must be repeated, then up to `count` useful
-    /// new ones. The learner does not change.
+    /// new questions. The learner does not change.
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).

@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 pub(crate) struct Ledger<T, const K: usize = 3> {
     /// The id of the first question in `open`.
     first: u64,
-    /// The questions from the oldest open one on. `None` for a question that is answered.
+    /// The questions, beginning with the oldest open question. `None` for a question that is answered.
     open: VecDeque<Option<([u32; K], T)>>,
     n_open: usize,
     told: Vec<(u64, T, Told)>,
     n_rounds: u64,
-    /// The number of earlier questions that do not count.
+    /// The number of questions before the last restart, which do not count.
     base: u64,
 }
 
@@ -115,7 +115,7 @@ impl<T, const K: usize> Ledger<T, K> {
         self.n_open
     }
 
-    /// Withdraws all open questions, and counts from 0 again. Ids continue.
+    /// Withdraws all open questions and restarts the counts at 0. Ids continue.
     pub(crate) fn restart(&mut self) {
         self.first = self.next_id();
         self.base = self.first;

@@ -7,12 +7,12 @@ use super::noise::repeats;
 use crate::error::Result;
 use crate::tree::Dendrogram;
 
-/// Another strategy with each question asked up to k times. The most frequent answer counts. A question is not asked
-/// again if the remaining answers cannot change the result.
+/// Asks each question of another strategy up to k times, and passes on the most frequent answer. A question is not
+/// repeated if the remaining answers cannot change the result.
 ///
 /// All majorities of the planned questions are right with a probability of at least 1 - 0.9 delta. Nodes with many
-/// children can take more questions than planned. Additional question m has its own k, so that its majority is wrong
-/// with a probability of at most 0.1 delta / (m (m + 1)). These probabilities add up to 0.1 delta.
+/// children can take more questions than planned. The m-th additional question has its own k, so that its majority is
+/// wrong with a probability of at most 0.1 delta / (m (m + 1)). These probabilities add up to at most 0.1 delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Majority<S: Strategy> {
     inner: S,
@@ -41,7 +41,8 @@ struct Poll<P> {
 }
 
 impl<S: Strategy> Majority<S> {
-    /// Returns the strategy. `planned` is the number of right majorities that the inner strategy is expected to need.
+    /// Returns the strategy. `planned` is the expected number of questions of the inner strategy if all majorities are
+    /// right.
     /// All majorities are right with a probability of at least 1 - `delta`, if answers are right with probability `p`.
     pub(crate) fn new(inner: S, planned: u64, p: f64, delta: f64) -> Self {
         let k = repeats(p, PLANNED * delta / planned.max(1) as f64);
@@ -59,7 +60,8 @@ impl<S: Strategy> Majority<S> {
 }
 
 impl<P> Poll<P> {
-    /// Returns the number of additional answers that are needed if all agree with the most frequent one so far.
+    /// Returns the number of additional answers that decide the majority if all agree with the most frequent answer so
+    /// far.
     fn missing(&self) -> u64 {
         let k = self.k;
         let all: u64 = self.votes.iter().sum();

@@ -27,14 +27,15 @@ use crate::tree::Topology;
 /// The method that a learner uses to build a tree.
 ///
 /// From answers without errors, the first five methods find exactly the true tree, whatever its shape and degree. From
-/// answers that contradict each other, they find some tree. The other methods are for answers of which some are wrong.
+/// answers that contradict each other, these methods still build a tree. The other methods are for answers that may be
+/// wrong.
 ///
 /// Source: Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical clustering using ordinal queries" (2018).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Method {
-    /// `QuickClustering`: O(n log n) expected questions. Each level of the division is one round. Merging takes one step
-    /// at a time, so there are many rounds.
+    /// `QuickClustering`: O(n log n) expected questions. All questions of one level of division are one round. Trees
+    /// are merged with one question at a time, so there are many rounds.
     Quick,
     /// `InsertionClustering` with the pivots of the largest entropy: the fewest questions. The computation takes O(log^2
     /// n) per leaf.
@@ -42,14 +43,14 @@ pub enum Method {
         /// The number of leaves that are searched in parallel. The number of rounds falls almost by this factor.
         parallel: usize,
     },
-    /// `InsertionClustering` with the paper's pivots: at most log2(2i - 3) questions for the i-th leaf of a binary tree,
-    /// and at most n log2 n in all. Trees whose nodes have d children take O(d / log d) times as many questions, such
-    /// as n^2 / 4 for a star. The computation takes O(n) per leaf.
+    /// `InsertionClustering` with the paper's pivots: at most log2(2i - 3) questions for the i-th leaf of a binary
+    /// tree, and at most n log2 n in all. Trees whose nodes have d children take O(d / log d) times as many questions;
+    /// a star takes n^2 / 4. The computation takes O(n) per leaf.
     Exact,
-    /// Sample and buckets, starting from a sample of one leaf: the fewest rounds.
+    /// Sample and buckets, starting from a sample of one leaf. Takes the fewest rounds.
     Rounds,
-    /// Sample and buckets, starting from a sample of an eighth of the leaves: few rounds, and few questions more than
-    /// insertion.
+    /// Sample and buckets, starting from a sample of an eighth of the leaves. Takes few rounds, and only a few more
+    /// questions than insertion.
     Balanced,
     /// For answers that are right with a probability of at least `p`: posterior search with fresh verification, one
     /// leaf after the other, for trees of any degree.
@@ -57,19 +58,19 @@ pub enum Method {
     /// The tree is wrong with a probability of at most `delta`, if each answer is right with a probability of at least
     /// `p` whatever was answered before. No other assumption is made about wrong answers or about the tree. The proof
     /// and measurements are in docs/decisions/0004-noisy-search.md. If the answers about a leaf contradict each other
-    /// without end, the leaf is put at its likeliest place.
+    /// too long, the leaf is put at its likeliest place.
     ///
     /// With `p` = 1 this is [`Insertion`](Self::Insertion), or the method that has the name of the schedule:
     /// [`Balanced`](Self::Balanced), [`Rounds`](Self::Rounds).
     Robust {
-        /// The probability that an answer is right, more than 1/2. At p = 1/2 an adversary can make two trees
+        /// The probability that an answer is right, greater than 1/2. At p = 1/2 an adversary can make two trees
         /// indistinguishable. See [`estimate_p`](super::estimate_p).
         p: f64,
         /// The largest probability that the tree is wrong.
         delta: f64,
         /// [`Assume::Uniform`] stops on the posterior alone. This takes two thirds of the questions, but gives no
-        /// guarantee. If no wrong answer is likelier than (1 - `p`) / 2, trees are wrong about as rarely as `delta`
-        /// says. If one wrong answer is preferred, trees are wrong much more often.
+        /// guarantee. If no wrong answer is likelier than (1 - `p`) / 2, trees are wrong with a probability of about
+        /// `delta`. If one wrong answer is preferred, trees are wrong much more often.
         assume: Assume,
         /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of the same subtrees
         /// instead. The search stops on the posterior, or when no informative question is left. If only one question
@@ -92,9 +93,9 @@ pub enum Method {
         /// The largest probability that the tree is wrong.
         delta: f64,
     },
-    /// Revises a given tree, see [`Method::from_prior`]. For answers of which some are wrong, and a tree that is mostly
-    /// right. The learner asks where a subtree may belong elsewhere and an error matters most. Subtrees move if the
-    /// answers favour another place. A few questions per leaf repair most of the errors.
+    /// Revises a given tree, see [`Method::from_prior`]. For answers that may be wrong, and a tree that is mostly
+    /// right. The learner asks about subtrees that may belong elsewhere, first where an error matters most. Subtrees
+    /// move if the answers favour another place. A few questions per leaf repair most of the errors.
     ///
     /// The learner never asks about the same three leaves twice. The learner ends only when no question is worth
     /// asking, so set a budget. There is no guarantee.
@@ -104,8 +105,8 @@ pub enum Method {
     Revise {
         /// The probability that an answer is right, more than 1/2.
         p: f64,
-        /// The settings `delta`, `noise`, `parallel` and `schedule` also apply to [`Robust`](Self::Robust), if the
-        /// learner uses it instead. `delta` is the largest probability that its tree is wrong.
+        /// The largest probability that the tree is wrong, if the learner uses [`Robust`](Self::Robust) instead.
+        /// `noise`, `parallel` and `schedule` also apply to that learner.
         delta: f64,
         /// The effect of asking a question again.
         noise: Noise,
@@ -123,12 +124,13 @@ pub enum Method {
         /// The largest probability that the tree is wrong.
         delta: f64,
     },
-    /// For answers of people, whose errors are more frequent the closer leaves are. The learner draws trees from the
-    /// [posterior](crate::posterior) given all answers so far, and asks the questions that are expected to be most
-    /// informative about the tree. All answers are used, even to questions of other sources. There is no guarantee.
+    /// For answers of people, who err more often if the leaves are close to each other. The learner draws trees from
+    /// the [posterior](crate::posterior) given all answers so far. The learner asks the questions that are expected to
+    /// be most informative about the tree. Answers to questions from other sources are also used. There is no
+    /// guarantee.
     ///
-    /// Above 250 leaves or 8,000 answers, the learner keeps one tree instead. Each answer moves the leaves that it is
-    /// about, so the time for a question hardly depends on the numbers of leaves and of answers.
+    /// Above 250 leaves or 8,000 answers, the learner keeps one tree instead. Each answer moves only the leaves that it
+    /// is about. So the time for a question hardly depends on the numbers of leaves and of answers.
     Uncertain {
         /// The number of questions to ask. `None` means 20 times `repeat` for each leaf.
         questions: Option<u64>,
@@ -178,16 +180,16 @@ impl Method {
         self.with_start(None, n, seed)
     }
 
-    /// Returns a learner that places further leaves into a tree that is right. Leaf `k` of `start` is `leaves[k]`. The
-    /// learner asks about all other leaves of `0..n`.
+    /// Returns a learner that places further leaves into the tree `start`, which must be right. Leaf `k` of `start` is
+    /// `leaves[k]`. The learner asks about all other leaves of `0..n`.
     ///
     /// With one further leaf this is `FindSibling` (Emamjomeh-Zadeh & Kempe 2018). [`Exact`](Self::Exact) is Algorithm 4,
     /// with at most log2(2n - 3) questions in a binary tree. [`RobustPaper`](Self::RobustPaper) is Algorithms 5 and 6.
     /// `delta` covers the further leaves only.
     ///
     /// # Errors
-    /// The errors of [`learner`](Self::learner); a method that does not insert leaf after leaf; a leaf of `leaves` that
-    /// is `n` or more, or occurs twice.
+    /// The errors of [`learner`](Self::learner); a method that does not insert one leaf after the other; a leaf of
+    /// `leaves` that is `n` or more, or occurs twice.
     ///
     /// ```
     /// use ordhc::generate::TreeOracle;
@@ -225,8 +227,8 @@ impl Method {
 
     fn with_start(self, start: Option<(&Topology, &[u32])>, n: usize, seed: u64) -> Result<Box<dyn Learner>> {
         check_n_leaves(n)?;
-        // Reserve roughly the final size of the tree, its search and one round of questions at once. So too many leaves
-        // cause an error instead of aborting the process.
+        // Reserve roughly the final size of the tree, its search and one round of questions at once. So if there are
+        // too many leaves, an error is returned instead of aborting the process.
         const BYTES: usize = 160;
         memory::reserve("a learner of all leaves", &mut Vec::<u8>::new(), n.saturating_mul(BYTES))?;
         let order = || -> Result<Order> {
@@ -245,7 +247,7 @@ impl Method {
             Self::Quick | Self::Uncertain { .. } | Self::Revise { .. } if start.is_some() => {
                 let name = self.to_string();
                 return Err(Error::Argument(format!(
-                    "{name} takes no start, a tree of fewer leaves; insertion, robust, robust-paper and majority do"
+                    "{name} takes no start (a tree of fewer leaves); insertion, robust, robust-paper and majority do"
                 )));
             }
             Self::Quick => Box::new(Asking::new(Quick::new(n, seed))),
@@ -270,7 +272,7 @@ impl Method {
             }
             Self::Revise { .. } => {
                 return Err(Error::Argument(
-                    "the learner 'revise' needs a prior, the tree that it revises".to_string(),
+                    "the learner 'revise' needs a prior (the tree to revise); use Method::from_prior".to_string(),
                 ));
             }
             Self::RobustPaper { p, delta } => {
@@ -283,7 +285,7 @@ impl Method {
             Self::Majority { p, delta } => {
                 check(p, delta)?;
                 let order = order()?;
-                // The number of questions that right answers about a binary tree lead to.
+                // The number of questions for a binary tree if all answers are right.
                 let first = (order.n_known() as u64 + 1).max(3);
                 let planned = (first..=n as u64).map(|i| u64::from((2 * i - 3).ilog2())).sum();
                 Box::new(Asking::new(Majority::new(Exact::new(order), planned, p, delta)))
@@ -297,10 +299,11 @@ impl Method {
         })
     }
 
-    /// Returns a learner that starts from the tree `prior`, which may come from embeddings or an earlier study.
+    /// Returns a learner that starts from the tree `prior`, for example a tree from embeddings or from an earlier
+    /// study.
     ///
-    /// `strength` is the prior odds that a subtree belongs where it is in `prior`, against all other places together in
-    /// a cluster twice as large as the subtree.
+    /// `strength` is the prior odds that a subtree belongs where it is in `prior`, compared to all other places
+    /// together in a cluster twice as large as the subtree.
     ///
     /// # Errors
     /// A method that doesn't take a prior; the errors of [`learner`](Self::learner); a `strength` that isn't positive
@@ -313,9 +316,9 @@ impl Method {
         match self {
             Self::Revise { p, delta, noise, parallel, schedule } => {
                 let assume = Assume::Adversarial;
-                let anew = Self::Robust { p, delta, assume, noise, parallel, schedule }.learner(n, seed)?;
+                let fallback = Self::Robust { p, delta, assume, noise, parallel, schedule }.learner(n, seed)?;
                 let settings = Revising { p, strength, parallel, schedule };
-                Ok(Box::new(Asking::new(Revise::new(prior, settings, seed, anew))))
+                Ok(Box::new(Asking::new(Revise::new(prior, settings, seed, fallback))))
             }
             _ => Err(Error::Argument(format!("the learner {self:?} takes no prior"))),
         }

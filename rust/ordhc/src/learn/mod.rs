@@ -18,25 +18,25 @@
 //! workers and a restart after a crash all run the same code.
 //!
 //! The `Ledger` has what all learners share: question ids, open questions, rounds, and answers in the order of their
-//! ids. A `Strategy` has what differs between learners: the next question, and the effect of an answer. [`repeated`]
+//! ids. A `Strategy` has what differs between learners: it chooses the next question and uses the answers. [`repeated`]
 //! asks each question of any learner several times.
 //!
 //! * Insertion searches the pivot tree of the growing tree (see `search`), for one leaf at a time or for several in
 //!   parallel.
 //! * The schedules `rounds` and `balanced` (`buckets`) search the same tree for many leaves at a time. They place a
-//!   sample of the leaves first. The other leaves are then searched together and grouped into buckets by the place
-//!   where they arrive.
-//! * `robust` and `noisy_search` expect wrong answers. A likely place is attempted: fresh questions must confirm the
-//!   place. The failure probabilities of all attempts add up to at most `delta`.
-//! * `revise` starts from a given tree. Each subtree has a posterior over its places while all other subtrees stay in
-//!   place. Questions are chosen where they reduce the expected loss in triplets most. Subtrees move if the answers
-//!   favour another place.
+//!   sample of the leaves first. Then they search the places of all other leaves together, and put leaves that arrive
+//!   at the same place into one bucket.
+//! * `robust` and `noisy_search` expect wrong answers. When a place is likely, an attempt verifies this place with
+//!   fresh questions. The failure probabilities of all attempts add up to at most `delta`.
+//! * `revise` starts from a given tree. Each subtree has a posterior over its places, computed while all other subtrees
+//!   stay in place. The questions are those that reduce the expected number of wrong triplets most. A subtree moves if
+//!   the answers favour another place.
 //! * `uncertain` accepts any question and any answer. The learner draws trees from the posterior only when its
-//!   questions are requested. So a desk replays recorded events without drawing trees. With many leaves or answers,
-//!   one tree follows the answers instead, and each answer moves only the leaves that it is about.
+//!   questions are requested. So a desk replays recorded events without drawing trees. With many leaves or answers, the
+//!   learner keeps one tree instead, and each answer moves only the leaves that it is about.
 //! * `quadruplets` has learners that compare two pairs. Single linkage (Prim's algorithm) and complete linkage (a
-//!   nearest-neighbour chain) find nearest neighbours by tournaments. The results of matches are kept as long as they
-//!   are valid.
+//!   nearest-neighbour chain) find nearest neighbours by tournaments. The result of a match is kept as long as it is
+//!   valid.
 
 mod asking;
 mod buckets;

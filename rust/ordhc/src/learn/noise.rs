@@ -21,16 +21,16 @@ named!(Assume, "assume", {
     "uniform": Self::Uniform => Self::Uniform,
 });
 
-/// The probability with which the search for each leaf may go wrong.
+/// The largest failure probability of the search for each leaf.
 ///
-/// The leaves at the start share `delta` equally. The leaves that are added later share another `delta`: the k-th of
-/// them has delta / (k (k + 1)), because the number of later leaves is unknown.
+/// The leaves at the start share `delta` equally. The leaves that are added later share another `delta`. The number of
+/// later leaves is unknown, so the k-th of them has delta / (k (k + 1)).
 #[derive(Debug, Clone)]
 pub(crate) struct Risk {
     delta: f64,
     each: f64,
     n_added: u64,
-    /// The probabilities of leaves that were added, or whose search has begun again.
+    /// The failure probabilities of leaves that were added, or whose search was restarted.
     own: HashMap<u32, f64>,
 }
 
@@ -40,22 +40,22 @@ impl Risk {
         Self { delta, each: delta / n.max(1) as f64, n_added: 0, own: HashMap::new() }
     }
 
-    /// Returns the probability for each leaf at the start.
+    /// Returns the failure probability for each leaf at the start.
     pub(crate) fn each(&self) -> f64 {
         self.each
     }
 
-    /// Returns the probability for a leaf.
+    /// Returns the failure probability for a leaf.
     pub(crate) fn of(&self, leaf: u32) -> f64 {
         self.own.get(&leaf).copied().unwrap_or(self.each)
     }
 
-    /// Sets the probability for a leaf.
+    /// Sets the failure probability for a leaf.
     pub(crate) fn set(&mut self, leaf: u32, risk: f64) {
         self.own.insert(leaf, risk);
     }
 
-    /// Adds a leaf.
+    /// Adds a leaf, with the next failure probability.
     pub(crate) fn add(&mut self, leaf: u32) {
         self.n_added += 1;
         let k = self.n_added as f64;
@@ -109,8 +109,9 @@ pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the number of net answers in favour of a wrong place that has at most this failure probability. Each answer
-/// is wrong with a probability of at most 1 - p, given everything before.
+/// Returns the smallest count of a place (answers for minus answers against) that a wrong place reaches with a
+/// probability of at most `failure`. Each answer is wrong with a probability of at most 1 - p, given all answers
+/// before.
 pub(crate) fn needed(p: f64, failure: f64) -> f64 {
     (failure.ln() / ((1.0 - p) / p).ln()).ceil().max(1.0)
 }
@@ -136,7 +137,8 @@ pub(crate) fn tail(n: u64, k: u64, p: f64) -> f64 {
 
 /// Returns the smallest odd number of answers whose majority is right with a probability of at least 1 - `wrong`.
 pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
-    // Count wrong answers instead of right ones: 1 - wrong would round away small probabilities.
+    // Sum the probabilities of wrong answers, because 1 minus the sum for right answers would round small probabilities
+    // to 0.
     let mut most = 1;
     while tail(most, most.div_ceil(2), 1.0 - p) > wrong {
         most = 2 * most + 1;
@@ -151,12 +153,12 @@ pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
 
 /// Estimates how often answers are right, from questions that were asked several times. The right answers need not be
 /// known. Returns the share of answers that agree with the most frequent answer to the same question, and a lower bound
-/// of the true probability.
+/// on the true probability.
 ///
-/// Assumes that answers are independent and right with the same probability. The bound is then below this probability
+/// Assumes that answers are independent and right with the same probability. Then the bound is below this probability
 /// with a probability of at least 1 - `delta`, whatever the wrong answers are. This is the Clopper-Pearson bound at
-/// `delta` / 4^k for k questions, a union bound over the possible right answers. The bound is tight for few questions
-/// that are each asked often. Use the bound, not the estimate, as `p` of a learner. The failure probabilities add up.
+/// `delta` / 4^k for k questions, by a union bound over the possible right answers. The bound is tight if a few
+/// questions are asked often. Use the bound, not the estimate, as `p` of a learner. The failure probabilities add up.
 ///
 /// # Errors
 /// No answers; an answer other than 0, 1, 2, -1; `delta` outside (0, 1).
@@ -189,7 +191,7 @@ pub fn estimate_p<A: AsRef<[i8]>>(answers: &[A], delta: f64) -> Result<(f64, f64
         questions += i32::from(!answers.is_empty());
     }
     if all == 0 {
-        return Err(Error::Argument("there are no answers to estimate p from".to_string()));
+        return Err(Error::Argument("p cannot be estimated without answers".to_string()));
     }
     let delta = delta / 4f64.powi(questions);
     let (mut low, mut high) = (0.0, right as f64 / all as f64);

@@ -1,4 +1,4 @@
-//! The search for the place of one leaf if some answers are wrong.
+//! The search for the place of one leaf if some answers may be wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::noise::{Assume, Noise, Schedule, needed};
 use crate::search::{GrowingTree, NONE, Outcome, Place, Posterior, SizedTree};
 
-/// The settings for learning a tree from answers of which some are wrong.
+/// The settings of a search if some answers may be wrong.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) p: f64,
@@ -20,16 +20,16 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns the change of counts by an answer that is right with probability `p`. The change is 1 for the assumed
-    /// probability.
+    /// Returns the change of a count by an answer that is right with probability `p`. The change is 1 if `p` is the
+    /// assumed probability.
     ///
-    /// The odds that the count of a wrong place rises to a given value are the same as if each answer were right with
-    /// the assumed probability, see docs/decisions/0004-noisy-search.md.
+    /// With these changes, the probability that the count of a wrong place reaches a given value does not depend on
+    /// `p`, see docs/decisions/0004-noisy-search.md.
     pub(crate) fn step(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { (p / (1.0 - p)).ln() / (self.p / (1.0 - self.p)).ln() }
     }
 
-    /// Returns the worth of an answer in a search, relative to an answer that is right with the assumed probability.
+    /// Returns the value of an answer for a search, relative to an answer that is right with the assumed probability.
     pub(crate) fn worth(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { ((2.0 * p - 1.0) / (2.0 * self.p - 1.0)).powi(2).min(1.0) }
     }
@@ -44,7 +44,7 @@ impl Settings {
         wrong(self.p)
     }
 
-    /// Returns the entropy of an answer, given the probabilities of each answer being the right one. All wrong answers
+    /// Returns the entropy of an answer, given the probability of each answer to be the right one. All wrong answers
     /// are equally likely.
     fn entropy(&self, parts: [f64; 4]) -> f64 {
         let wrong = (1.0 - self.p) / 3.0;
@@ -52,13 +52,13 @@ impl Settings {
         -q.iter().map(|q| q * q.ln()).sum::<f64>()
     }
 
-    /// Returns true if an answer of this entropy is more than noise.
-    fn tells(&self, entropy: f64) -> bool {
+    /// Returns true if an answer of this entropy is expected to say more than noise.
+    fn is_informative(&self, entropy: f64) -> bool {
         let noise = self.entropy([1.0, 0.0, 0.0, 0.0]);
         entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
     }
 
-    /// Returns the number of net answers that makes a failure this unlikely.
+    /// Returns the count that a wrong place reaches with at most the probability `failure`.
     pub(crate) fn needed(&self, failure: f64) -> f64 {
         needed(self.p, failure)
     }
@@ -68,7 +68,7 @@ impl Settings {
         ((1.0 - self.p) / self.p).powf(count)
     }
 
-    /// Returns the approximate number of questions for a leaf in a tree of `n`.
+    /// Returns the approximate number of questions for a leaf in a tree of `n` leaves.
     pub(crate) fn cost(&self, n: usize) -> f64 {
         let wrong = self.wrong();
         let answer = 3f64.ln() + self.p * self.p.ln() + 2.0 * wrong * wrong.ln();
@@ -83,13 +83,13 @@ impl Settings {
 pub(crate) struct NoisySearch {
     pub(crate) leaf: u32,
     pub(crate) posterior: Posterior,
-    /// The next pivot to ask about and two of its children, if there is no attempt.
+    /// The next pivot to ask about and two of its children. `None` during an attempt.
     pub(crate) pivot: Option<(u32, [u32; 2])>,
     pub(crate) attempt: Option<Attempt>,
     /// The number of attempts so far.
     pub(crate) attempts: u32,
-    /// The remaining probability with which the search may go wrong.
-    pub(crate) purse: f64,
+    /// The failure probability that this search may still use.
+    pub(crate) risk_left: f64,
     pub(crate) open: u32,
     pub(crate) answered: u64,
     /// The total worth of the answers, see [`Settings::worth`].
@@ -102,8 +102,8 @@ pub(crate) struct NoisySearch {
 }
 
 impl NoisySearch {
-    /// Returns a search. At first, places under nodes are `under` times as likely as those beside nodes.
-    pub(crate) fn new(leaf: u32, purse: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
+    /// Returns a search. At first, a place under a node is `under` times as likely as a place beside a node.
+    pub(crate) fn new(leaf: u32, risk_left: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         // Streams 1 and 2 are used for orders and trees.
         random.set_stream(3 + u64::from(leaf));
@@ -115,7 +115,7 @@ impl NoisySearch {
             pivot: None,
             attempt: None,
             attempts: 0,
-            purse,
+            risk_left,
             open: 0,
             answered: 0,
             effort: 0.0,
@@ -125,7 +125,7 @@ impl NoisySearch {
         }
     }
 
-    /// Chooses the pivot with the most information, or none if no question is informative.
+    /// Chooses the pivot with the most information, or `None` if no question is informative.
     pub(crate) fn choose(&mut self, tree: &SizedTree, settings: &Settings) {
         let Self { posterior, asked, .. } = self;
         let may = |pivot: u32, pair: [u32; 2]| match (settings.noise, asked.get(&pivot)) {
@@ -136,7 +136,7 @@ impl NoisySearch {
             _ => true,
         };
         let best = posterior.pivot(tree, |parts| settings.entropy(parts), may);
-        let best = best.filter(|best| settings.noise == Noise::Independent || settings.tells(best.2));
+        let best = best.filter(|best| settings.noise == Noise::Independent || settings.is_informative(best.2));
         self.pivot = best.map(|(pivot, pair, _)| (pivot, pair));
     }
 
@@ -188,7 +188,7 @@ fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[
     pairs.iter().filter(is_between).count() as u64
 }
 
-/// The verification of a place, by answers to questions that were asked after it started.
+/// The verification of a place, by answers to questions that were asked after the verification started.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt {
     pub(crate) place: Place,
@@ -210,7 +210,7 @@ struct Test {
     open: u32,
 }
 
-/// The attempt's number, the index of its test, and the expected outcome.
+/// The number of the attempt, the index of the test, and the expected outcome.
 pub(crate) type Check = (u32, u32, Outcome);
 
 impl Attempt {
@@ -257,15 +257,15 @@ impl Attempt {
         self.tests.iter().all(|test| test.count >= self.threshold)
     }
 
-    /// Returns true if most answers of a test disagree with the place.
+    /// Returns true if the answers to a test disagree with the place clearly.
     pub(crate) fn is_refuted(&self) -> bool {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// Returns the test with the lowest count, if a test needs more answers than are open: a pivot, and nodes at or
-    /// below two of its children.
+    /// Returns the test with the lowest count, if more answers are needed than are open: the pivot, nodes at or below
+    /// two of its children, and the check.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
-        // Open questions may be answered by anybody, so they count as answers with the assumed probability.
+        // Any person may answer an open question, so an open question counts as an answer with the assumed probability.
         let expected = |test: &Test| test.count + f64::from(test.open);
         let tests = self.tests.iter_mut().enumerate();
         let least = tests.min_by(|(_, one), (_, other)| expected(one).total_cmp(&expected(other)));

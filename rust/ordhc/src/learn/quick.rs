@@ -1,4 +1,4 @@
-//! `QuickClustering`: divides leaves and merges trees.
+//! `QuickClustering`: divides the leaves into parts, and merges the trees of the parts.
 
 use std::collections::VecDeque;
 
@@ -12,13 +12,13 @@ use crate::tree::Dendrogram;
 
 /// `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithms 1 and 2).
 ///
-/// Leaves are divided by two pivots, a and b: nearer to a (part 0), nearer to b (part 1), to neither because the pivots
-/// are closer to each other (part 2), or to neither because no two are closer (part 3, in trees of higher degree).
-/// Pivots that leave more than 15/16 of the leaves in one of the parts 0 to 2 are drawn again.
+/// Leaves are divided by two pivots, a and b. Part 0 is nearer to a, and part 1 is nearer to b. Part 2 is near neither,
+/// because a and b are closer to each other. In part 3 (only in trees of higher degree), no two of the three leaves are
+/// closer. Pivots that leave more than 15/16 of the leaves in one of the parts 0 to 2 are drawn again.
 ///
 /// The trees of the parts are merged by walking down the tree of part 2 from its root. Part 3 is divided together with
-/// a *stand-in* for a, so that its tree has the right root. Then the tree of part 0 replaces the stand-in. One
-/// stand-in, with the pivot's node as parent, is enough for several divisions at that node.
+/// a *stand-in* for a, so that the tree of part 3 has the right root. Then the tree of part 0 replaces the stand-in.
+/// Several divisions at one node share one stand-in, whose parent is the node of the pivots.
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     n: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Quick {
     left: f64,
 }
 
-/// A set of leaves from which a tree is made.
+/// A task: a set of leaves from which a tree is made.
 #[derive(Debug, Clone, Default)]
 struct Division {
     leaves: Vec<u32>,
@@ -45,25 +45,25 @@ struct Division {
     seed: u64,
     /// The next leaf to ask about.
     cursor: u32,
-    /// The number of answers, or parts, that are still missing.
+    /// The number of missing answers, or of missing trees of parts.
     waiting: u32,
-    /// The task and the tree of each part, or [`NONE`].
+    /// For each part: its task and its tree, or [`NONE`].
     parts: [u32; 4],
     trees: [u32; 4],
     merge: Option<Walk>,
-    /// The stand-in for a in part 3, or [`NONE`] if part 3 has another one.
+    /// The stand-in for a in part 3, or [`NONE`] if part 3 has the stand-in of another division.
     stand_in: u32,
-    /// The task of which this division is a part, and which part.
+    /// The task of which this division is a part, and the number of the part.
     parent: u32,
     part: u8,
 }
 
-/// After this number of pairs of pivots, the last pair is used. In a binary tree a pair is good with a probability of
-/// at least 3/128 (Lemma 3.1), and of about 1/2 in most trees. Without the limit, contradictory answers could reject
-/// pivots forever.
+/// The maximum number of pairs of pivots; the last pair is used in any case. In a binary tree a pair is good with a
+/// probability of at least 3/128 (Lemma 3.1), and of about 1/2 in most trees. Without the limit, contradictory answers
+/// could reject pivots forever.
 const ATTEMPTS: u32 = 64;
 
-/// The purpose of a question of a merge.
+/// Marks a question of a merge, in the place of a leaf.
 const MERGE: u32 = u32::MAX;
 
 impl Quick {
@@ -96,7 +96,7 @@ impl Quick {
         leaf
     }
 
-    /// Starts a task. The tree of one or two leaves is already known.
+    /// Starts a task. A set of one or two leaves has only one tree, so this tree is returned at once.
     fn open(&mut self, task: Division) -> (u32, Option<u32>) {
         if task.leaves.len() <= 2 {
             let nodes: Vec<u32> = task.leaves.iter().map(|&leaf| self.leaf(leaf)).collect();
@@ -190,7 +190,7 @@ impl Quick {
         self.arrive(number);
     }
 
-    /// Records that one result for which a task waits is available.
+    /// Records that one of the results for which a task waits has arrived.
     fn arrive(&mut self, number: u32) {
         let mut number = number;
         loop {
@@ -232,7 +232,7 @@ impl Quick {
         }
     }
 
-    /// Returns true if the merge of a task has a question. Otherwise the merge is done.
+    /// Asks the next question of a merge. Returns false if the merge is done.
     fn walk(&mut self, number: u32) -> bool {
         let task = &mut self.tasks[number as usize];
         let [joined, _, rest, _] = task.trees;
@@ -245,7 +245,7 @@ impl Quick {
         false
     }
 
-    /// Passes on the tree of a task. Returns the task of which it is a part.
+    /// Gives the tree of a task to its parent. Returns the parent.
     fn close(&mut self, number: u32) -> Option<u32> {
         let Division { trees, parent, part, .. } = std::mem::take(&mut self.tasks[number as usize]);
         self.free.push(number);
@@ -258,13 +258,13 @@ impl Quick {
     }
 }
 
-/// Returns the approximate cost of a task: log2 k and a little for each of its leaves.
+/// Returns the approximate cost, in bits, of a task of `k` leaves: log2 k for each leaf.
 fn bits(k: usize) -> f64 {
     k as f64 * (k as f64).log2()
 }
 
 impl Strategy for Quick {
-    /// A task, and the leaf that is divided, or [`MERGE`].
+    /// The task, and the leaf that is divided or [`MERGE`].
     type Purpose = (u32, u32);
 
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)> {

@@ -50,7 +50,7 @@ const MOST: usize = 1 << 22;
 struct Repeated<const K: usize> {
     learner: Box<dyn Learner<K>>,
     times: u64,
-    /// Questions that will be asked again. The first of them was already asked `n_begun` times.
+    /// The questions that will be repeated. The first of them was already asked `n_begun` times.
     begun: VecDeque<Question<K>>,
     n_begun: u64,
     /// Stores the inner learner's id with each question.
@@ -60,7 +60,7 @@ struct Repeated<const K: usize> {
 }
 
 impl<const K: usize> Repeated<K> {
-    /// Returns the number of questions that can be asked before the inner learner must be asked.
+    /// Returns the number of questions that can be asked before the inner learner must be asked again.
     fn ready(&self) -> u64 {
         self.begun.len() as u64 * self.times - self.n_begun
     }
@@ -77,7 +77,7 @@ impl<const K: usize> Repeated<K> {
     }
 }
 
-/// Returns the most frequent answer.
+/// Returns the most frequent answer, or the answer "neither" if two answers are equally frequent.
 fn verdict<const K: usize>(votes: [u64; 4]) -> i8 {
     let most = votes.into_iter().max();
     let mut best = (-1..).zip(votes).filter(|&(_, count)| Some(count) == most);

@@ -1,4 +1,4 @@
-//! Insertion if some answers are wrong.
+//! Insertion of leaves if some answers may be wrong.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,18 +11,19 @@ use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 
 /// Posterior search with fresh verification, see [`Method::Robust`](super::Method::Robust).
 ///
-/// A search asks about the pivot with the most information until one place is likely. An *attempt* then asks questions
-/// whose answers are known if this place is right. For a place beside a node, the pivot of this node must give
-/// "outside", and the pivot above it "this side". For a place under a node, each of the children must give "neither",
-/// in pairs.
+/// A search asks about the pivot with the most information until one place is likely. An *attempt* then verifies this
+/// place: it asks questions whose right answers are known if the place is right. For a place beside a node, the answer
+/// about the pivot of this node must be "outside", and the answer about the pivot above must be "this side". For a
+/// place under a node, the answer about each pair of children must be "neither".
 ///
-/// Each of these tests counts its answers since the attempt began, right answers up and others down, until a threshold.
-/// If the place is wrong, one of the tests expects a wrong answer. The count of this test reaches the threshold a with
-/// a probability of at most ((1-p)/p)^a. Thresholds are chosen so that these probabilities add up to at most delta.
+/// Each of these tests counts its answers since the attempt began: right answers add 1, and others subtract 1. A test
+/// is passed when its count reaches a threshold. If the place is wrong, one of the tests expects a wrong answer. The
+/// count of this test reaches the threshold a with a probability of at most ((1-p)/p)^a. Thresholds are chosen so that
+/// these probabilities add up to at most delta.
 ///
-/// Each of several searches in parallel has its own posterior. When a leaf is put beside a node, this place becomes
-/// four places for the other searches, and attempts at this place start again. When a leaf is put under a node, the
-/// place becomes two, and attempts get one more test.
+/// Searches in parallel have their own posteriors. When a leaf is put beside a node, this place becomes four places for
+/// the other searches, and attempts at this place restart. When a leaf is put under a node, the place becomes two, and
+/// attempts at this place get one more test.
 #[derive(Debug, Clone)]
 pub(crate) struct Robust {
     settings: Settings,
@@ -30,7 +31,7 @@ pub(crate) struct Robust {
     risk: Risk,
     /// The number of leaves whose places were known at the start, or whose searches have begun.
     started: usize,
-    /// If the learner started from a tree, or leaves were added: the likely places of each leaf when it was placed.
+    /// The likely places of each leaf when it was placed, if the learner started from a tree or leaves were added.
     kept: Option<HashMap<u32, Vec<(Place, f64)>>>,
     /// The number of leaves that were put under a node.
     under: usize,
@@ -55,28 +56,30 @@ pub(crate) struct Purpose {
     check: Option<Check>,
 }
 
-/// A place with at least the first probability is attempted, until its probability falls below the second one.
+/// An attempt begins at a place with at least the probability `LIKELY`, and ends if the probability falls below
+/// `UNLIKELY`.
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// The share of the remaining delta that an attempt may use for each of its tests. Attempts with one test use half as
-/// much.
+/// The share of the remaining delta that an attempt may use for each of its tests, if there are at least two. An
+/// attempt with one test uses half of this share for each test.
 const SHARE: f64 = 0.3;
 
-/// The assumed number of leaves under nodes before any were found.
+/// The assumed number of leaves under nodes before any leaf was placed.
 const FEW: f64 = 0.25;
 
-/// Without attempts, a search spends this share of delta, because a posterior is only as good as its assumptions.
+/// The share of delta that is used if searches stop on the posterior. The rest is a margin, because a posterior is only
+/// as good as its assumptions.
 const MARGIN: f64 = 0.7;
 
-/// An attempt at a place with a lower probability than this has few open questions at a time.
+/// An attempt at a place with a probability below `SURE` has at most `CAREFUL` open questions at a time.
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
 
-/// Places with a lower probability are not reported.
+/// The smallest probability of a place that is reported.
 const LEAST: f64 = 1e-3;
 
-/// The largest probability of a right answer that is used.
+/// The largest value that is used for the probability of a right answer.
 const MOST_SURE: f64 = 1.0 - 1e-9;
 
 impl Robust {
@@ -138,8 +141,8 @@ impl Robust {
         }
     }
 
-    /// Returns the initial weight of a place under a node relative to one beside a node, estimated from the leaves so
-    /// far. The weight is 1 if only the posterior counts.
+    /// Returns the initial weight of a place under a node, relative to a place beside a node. The weight is estimated
+    /// from the leaves so far. If searches stop on the posterior, the weight is 1.
     fn likelier(&self) -> f64 {
         if self.settings.is_by_posterior() {
             return 1.0;
@@ -149,7 +152,7 @@ impl Robust {
         share / (1.0 - share) * self.tree.nodes(root) / self.tree.inner(root)
     }
 
-    /// Decides after all questions of a search are answered: the leaf has its place, or the search continues.
+    /// Is called after all questions of a search are answered. Places the leaf, or continues its search.
     fn decide(&mut self, slot: u32) {
         let Some(mut search) = self.searches[slot as usize].take() else { return };
         match self.found(&mut search) {
@@ -163,7 +166,7 @@ impl Robust {
         }
     }
 
-    /// Returns the place of a search if it is found. Otherwise the search has a pivot or an attempt.
+    /// Returns the place if the search is finished. Otherwise, the search has a new pivot or an attempt.
     fn found(&mut self, search: &mut NoisySearch) -> Option<Place> {
         let Self { tree, settings, .. } = self;
         if search.effort > (self.patience * u64::from(tree.widest()) / 2) as f64 {
@@ -182,7 +185,7 @@ impl Robust {
             search.attempt = None;
         }
         let (place, weight) = search.posterior.heaviest(tree);
-        let means = search.purse + self.spare;
+        let means = search.risk_left + self.spare;
         let cost = if settings.is_by_posterior() {
             if 1.0 - weight > means {
                 search.choose(tree, settings);
@@ -201,15 +204,15 @@ impl Robust {
             search.attempt = Some(attempt);
             settings.failure(threshold)
         };
-        let own = cost.min(search.purse);
-        search.purse -= own;
+        let own = cost.min(search.risk_left);
+        search.risk_left -= own;
         self.spare = (self.spare - (cost - own)).max(0.0);
         search.attempt.is_none().then_some(place)
     }
 
     fn insert(&mut self, slot: u32, search: NoisySearch, place: Place) {
         self.idle.push(slot);
-        self.spare += search.purse;
+        self.spare += search.risk_left;
         self.progress.place(search.answered);
         if let Some(kept) = &mut self.kept {
             kept.insert(search.leaf, search.posterior.places(&self.tree, LEAST));
@@ -307,10 +310,10 @@ impl Inserting for Robust {
         &mut self.progress
     }
 
-    fn anew(&self, order: Order) -> Self {
+    fn restarted(&self, order: Order) -> Self {
         let mut risk = self.risk.clone();
         for search in self.searches.iter().flatten() {
-            risk.set(search.leaf, search.purse);
+            risk.set(search.leaf, search.risk_left);
         }
         Self::with_risk(order, self.settings, self.seed, risk, self.spare)
     }

@@ -1,4 +1,4 @@
-//! The paper's insertion if some answers are wrong.
+//! The paper's insertion of leaves if some answers may be wrong.
 
 use super::inserting::{Inserting, Progress};
 use super::noise::{Risk, needed, repeats};
@@ -9,12 +9,12 @@ use super::work::Work;
 use crate::error::Error;
 use crate::search::{GrowingTree, Order, Outcome, Place};
 
-/// `InsertionClustering` with the noisy `FindSibling` (Emamjomeh-Zadeh & Kempe, section 5): multiplicative weights, then a
-/// walk on the remaining nodes, both by simulated vertex queries.
+/// `InsertionClustering` with the noisy `FindSibling` (Emamjomeh-Zadeh & Kempe, section 5). The search for a leaf has
+/// two stages: multiplicative weights, then a walk on the remaining nodes. Both stages use simulated vertex queries.
 ///
 /// The algorithm supports binary trees only. The final place is verified as in [`Robust`](super::robust::Robust), so
-/// that a tree of higher degree gives an error instead of a wrong tree. Each of the two stages and each of the two
-/// tests uses a quarter of delta / (n - 2).
+/// that a tree of higher degree gives an error instead of a wrong tree. The two stages and the two tests of a place may
+/// each use a quarter of the failure probability of a leaf, delta / (n - 2).
 #[derive(Debug, Clone)]
 pub(crate) struct RobustPaper {
     progress: Progress,
@@ -26,7 +26,7 @@ pub(crate) struct RobustPaper {
     stage: Stage,
     query: VertexQuery,
     node: u32,
-    trouble: Option<Error>,
+    failure: Option<Error>,
 }
 
 #[derive(Debug, Clone)]
@@ -64,14 +64,14 @@ impl RobustPaper {
             p,
             risk,
             k_p,
-            trouble: None,
+            failure: None,
             progress: Progress::new(order, begun, work),
         };
         new.begin();
         new
     }
 
-    /// Returns the failure probability of each of the two stages of the current insertion, and of each of two tests.
+    /// Returns the failure probability of each of the two stages and of each of the two tests for the current leaf.
     fn delta(&self) -> f64 {
         self.risk.of(self.progress.next_leaf()) / 4.0
     }
@@ -129,7 +129,7 @@ impl Inserting for RobustPaper {
     type Purpose = Option<Check>;
 
     fn next(&mut self) -> Option<([u32; 3], Option<Check>)> {
-        if self.progress.is_done() || self.trouble.is_some() {
+        if self.progress.is_done() || self.failure.is_some() {
             return None;
         }
         let ([first, second], check) = match &mut self.stage {
@@ -142,8 +142,8 @@ impl Inserting for RobustPaper {
         Some(([first, second, self.progress.next_leaf()], check))
     }
 
-    fn trouble(&self) -> Option<Error> {
-        self.trouble.clone()
+    fn failure(&self) -> Option<Error> {
+        self.failure.clone()
     }
 
     fn take(&mut self, check: Option<Check>, answer: i8) {
@@ -156,7 +156,7 @@ impl Inserting for RobustPaper {
             if attempt.is_passed() {
                 self.insert(place);
             } else if attempt.is_refuted() {
-                self.trouble = Some(Error::Argument(format!(
+                self.failure = Some(Error::Argument(format!(
                     "leaf {} has no place: robust-paper builds binary trees only, and these answers come from another \
                      one, or are right less often than p = {}; robust learns trees of any degree",
                     self.progress.next_leaf(),
@@ -182,7 +182,7 @@ impl Inserting for RobustPaper {
         &mut self.progress
     }
 
-    fn anew(&self, order: Order) -> Self {
+    fn restarted(&self, order: Order) -> Self {
         Self::with_risk(order, self.p, self.risk.clone())
     }
     fn note_added(&mut self, leaf: u32) {

@@ -14,19 +14,19 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Returns limits without a budget, with as many questions at once as possible.
+    /// Returns limits without a budget and without a maximum batch.
     fn default() -> Self {
         Self { batch: usize::MAX, budget: None }
     }
 }
 
-/// Asks an oracle until the learner is done or the budget is spent. Afterwards the learner has all answers and returns
-/// the tree.
+/// Asks an oracle until the learner is done or the budget is spent. Afterwards the learner has all answers, and
+/// [`Learner::tree`] returns the tree.
 ///
 /// # Errors
 /// The errors of the oracle; a number of answers that differs from the number of questions; an invalid answer;
-/// [`Error::Interrupted`]; `batch` = 0. The learner keeps earlier answers. Questions that are open then are asked first
-/// when the learner is run again.
+/// [`Error::Interrupted`]; `batch` = 0. The learner keeps the answers before the error. Questions that are still open
+/// are asked first when `learn_with` is called again.
 ///
 /// ```
 /// use ordhc::learn::{Limits, Method, learn_with};
@@ -60,7 +60,9 @@ pub fn learn_with<const K: usize>(
             questions = learner.ask(room)?;
         }
         if questions.is_empty() {
-            return Err(Error::Argument("all that could be asked was asked, and is not answered".to_string()));
+            return Err(Error::Argument(
+                "the learner asks no new question before all open questions are answered".to_string(),
+            ));
         }
         let answers = oracle(&questions)?;
         check_len("answers", answers.len(), "questions", questions.len())?;

@@ -1,4 +1,4 @@
-//! A learner whose questions have the most expected information.
+//! A learner that asks the questions with the most expected information.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,38 +26,39 @@ use trees::{best_tree, draw};
 /// The leaves, the answer, and the person.
 type Answer<const K: usize> = ([u32; K], i8, Option<u32>);
 
-/// Trees are drawn again when the number of new answers reaches the larger of two numbers: the number of leaves divided
-/// by `LEAVES_AN_ANSWER`, and the number of earlier answers divided by `ANSWERS_AN_ANSWER`. So the total time for
-/// drawing is proportional to the number of answers.
+/// Trees are drawn again when enough answers are new: at least the number of leaves divided by `LEAVES_AN_ANSWER`, and
+/// at least the number of earlier answers divided by `ANSWERS_AN_ANSWER`. So the total time for drawing is proportional
+/// to the number of answers.
 const LEAVES_AN_ANSWER: usize = 2;
 const ANSWERS_AN_ANSWER: usize = 16;
-/// The number of sweeps for the tree, times the number of answers. Half of the sweeps are burn-in.
+/// The number of sweeps for the result of `tree` is this number divided by the number of answers, from 60 to 240. Half
+/// of the sweeps are burn-in.
 const SWEEPS_OF_ANSWERS: usize = 480_000;
-/// Trees are not drawn again for fewer new answers than this.
+/// The smallest number of new answers after which trees are drawn again.
 const LEAST: usize = 8;
-/// Above one of these numbers of leaves and of answers, drawing trees takes too long for a person who waits: questions
-/// are chosen by one tree that follows the answers ([`Local`]).
+/// Above `MOST_LEAVES` leaves or `MOST_ANSWERS` answers, drawing trees takes too long for a person who waits. Then
+/// questions are chosen by one tree that follows the answers ([`Local`]).
 const MOST_LEAVES: usize = 250;
 const MOST_ANSWERS: usize = 8_000;
-/// With one tree: the numbers of the last questions that are not asked again, and of the last open questions whose
-/// leaves are spared.
+/// With one tree: the last `LAST_ASKED` questions are not asked again. New questions avoid the leaves of the last
+/// `LAST_OPEN` open questions.
 const LAST_ASKED: usize = 1_000;
 const LAST_OPEN: usize = 256;
 /// The default number of questions per leaf.
 const A_LEAF: u64 = 20;
 
-/// Asks the questions that are least certain over trees drawn from the posterior.
+/// A learner that asks the questions about which trees drawn from the posterior disagree most.
 ///
-/// The state depends only on the answers and the questions asked, in order. Trees are drawn from the answers that were
-/// available when questions were wanted and enough answers were new. Each question uses a random stream given by its
-/// number. If several people are known, each has a separate noise level. So no trees need to be drawn when past events
-/// are replayed.
+/// The state depends only on the answers and the questions asked, in order. Trees are drawn from the answers at the
+/// last time when questions were wanted and enough answers were new. Each question uses a random stream given by its
+/// number. So no trees need to be drawn when past events are replayed. If several people are known, each has a separate
+/// noise level.
 pub(super) struct Uncertain<const K: usize = 3> {
     n: usize,
     seed: u64,
     questions: u64,
     repeat: u64,
-    /// The number of questions for each leaf, if `questions` grows with the number of leaves.
+    /// The number of questions per leaf, if `questions` grows with the number of leaves.
     each: Option<u64>,
     /// The leaves to ask about, in ascending order.
     leaves: Vec<u32>,
@@ -66,27 +67,28 @@ pub(super) struct Uncertain<const K: usize = 3> {
     answers: Vec<Answer<K>>,
     seen: Vec<bool>,
     asked: Vec<[u32; K]>,
-    /// Questions that must be asked again of other people, and how often.
+    /// The questions that must be repeated, if possible by other people, and how often.
     again: VecDeque<([u32; K], u64)>,
-    /// The numbers of answers and questions when trees were last due to be drawn.
+    /// The numbers of answers and questions when trees last became due.
     mark: [usize; 2],
     drawn: Option<(usize, Arc<Samples>)>,
     tree: Mutex<Option<(usize, Arc<Dendrogram>)>>,
     follower: Follower<K>,
 }
 
-/// One tree that follows the answers.
+/// One tree that is updated when answers arrive.
 #[derive(Debug, Clone)]
 struct Follower<const K: usize> {
-    /// The numbers of answers when questions were wanted, and how many of these numbers the tree has followed.
+    /// The numbers of answers each time when questions were wanted, and how many of these updates the tree has had.
     counts: Vec<usize>,
     done: usize,
-    /// `None` before the tree has followed. Copies of a learner share the tree until one of them changes it.
+    /// `None` before the first update. Copies of a learner share the tree until one of them changes it.
     local: Option<Arc<Local<K>>>,
 }
 
 impl<const K: usize> Follower<K> {
-    /// Moves leaves as often as questions were wanted. If the work is interrupted, the tree begins again next time.
+    /// Updates the tree once for each time that questions were wanted. If the work is interrupted, the tree is rebuilt
+    /// next time.
     fn catch_up(
         &mut self,
         n: usize,
@@ -125,11 +127,12 @@ impl<const K: usize> Clone for Uncertain<K> {
     }
 }
 
-/// Returns a learner like [`Method::Uncertain`](super::Method::Uncertain) that asks only the questions of the list
-/// `among`, each as often as the list contains it. Use it for questions that were answered before, or that are allowed.
+/// Returns a learner like [`Method::Uncertain`](super::Method::Uncertain) that asks only questions of the list `among`.
+/// Each question is asked as often as the list contains it. Use this learner if only some questions were answered
+/// before, or are allowed.
 ///
-/// For four leaves, the learner asks which of two pairs is closer. `questions` and `repeat` are as in the method.
-/// Without `questions`, the whole list is asked.
+/// For four leaves, the learner asks which of two pairs is closer. `questions` and `repeat` are as in the method. If
+/// `questions` is `None`, the whole list is asked.
 ///
 /// ```
 /// use ordhc::bindings::uncertain_among;
@@ -165,7 +168,7 @@ pub fn uncertain_among<const K: usize>(
 }
 
 /// Returns a learner like [`Method::Uncertain`](super::Method::Uncertain) that asks which of two pairs is closer. If
-/// `anchored`, the two pairs share a leaf, which comes first in both ("is a closer to b than to c?").
+/// `anchored`, the two pairs share a leaf. This leaf comes first in both pairs ("is a closer to b than to c?").
 ///
 /// ```
 /// use ordhc::bindings::uncertain_of_pairs;
@@ -191,7 +194,7 @@ pub fn uncertain_of_pairs(
     Ok(Box::new(learner))
 }
 
-/// Returns a learner of `n` leaves that asks each question at least once.
+/// Returns a learner of `n` leaves after checking its arguments.
 fn checked<const K: usize>(n: usize, seed: u64, questions: Option<u64>, repeat: u64) -> Result<Uncertain<K>> {
     check_n_leaves(n)?;
     check_positive("repeat", repeat)?;
@@ -229,7 +232,7 @@ impl<const K: usize> Uncertain<K> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the trees by which questions are chosen now, or `None` before there are answers.
+    /// Returns the trees that are used to choose questions now, or `None` before there are answers.
     fn draw(&mut self, monitor: Option<&Monitor>) -> Result<Option<Arc<Samples>>> {
         let count = self.mark[0];
         if count == 0 {
@@ -243,8 +246,8 @@ impl<const K: usize> Uncertain<K> {
         Ok(self.drawn.as_ref().map(|drawn| Arc::clone(&drawn.1)))
     }
 
-    /// Forgets all trees, because the leaves to ask about have changed. The tree that follows the answers begins again
-    /// when questions are wanted, as after a replay of the events.
+    /// Discards all trees, because the leaves to ask about have changed. The one tree that follows the answers is
+    /// rebuilt when questions are wanted, as in a replay of the events.
     fn forget_trees(&mut self) {
         self.drawn = None;
         self.tree = Mutex::new(None);
@@ -252,13 +255,12 @@ impl<const K: usize> Uncertain<K> {
     }
 
     fn sampling(&self) -> Sampling {
-        // These questions are about uncertain parts, so a tree made from their answers alone is a poor start. Use more
-        // sweeps.
+        // These questions are about uncertain parts, so the answers alone give a poor initial tree. Use more sweeps.
         let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 240);
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }
 
-    /// Returns new questions, chosen by one tree that follows the answers.
+    /// Returns new questions, chosen by the one tree that follows the answers.
     fn fresh_of_many(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
         let local = self.follower.catch_up(self.n, self.seed, &self.answers, monitor)?;
         let last = &self.asked[self.asked.len().saturating_sub(LAST_ASKED)..];
@@ -282,7 +284,7 @@ impl<const K: usize> Uncertain<K> {
                 local.candidates(&self.answers, &self.leaves, n_open, self.pool.is_anchored(), &mut random)
             };
             if candidates.is_empty() {
-                // Without a tree, ask about the leaves with the fewest questions first.
+                // If the tree gives no question, prefer the leaves in the fewest open questions.
                 let few = |leaves: &[u32; K]| -(leaves.iter().map(|&leaf| uses[leaf as usize]).sum::<usize>() as f64);
                 let rows = self.pool.candidates(&self.leaves, &mut random);
                 candidates = rows.into_iter().map(|leaves| (few(&leaves), leaves)).collect();
@@ -290,7 +292,7 @@ impl<const K: usize> Uncertain<K> {
             if from_list {
                 candidates.retain(|&(_, leaves)| !found.iter().any(|&other| key(other) == key(leaves)));
             }
-            // The information of several open questions about the same leaf does not add up.
+            // Several open questions about the same leaf give less information than the sum, so limit their number.
             let most = 2 + 6 * n_open / local.n_placed().max(3);
             let is_new = |leaves: [u32; K]| {
                 !known.contains(&key(leaves)) && leaves.iter().all(|&leaf| uses[leaf as usize] < most)
@@ -319,7 +321,7 @@ impl<const K: usize> Uncertain<K> {
         for at in 0..count {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(2 + (self.asked.len() + at) as u64);
-            // The information of several questions about the same leaf does not add up.
+            // Several questions about the same leaf give less information than the sum, so limit their number.
             let most = 2 + 6 * (recent.len() + at) / self.leaves.len();
             let mut best: Option<(f64, [u32; K])> = None;
             let mut instead = None;
@@ -333,7 +335,7 @@ impl<const K: usize> Uncertain<K> {
                 }
                 let worth = match &trees {
                     Some(trees) => trees.information(leaves),
-                    // Before there are trees, ask about the leaves with the fewest questions first.
+                    // Before there are trees, prefer the leaves with the fewest questions.
                     None => -(leaves.iter().map(|&leaf| uses[leaf as usize]).sum::<usize>() as f64),
                 };
                 if best.is_none_or(|(other, _)| worth > other) {

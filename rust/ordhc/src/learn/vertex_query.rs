@@ -1,12 +1,14 @@
-//! A question about a vertex, answered by several questions about leaves.
+//! A query about a vertex, answered by several questions about leaves.
 
 use crate::search::{GrowingTree, NONE, Outcome};
 
-/// `SimulateVertexQuery` (Emamjomeh-Zadeh & Kempe, Algorithm 5): is this node the sibling of a leaf and, if not, in which
-/// direction is the sibling? The result is right with probability p if each answer is (Lemma 5.3).
+/// `SimulateVertexQuery` (Emamjomeh-Zadeh & Kempe, Algorithm 5): is this node the sibling of a new leaf? If not, in
+/// which direction is the sibling? The result is right with probability p if each answer is right with probability p
+/// (Lemma 5.3).
 ///
-/// A leaf or the root takes one question. Another node takes k questions, and k more about its parent if most answers
-/// are "outside". k is chosen so that most of k answers are right with a probability of at least sqrt(p).
+/// A query about a leaf or the root takes one question. For another node, k questions are asked about the node. If most
+/// answers are "outside", k more are asked about its parent. k is chosen so that the majority of k answers is right
+/// with a probability of at least sqrt(p).
 #[derive(Debug, Clone)]
 pub(crate) struct VertexQuery {
     node: u32,
@@ -25,7 +27,7 @@ impl VertexQuery {
         Self { node, pivot: if is_leaf { parent } else { node }, k, asked: 0, votes: [0; 4] }
     }
 
-    /// Returns leaves of the two children of the pivot, if another question must be asked.
+    /// Returns leaves of the two children of the pivot, or `None` if no other question is needed now.
     pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<[u32; 2]> {
         if self.asked == self.k {
             return None;
@@ -35,8 +37,9 @@ impl VertexQuery {
         Some([first, tree.next(first)].map(|child| tree.representative(child)))
     }
 
-    /// Takes an answer. After the last one, returns the answer about the vertex: the node itself, or its neighbour in
-    /// the direction of the leaf. If the paper's answer is arbitrary, this returns the parent, or a child of the root.
+    /// Takes an answer. After the last answer, returns the result of the query: the node itself, or its neighbour in
+    /// the direction of the leaf. If the paper allows any result, the result is the parent, or a child if the node is
+    /// the root.
     pub(crate) fn take(&mut self, tree: &GrowingTree, outcome: Outcome) -> Option<u32> {
         self.votes[outcome as usize] += 1;
         if self.votes.iter().sum::<u64>() < self.k {

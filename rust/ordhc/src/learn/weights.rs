@@ -1,10 +1,10 @@
-//! Multiplicative weights, which reduce all nodes to a few.
+//! Multiplicative weights and a walk: the two stages of the paper's search for a node.
 
 use crate::search::{GrowingTree, NONE};
 
 /// The first stage of the paper's search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and probabilistic binary
-/// search in graphs", STOC 2016, Algorithm 2). After `steps` steps, the node that is searched for is marked with a
-/// probability of at least 1 - delta.
+/// search in graphs", STOC 2016, Algorithm 2). This stage *marks* a few nodes. After `steps` steps, the searched node
+/// is marked with a probability of at least 1 - delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Weights {
     p: f64,
@@ -12,8 +12,9 @@ pub(crate) struct Weights {
     /// The weight of each node, 0 for nodes that were marked.
     weights: Vec<f64>,
     marked: Vec<u32>,
-    /// All nodes, parents first. For each node, the weight at and below it.
+    /// All nodes, parents first.
     order: Vec<u32>,
+    /// For each node, the weight at and below it.
     below: Vec<f64>,
 }
 
@@ -35,7 +36,7 @@ impl Weights {
         Self { p, steps, weights, marked: Vec::new(), order, below: vec![0.0; tree.len()] }
     }
 
-    /// Returns the node to ask about, or `None` at the end.
+    /// Returns the node to ask about, or `None` at the end of this stage.
     pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<u32> {
         while self.steps > 0 {
             self.steps -= 1;
@@ -53,7 +54,8 @@ impl Weights {
                 self.steps += 1;
                 continue;
             }
-            // Go towards the heavier part, to the median. A node with half of the weight is marked.
+            // Go down to the median: the lowest node with more than half of the weight below. A node that has half of
+            // the weight is marked.
             let mut median = root;
             while let Some(next) = tree.children(median).find(|&child| 2.0 * self.below[child as usize] > total) {
                 median = next;
@@ -67,9 +69,10 @@ impl Weights {
         None
     }
 
-    /// Takes the answer about a node: the node itself, or its neighbour in the direction of the right node.
+    /// Takes the answer about a node: the node itself, or the neighbour in the direction of the searched node.
     pub(crate) fn take(&mut self, tree: &GrowingTree, node: u32, answer: u32) {
-        // The nodes that agree with the answer: one node, all nodes below a child, or all nodes not below the node.
+        // The nodes that agree with the answer: one node, all nodes at or below a child, or all nodes not below the
+        // node.
         let top = if answer == tree.parent(node) { node } else { answer };
         let (inside, outside) =
             if top == node && answer != node { (1.0 - self.p, self.p) } else { (self.p, 1.0 - self.p) };
@@ -89,8 +92,8 @@ impl Weights {
     }
 }
 
-/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk on the marked
-/// nodes and their lowest common ancestors, with the paths between them contracted.
+/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk whose stops
+/// are the marked nodes and their lowest common ancestors. The paths between stops are contracted.
 #[derive(Debug, Clone)]
 pub(crate) struct TreeWalk {
     steps: u64,
@@ -103,7 +106,7 @@ pub(crate) struct TreeWalk {
 }
 
 impl TreeWalk {
-    /// Returns a walk on these nodes. There must be at least one.
+    /// Returns a walk on the marked nodes. There must be at least one.
     pub(crate) fn new(tree: &GrowingTree, root: u32, marked: &[u32], p: f64, delta: f64) -> Self {
         let mut is_stop = vec![false; tree.len()];
         marked.iter().for_each(|&node| is_stop[node as usize] = true);
@@ -136,7 +139,7 @@ impl TreeWalk {
         Self { steps, at: down[root as usize], count: 0, is_stop, down }
     }
 
-    /// Returns the node to ask about, or `None` if the walk ends.
+    /// Returns the node to ask about, or `None` at the end of the walk.
     pub(crate) fn next(&mut self) -> Option<u32> {
         self.steps = self.steps.checked_sub(1)?;
         Some(self.at)

@@ -1,4 +1,4 @@
-//! The answers as comparisons of pairs, indexed by leaf.
+//! The answers as comparisons of two pairs, indexed by leaf.
 
 use super::choices::{Choices, Order, order_of};
 use crate::comparison::Comparisons;
@@ -8,15 +8,15 @@ use crate::sorting::order_by_key;
 
 /// The answer to which each comparison belongs, and the person who gave it.
 ///
-/// Comparisons with the same number in `answers` are one answer: an odd one out (two triplets), a most central one, a
-/// ranking, several chosen options, or best and worst. The kind of the answer follows from its comparisons. Answers and
-/// people are numbered from 0. Without `answers`, each comparison is a separate answer. Without `people`, the people
-/// are unknown.
+/// Comparisons with the same number in `answers` are one answer: an odd one out (two triplets), a most central leaf, a
+/// ranking, several chosen options, or best and worst. The kind of the answer is found from its comparisons. Answers
+/// and people are numbered from 0. If `answers` is `None`, each comparison is a separate answer. If `people` is `None`,
+/// the people are unknown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Belonging<'a> {
-    /// The number of the answer of each comparison.
+    /// For each comparison: the number of its answer.
     pub answers: Option<&'a [u32]>,
-    /// The number of the person of each comparison.
+    /// For each comparison: the number of its person.
     pub people: Option<&'a [u32]>,
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Answer {
     pub(super) person: u32,
 }
 
-/// All answers with positive weight, and for each leaf its answers in consecutive order: comparisons of two pairs, and
-/// choices among several pairs.
+/// All answers with positive weight: comparisons of two pairs, and choices among several pairs. The comparisons are
+/// also listed leaf by leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Answers {
     all: Vec<Answer>,
@@ -91,7 +91,7 @@ impl Answers {
         Ok(Self { all, starts, by_leaf, choices: Choices::new(comparisons.n_leaves(), given)?, n_unknown })
     }
 
-    /// Returns the comparisons that are separate answers.
+    /// Returns the comparisons of two pairs that are answers by themselves.
     pub(super) fn all(&self) -> &[Answer] {
         &self.all
     }
@@ -100,20 +100,21 @@ impl Answers {
         &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
     }
 
-    /// Returns the answers of several comparisons.
+    /// Returns the answers that consist of several comparisons.
     pub(super) fn choices(&self) -> &Choices {
         &self.choices
     }
 
     /// Returns the number of answers that consist of several comparisons but are of no known kind. The comparisons of
-    /// such an answer share the weight of one comparison.
+    /// such an answer together have the weight of one comparison.
     pub(super) fn n_unknown(&self) -> usize {
         self.n_unknown
     }
 }
 
-/// Removes the comparisons that are parts of larger answers from `all`, and returns these answers. Comparisons of
-/// answers of no known kind stay, and share the weight of one comparison. Also returns the number of such answers.
+/// Removes comparisons that are parts of larger answers from `all`, and returns these answers. Comparisons of answers
+/// of no known kind stay in `all`; those of one answer together have the weight of one comparison. Also returns the
+/// number of such answers.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order_by_key(&mut order, |at| numbers[at]);
@@ -126,7 +127,7 @@ fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::
         let is_one_person = rows.iter().all(|&at| all[at].person == person);
         let weight = rows.iter().map(|&at| all[at].weight).sum::<f64>() / count;
         match order_of(&pairs).filter(|_| is_one_person) {
-            // The answer is one comparison, given several times.
+            // The answer is a single comparison that was given several times.
             Some((pairs, _)) if pairs.len() == 2 => {
                 all[rows[0]].weight = weight;
                 rows[1..].iter().for_each(|&at| is_taken[at] = true);
@@ -149,7 +150,7 @@ fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::
     (given, n_unknown)
 }
 
-/// Returns the answers of several comparisons, each with its order and the positions of its comparisons.
+/// Returns the answers that consist of several comparisons. Each has its order and the positions of its comparisons.
 pub(super) fn orders_of<const K: usize>(comparisons: &Comparisons<'_, K>, answers: &[u32]) -> Vec<(Order, Vec<usize>)> {
     let mut rows: Vec<usize> = (0..comparisons.len()).collect();
     order_by_key(&mut rows, |at| answers[at]);

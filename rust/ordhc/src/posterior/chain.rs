@@ -16,22 +16,23 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// The number of steps for each height in a sweep.
+/// The number of Metropolis steps for each height in a sweep.
 const HEIGHT_STEPS: usize = 5;
-/// The number of steps for each length in a sweep.
+/// The number of Metropolis steps for each length in a sweep.
 const LENGTH_STEPS: usize = 2;
 /// The standard deviations of the steps of log lengths.
 const SPREADS: [f64; 2] = [0.1, 1.0];
 /// The number of moves of the root in a sweep, if leaves have lengths.
 const ROOT_STEPS: usize = 4;
-/// The number of steps of the noise and the scale of heights in a sweep.
+/// The number of steps for the noise and the scale of heights in a sweep.
 const NOISE_STEPS: usize = 3;
-/// Below this number of sums of answers, computing another noise level directly is faster than making its table.
+/// If there are fewer sums of answers, computing their log-likelihood directly is faster than making a table for a new
+/// noise level.
 const FEW: usize = 500;
 
-/// The state of a chain: a tree, the distribution of its increments, its shape, the noise, and the random numbers.
+/// The state of a chain between sweeps: the tree, the parameters, and the random numbers.
 #[derive(Debug, Clone)]
-pub(super) struct Standing {
+pub(super) struct ChainState {
     tree: HeightTree,
     increments: Increments,
     shape: Shape,
@@ -40,7 +41,7 @@ pub(super) struct Standing {
     random: Random,
 }
 
-impl Standing {
+impl ChainState {
     pub(super) fn new(shapes: &Shapes, noises: Noises, lengths: Lengths, tree: HeightTree, random: Random) -> Self {
         Self { tree, increments: Increments::new(), shape: shapes.first(), noises, lengths, random }
     }
@@ -52,7 +53,7 @@ impl Standing {
     }
 }
 
-/// A running chain, with the buffers for steps that leave the posterior invariant.
+/// A running chain. All steps leave the posterior invariant. The buffers are reused from step to step.
 pub(super) struct Chain<'a> {
     answers: &'a Answers,
     shapes: &'a Shapes,
@@ -73,16 +74,16 @@ pub(super) struct Chain<'a> {
     leaves: Vec<u32>,
     turn: Vec<u32>,
     weights: Vec<f64>,
-    /// For each node: its number of leaves, without those that are cut off.
+    /// For each node: its number of leaves, without the leaves of a subtree that is cut off.
     sizes: Vec<u32>,
-    /// For each inner node: the cost of adding leaves to the node and all nodes above.
+    /// For each inner node: the cost of adding the leaves of the subtree to this node and all nodes above.
     costs: Vec<f64>,
 }
 
 impl<'a> Chain<'a> {
-    pub(super) fn at(answers: &'a Answers, shapes: &'a Shapes, standing: Standing) -> Result<Self> {
+    pub(super) fn at(answers: &'a Answers, shapes: &'a Shapes, state: ChainState) -> Result<Self> {
         const WHAT: &str = "a chain of trees";
-        let Standing { tree, increments, shape, noises, lengths, random } = standing;
+        let ChainState { tree, increments, shape, noises, lengths, random } = state;
         let n_nodes = tree.n_nodes();
         Ok(Self {
             answers,
@@ -110,12 +111,12 @@ impl<'a> Chain<'a> {
     }
 
     /// Returns the current state.
-    pub(super) fn into_standing(self) -> Standing {
+    pub(super) fn into_state(self) -> ChainState {
         let Self { tree, increments, shape, noises, lengths, random, .. } = self;
-        Standing { tree, increments, shape, noises, lengths, random }
+        ChainState { tree, increments, shape, noises, lengths, random }
     }
 
-    /// Moves every leaf once, inner nodes at random, and changes heights and the other parameters.
+    /// Moves every leaf once and some inner nodes, and changes heights and the other parameters.
     pub(super) fn sweep(&mut self, monitor: &Monitor) -> Result<()> {
         let n = self.tree.n_leaves();
         let mut turn = std::mem::take(&mut self.turn);
@@ -123,8 +124,8 @@ impl<'a> Chain<'a> {
         for &leaf in &turn {
             monitor.advance(1)?;
             self.move_subtree(leaf);
-            // Move large subtrees less often, so that all sizes take about the same time. Whether a subtree is moved
-            // does not depend on anything that the move changes.
+            // Move large subtrees less often, so that subtrees of every size take about the same total time. The
+            // probability of moving a subtree does not depend on its place, so the posterior stays invariant.
             let inner = (n + self.random.below(n - 1)) as u32;
             if self.tree.is_there(inner) && inner != self.tree.root() {
                 self.tree.nodes_under(inner, &mut self.moving);
@@ -164,7 +165,8 @@ impl<'a> Chain<'a> {
             self.change_noise_and_scale(0.0, 0.1);
             if self.noises.shared().is_some() {
                 self.change_noise_and_scale(0.3, 0.0);
-                // Change both together: random answers and similar heights explain the answers almost equally well.
+                // Change noise and scale together, because random answers and similar heights explain the answers
+                // almost equally well.
                 self.change_noise_and_scale(0.2, 0.3);
             }
         }
@@ -172,8 +174,8 @@ impl<'a> Chain<'a> {
     }
 
     /// Cuts a subtree off, and puts it at a place drawn from its posterior (Gibbs sampling). There is one place under
-    /// each node. Beside each node, one height is drawn from the prior, and represents all heights with their total
-    /// weight.
+    /// each inner node, and one beside each node. The height of a place beside a node is drawn from the prior. This
+    /// height represents all possible heights, with their total weight.
     pub(super) fn move_subtree(&mut self, top: u32) {
         let Some(here) = self.tree.cut(top) else { return };
         self.score_places(top, here);
@@ -209,7 +211,7 @@ impl<'a> Chain<'a> {
         self.leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
-    /// Writes the logarithms of the weights of all places: under and beside each node.
+    /// Writes the logarithms of the weights of all places, under and beside each node.
     fn weigh_places(&mut self, top: u32) {
         self.count_leaves();
         let more = self.leaves.len() as u32;
@@ -238,14 +240,14 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Lists the nodes, and counts the leaves of each.
+    /// Lists the nodes of the tree, and counts the leaves of each.
     pub(super) fn list_nodes(&mut self) {
         self.tree.nodes_under(self.tree.root(), &mut self.order);
         self.count_leaves();
     }
 
-    /// Moves the root along its edge, and then to a place drawn from its posterior. Paths stay the same, so answers do
-    /// not matter.
+    /// Moves the root along its edge, and then to a place drawn from its posterior. Paths between leaves stay the same,
+    /// so the likelihood of the answers does not change.
     pub(super) fn change_root(&mut self) {
         entered!(posterior_root);
         let Self { tree, order, sizes, lengths, increments, random, .. } = self;
@@ -265,7 +267,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Counts the leaves of each node in the order.
+    /// Counts the leaves of each node in `order`.
     fn count_leaves(&mut self) {
         let tree = &self.tree;
         self.order.iter().for_each(|&node| self.sizes[node as usize] = u32::from(tree.is_leaf(node)));
@@ -274,7 +276,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Draws the weight of nodes and the balance from their distribution, given the tree.
+    /// Draws the parameters of the prior of shapes from their posterior, given the tree.
     pub(super) fn change_shape(&mut self) {
         let inner = self.order.iter().filter(|&&node| !self.tree.is_leaf(node));
         self.shape = self.shapes.draw(inner.map(|&node| self.sizes[node as usize]), &mut self.random);
@@ -320,7 +322,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Makes Metropolis steps for the length of each leaf. Then draws their mean and deviation from their
+    /// Makes Metropolis steps for the length of each leaf. Then draws the mean and the deviation of lengths from their
     /// distributions.
     fn change_lengths(&mut self) {
         for _ in 0..LENGTH_STEPS {
@@ -331,14 +333,15 @@ impl<'a> Chain<'a> {
         for spread in SPREADS {
             self.scale_lengths(spread);
         }
-        // Answers do not depend on the mean of lengths, so a shift changes nothing else.
+        // Answers do not depend on the mean of the lengths, so a shift changes nothing else.
         self.lengths.shift(&mut self.random);
         self.lengths.learn(&mut self.random);
         self.choices.refresh(&self.tree, self.answers.choices(), &self.lengths);
     }
 
-    /// Multiplies all lengths and their deviation by a factor, as a Metropolis step. Without this step, both hardly
-    /// leave a small deviation: small lengths keep the deviation small, and the deviation keeps lengths small.
+    /// Multiplies all lengths and their deviation by a factor, as a Metropolis step. Without this step, a chain hardly
+    /// leaves small lengths, because small lengths keep the deviation small, and a small deviation keeps the lengths
+    /// small.
     pub(super) fn scale_lengths(&mut self, spread: f64) {
         let scale = (spread * self.random.normal()).exp();
         if !self.lengths.may_scale(scale) {
@@ -381,7 +384,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Returns the log-likelihood if heights and lengths were multiplied by `factor`.
+    /// Returns the log-likelihood after multiplying heights and lengths by `factor`.
     fn scaled_log_likelihood(&self, factor: f64) -> f64 {
         let log = |level: u8, difference: f64| self.noises.link(level).log(difference);
         let noise = |person: u32| self.noises.link(self.noises.level(person)).noise();
@@ -392,8 +395,8 @@ impl<'a> Chain<'a> {
         self.choices.log_likelihood(&self.tree, self.answers.choices(), &self.lengths, factor, noise)
     }
 
-    /// Multiplies the noise by one factor, and all heights, lengths and their parameters by another, as a Metropolis
-    /// step. The logarithms of both factors are multiples of the same normal deviate, with the given deviations.
+    /// Multiplies the noise by a factor, and all heights, lengths and their parameters by another factor, as one
+    /// Metropolis step. The logarithms of both factors are the same normal deviate, times `of_noise` and `of_scale`.
     pub(super) fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
         let step = self.random.normal();
         let (log_noise, log_scale) = (of_noise * step, of_scale * step);
@@ -402,7 +405,7 @@ impl<'a> Chain<'a> {
         if noise >= MOST_NOISE || !self.lengths.may_scale(scale) {
             return;
         }
-        // A table is not worth it for few answers.
+        // For few answers, making a table takes longer than it saves.
         let other = (of_noise > 0.0 && self.pairs.len() > FEW).then(|| Link::new(noise));
         let new = if of_noise > 0.0 {
             let of_sums = match &other {
@@ -416,7 +419,7 @@ impl<'a> Chain<'a> {
         } else {
             self.scaled_log_likelihood(scale)
         };
-        // Increments and lengths have the same density in units of their mean and of their deviation.
+        // In units of their mean and deviation, increments and lengths have the same density as before.
         let prior = prior::log_noise(noise) - prior::log_noise(old) + increments::log_mean(scale * mean)
             - increments::log_mean(mean)
             + self.lengths.log_scaled(scale)
@@ -438,8 +441,8 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Returns the range of heights of a new node beside `node`: from minus infinity above the root to infinity beside a
-/// leaf.
+/// Returns the range of heights of a new node beside `node`. The range begins at minus infinity above the root, and
+/// ends at infinity beside a leaf.
 fn around(tree: &HeightTree, node: u32) -> (f64, f64) {
     let parent = tree.parent(node);
     let lowest = if parent == NONE { f64::NEG_INFINITY } else { tree.height(parent) };

@@ -1,4 +1,4 @@
-//! The likelihood of answers among several pairs, as functions of the heights of nodes.
+//! The likelihood of choices among several pairs, as a function of the heights of nodes.
 
 use super::choices::Choices;
 use super::height_tree::{HeightTree, Spans};
@@ -8,19 +8,19 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// The nodes that answers are about, given the topology, and the probability of each answer without noise.
+/// The nodes that each choice depends on in the current topology, and the probability of each choice without noise.
 #[derive(Debug, Clone)]
 pub(super) struct ChoiceHeights {
-    /// The lowest common ancestor of each pair, and exp of the closeness due to lengths.
+    /// For each pair: its lowest common ancestor, and exp of the part of its closeness that is due to lengths.
     nodes: Vec<u32>,
     factors: Vec<f64>,
     /// exp of the height of each node.
     powers: Vec<f64>,
     clear: Vec<f64>,
-    /// The answers about each node, in consecutive order.
+    /// For each node: the indices of the answers about it, from `starts[node]` on.
     starts: Vec<usize>,
     by_node: Vec<u32>,
-    /// The probabilities of answers with the last height that was tried.
+    /// The answers affected by the height that was tried last, with their probabilities at this height.
     tried: Vec<(u32, f64)>,
     tried_power: f64,
     weights: Vec<f64>,
@@ -43,7 +43,7 @@ impl ChoiceHeights {
         })
     }
 
-    /// Finds the nodes of all pairs in the topology of a tree.
+    /// Finds the lowest common ancestors of all pairs in a tree.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, choices: &Choices, lengths: &Lengths) {
         let Self { nodes, starts, by_node, .. } = self;
         nodes.clear();
@@ -68,7 +68,7 @@ impl ChoiceHeights {
                 *next += 1;
             }
         }
-        // Every start has moved to the end of its node.
+        // After filling, each start has advanced to the end of its node. So shift all starts by one.
         starts.rotate_right(1);
         starts[0] = 0;
         self.refresh(tree, choices, lengths);
@@ -106,7 +106,7 @@ impl ChoiceHeights {
         self.by_node[self.of(node)].iter().map(|&choice| choices.weight(choice as usize)).sum()
     }
 
-    /// Returns the change of the log-likelihood if a node gets another height.
+    /// Returns the change of the log-likelihood if a node gets the given height.
     pub(super) fn gain(&mut self, choices: &Choices, noises: &Noises, node: u32, height: f64) -> f64 {
         self.tried_power = power(height);
         let old = std::mem::replace(&mut self.powers[node as usize], self.tried_power);
@@ -165,7 +165,8 @@ impl ChoiceHeights {
         &self.clear
     }
 
-    /// Returns the log-likelihood if heights and lengths were multiplied by `factor`. `noise` returns that of a person.
+    /// Returns the log-likelihood after multiplying heights and lengths by `factor`. `noise` returns the noise of a
+    /// person.
     pub(super) fn log_likelihood(
         &self,
         tree: &HeightTree,

@@ -1,8 +1,9 @@
-//! The log-likelihoods of all places of a subtree, from answers among several pairs.
+//! The log-likelihoods of choices among several pairs, for all places of a subtree.
 //!
-//! The closeness of a pair of a leaf in the subtree and one outside of it, the outer leaf, depends on the place of the
-//! subtree. The paths from the outer leaves to the root make a small tree. Along each of its branches, the pairs of the
-//! outer leaves below have the height of the place. All other pairs have a height that is constant along the branch.
+//! A pair of a leaf in the subtree and a leaf outside of it (the outer leaf) has a closeness that depends on the place
+//! of the subtree. The paths from the outer leaves to the root form a small tree. Along each branch of this tree, the
+//! pairs of the outer leaves below have the height of the place. All other pairs have a height that is constant along
+//! the branch.
 
 use super::choices::Choices;
 use super::height_tree::{HeightTree, NONE};
@@ -12,7 +13,7 @@ use super::places::{Rest, Spot};
 /// A pair whose closeness depends on the place.
 #[derive(Debug, Clone, Copy)]
 struct Open {
-    /// The position of the outer leaf in the order of the nodes.
+    /// The position of the outer leaf in the preorder of the nodes.
     start: u32,
     outer: u32,
     option: usize,
@@ -24,14 +25,14 @@ pub(super) struct ChoiceScores {
     /// exp of the height of each node, and of the new node beside it.
     pub(super) powers: Vec<[f64; 2]>,
     open: Vec<Open>,
-    /// The lowest common ancestors of neighbours in `open`, or the leaf itself for two pairs with the same outer leaf.
+    /// The lowest common ancestor of each two neighbours in `open`. If both have the same outer leaf, the leaf itself.
     joins: Vec<u32>,
-    /// For each option: its weight, and the factor due to lengths of leaves.
+    /// For each option: its weight, and the factor due to the lengths of its leaves.
     weights: Vec<f64>,
     factors: Vec<f64>,
 }
 
-/// The probability of an answer, as a function of exp(height) of some of its pairs.
+/// The probability of an answer as a function of x, where x is exp(height) of the pairs that are at the place.
 enum Curve {
     /// (num\[0\] + num\[1\] x) / (den\[0\] + den\[1\] x), where x is exp(height) or its inverse.
     Ratio {
@@ -88,7 +89,8 @@ impl ChoiceScores {
         self.branch(spots, &scored, [0, self.open.len()], NONE);
     }
 
-    /// Scores the branch below the node `stop` that leads to a range of open pairs, and all branches below it.
+    /// Scores the branch below the node `stop` that leads to the open pairs `from..to`, and all branches below this
+    /// branch.
     fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
         let tree = scored.tree;
         let height = |node: &u32| if tree.is_leaf(*node) { f64::INFINITY } else { tree.height(*node) };
@@ -122,7 +124,7 @@ impl ChoiceScores {
         let mut start = from;
         for end in from + 1..=to {
             if end == to || self.joins[end - 1] == bottom {
-                // The closeness of pairs of the other branches is the height of this node.
+                // For each branch below, the pairs of the other branches have the height of this node.
                 let power = self.powers[bottom as usize][0];
                 for at in (from..start).chain(end..to) {
                     let option = self.open[at].option;
@@ -136,7 +138,7 @@ impl ChoiceScores {
 
     fn curve(&self, scored: &Scored<'_>, [from, to]: [usize; 2]) -> Curve {
         let count = self.weights.len();
-        // The single chosen pair, or the worst one.
+        // The single chosen pair if there is one, or otherwise the worst pair.
         let (one, is_inverse) = match *scored.choices.blocks(scored.choice) {
             [1, _] => (0, false),
             [_, 1] => (count - 1, true),

@@ -3,8 +3,8 @@
 //! Every answer with more than one comparison is an order of pairs by closeness, in blocks (see [`luce`](super::luce)):
 //!
 //! * odd one out of three: the pair of the other two, then the two other pairs;
-//! * most central one: its two pairs, then the third pair;
-//! * ranking by a reference: the reference's pairs one by one, then the unranked pairs together;
+//! * most central leaf: its two pairs, then the third pair;
+//! * ranking by a reference: the pairs with the reference one by one, then the unranked pairs together;
 //! * several chosen options: their pairs together, then the other pairs;
 //! * best and worst: one pair, most pairs, one pair.
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::sorting::{order_by, order_by_key};
 
-/// An answer: a range of pairs, in an order of blocks.
+/// An answer: a range of pairs, with the sizes of its blocks.
 #[derive(Debug, Clone, PartialEq)]
 struct Choice {
     first: usize,
@@ -21,16 +21,16 @@ struct Choice {
     leaves: Vec<u32>,
     weight: f64,
     person: u32,
-    /// The probability of this answer if all answers were random.
+    /// The probability of this answer if the answer is random.
     by_chance: f64,
 }
 
-/// All answers of several comparisons.
+/// All answers that consist of several comparisons.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choices {
     choices: Vec<Choice>,
     pairs: Vec<[u32; 2]>,
-    /// For each leaf, its answers in consecutive order.
+    /// For each leaf, the indices of its answers, from `starts[leaf]` on.
     starts: Vec<usize>,
     by_leaf: Vec<u32>,
     leaf_weights: Vec<f64>,
@@ -42,9 +42,9 @@ pub(super) type Order = (Vec<[u32; 2]>, Vec<u32>);
 /// An answer with its order, its weight and its person.
 pub(super) type Given = (Order, f64, u32);
 
-/// Returns the order of pairs given by the comparisons (nearer pair, farther pair) of an answer. Each pair starts with
-/// its smaller leaf. Repeated comparisons count once. Returns `None` if there is no such order: two pairs of different
-/// blocks aren't compared, or contradict each other.
+/// Returns the order of pairs that the comparisons (nearer pair, farther pair) of an answer determine. Each pair starts
+/// with its smaller leaf. Repeated comparisons count once. Returns `None` if two pairs of different blocks are not
+/// compared, or if comparisons contradict each other.
 pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
     let mut pairs: Vec<[u32; 2]> = rows.iter().flatten().copied().collect();
     pairs.sort_unstable();
@@ -71,7 +71,7 @@ pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
 }
 
 impl Choices {
-    /// Sorts answers by their contents, so that the result does not depend on their original order.
+    /// Sorts answers by their contents, so that results do not depend on their original order.
     pub(super) fn new(n_leaves: usize, mut given: Vec<Given>) -> Result<Self> {
         const WHAT: &str = "answers by leaf";
         let mut sorted: Vec<usize> = (0..given.len()).collect();
@@ -114,7 +114,7 @@ impl Choices {
         self.choices.is_empty()
     }
 
-    /// Returns the answers with a leaf.
+    /// Returns the indices of the answers about a leaf.
     pub(super) fn of(&self, leaf: u32) -> &[u32] {
         &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
     }
@@ -124,7 +124,7 @@ impl Choices {
         &self.pairs
     }
 
-    /// Returns the range of an answer's pairs among all pairs.
+    /// Returns the range of the pairs of an answer in `all_pairs`.
     pub(super) fn range(&self, choice: usize) -> std::ops::Range<usize> {
         let first = self.choices[choice].first;
         first..self.choices.get(choice + 1).map_or(self.pairs.len(), |next| next.first)
@@ -147,7 +147,7 @@ impl Choices {
         self.choices[choice].weight
     }
 
-    /// Returns the total weight of a leaf's answers.
+    /// Returns the total weight of the answers about a leaf.
     pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
         self.leaf_weights[leaf as usize]
     }
@@ -156,8 +156,8 @@ impl Choices {
         self.choices[choice].person
     }
 
-    /// Returns the log probability of an answer, given its probability without noise and half of the share of random
-    /// answers.
+    /// Returns the log probability of an answer. `clear` is its probability without noise. `noise` is half of the share
+    /// of random answers.
     #[inline]
     pub(super) fn log(&self, choice: usize, clear: f64, noise: f64) -> f64 {
         (2.0 * noise * self.choices[choice].by_chance + (1.0 - 2.0 * noise) * clear).ln()

@@ -1,12 +1,12 @@
 //! Diagnostics of chains: agreement, and effective sample size.
 
-/// How well chains have mixed.
+/// Measures of how well chains have mixed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mixing {
     /// The potential scale reduction of half-chains, "split R-hat". A value near 1 means that all halves of all chains
     /// are alike. NaN for fewer than four values per chain.
     pub r_hat: f64,
-    /// The number of independent values with the same standard error of the mean.
+    /// The number of independent values whose mean would have the same standard error.
     pub effective_size: f64,
 }
 
@@ -56,7 +56,7 @@ pub fn mixing(chains: &[Vec<f64>]) -> Mixing {
         last = pair;
     }
     let r_hat = if within > 0.0 { (variance / within).sqrt() } else { f64::INFINITY };
-    // Values that alternate can have a larger effective size than independent ones. Limit this.
+    // Alternating values can have a larger effective size than independent values. Limit this effect.
     let least = 1.0 / (m * n).log10();
     Mixing { r_hat, effective_size: m * n / sum.max(least) }
 }

@@ -6,15 +6,15 @@ use crate::tree::Dendrogram;
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A rooted tree. Leaves are the nodes `0..n`, and inner nodes have other numbers below `2 n - 1`. Each inner node has
-/// at least two children, and is higher than its parent. The height of two leaves is that of their lowest common
-/// ancestor.
+/// at least two children, and is higher than its parent. The height of a pair of leaves is the height of their lowest
+/// common ancestor.
 #[derive(Debug, Clone)]
 pub(super) struct HeightTree {
     n: usize,
     root: u32,
     parents: Vec<u32>,
     heights: Vec<f64>,
-    /// The first child, the next sibling and the previous sibling of each node.
+    /// For each node: its first child, its next sibling and its previous sibling.
     first: Vec<u32>,
     next: Vec<u32>,
     before: Vec<u32>,
@@ -23,7 +23,8 @@ pub(super) struct HeightTree {
     free: Vec<u32>,
 }
 
-/// A place for a subtree: among the children of a node, or beside a node, below a new one with the given height.
+/// A place for a subtree: as a child of a node (`Under`), or beside a node as a child of a new node with the given
+/// height.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Place {
     Under(u32),
@@ -32,7 +33,7 @@ pub(super) enum Place {
 
 impl HeightTree {
     /// Returns the tree of a dendrogram with at least two leaves. The height of a node is proportional to the logarithm
-    /// of the total number of leaves divided by the number below the node.
+    /// of n divided by the node's number of leaves.
     pub(super) fn of(tree: &Dendrogram) -> Self {
         const PER_DOUBLING: f64 = 1.2;
         let n = tree.n_leaves();
@@ -82,7 +83,7 @@ impl HeightTree {
         (node as usize) < self.n
     }
 
-    /// Returns true if a number is that of a node of the tree.
+    /// Returns true if the tree has a node with this number.
     pub(super) fn is_there(&self, node: u32) -> bool {
         self.is_leaf(node) || self.degrees[node as usize] > 0
     }
@@ -110,8 +111,8 @@ impl HeightTree {
         std::iter::successors(some(self.first[node as usize]), move |&child| some(self.next[child as usize]))
     }
 
-    /// Cuts a subtree off, and returns its former place. The parent is removed if only one child is left. Returns
-    /// `None` without a change for the root, and beside a single leaf at the root.
+    /// Cuts a subtree off, and returns its former place. The parent is removed if it would have only one child. Returns
+    /// `None` without a change for the root, and for a child of the root whose only sibling is a leaf.
     pub(super) fn cut(&mut self, top: u32) -> Option<Place> {
         let parent = self.parent(top);
         if parent == NONE {
@@ -138,7 +139,7 @@ impl HeightTree {
         Some(Place::Beside(sibling, self.height(parent)))
     }
 
-    /// Puts a subtree that was cut off at a place.
+    /// Puts a subtree that was cut off at the given place.
     pub(super) fn put(&mut self, top: u32, place: Place) {
         match place {
             Place::Under(node) => self.attach(top, node),
@@ -164,8 +165,9 @@ impl HeightTree {
         std::iter::successors(some(self.parent(node)), move |&above| some(self.parent(above)))
     }
 
-    /// Makes a node the root, or a new node on the edge above it, whose height is not set. A former root with two
-    /// children is removed, unless it is the new root. The two edges of the removed root become one.
+    /// Makes a node the root (`Under`), or makes a new root on the edge above a node (`Beside`). The height of a new
+    /// root is not set. A former root with two children is removed, unless it is the new root. Then its two edges
+    /// become one.
     pub(super) fn put_root(&mut self, place: Place) {
         let old = self.root;
         let (node, is_new) = match place {
@@ -242,7 +244,7 @@ impl HeightTree {
         }
     }
 
-    /// Shifts all heights so that the root has height 0.
+    /// Shifts all heights so that the height of the root becomes 0.
     pub(super) fn put_root_at_zero(&mut self) {
         let root = self.height(self.root);
         self.heights[self.n..].iter_mut().for_each(|height| *height -= root);
@@ -253,14 +255,14 @@ impl HeightTree {
         self.heights[self.n..].iter_mut().for_each(|height| *height *= factor);
     }
 
-    /// Returns the differences of height along edges between inner nodes.
+    /// Returns the height differences along the edges between inner nodes.
     pub(super) fn increments(&self) -> impl Iterator<Item = f64> {
         let inner = (self.n as u32..self.n_nodes() as u32).filter(|&node| self.is_there(node) && node != self.root);
         inner.map(|node| self.height(node) - self.height(self.parent(node)))
     }
 }
 
-/// The range of each node's leaves in an order of the nodes in which parents come before children.
+/// For each node: the range of its leaves in a preorder of the nodes.
 #[derive(Debug, Clone)]
 pub(super) struct Spans {
     starts: Vec<u32>,

@@ -1,15 +1,15 @@
-//! The prior of height differences between inner nodes and their parents.
+//! The prior of increments: the height differences between inner nodes and their parents.
 
 use super::random::Random;
 
 /// The parameters of the inverse gamma prior of the mean increment.
 const SHAPE: f64 = 2.0;
 const SCALE: f64 = 2.0;
-/// The possible shapes of the gamma distribution of increments, all equally likely. Shape 1 is an exponential
-/// distribution. With larger shapes, increments are more alike.
+/// The possible shapes of the gamma distribution of increments, all equally likely. Shape 1 is the exponential
+/// distribution. Larger shapes make increments more equal.
 const REGULARITIES: [i32; 5] = [1, 2, 3, 4, 6];
 
-/// The gamma distribution of increments, with its estimated parameters.
+/// The gamma distribution of increments, with its current parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Increments {
     mean: f64,
@@ -46,8 +46,8 @@ impl Increments {
         self.constant + powers - f64::from(k) * increment / self.mean
     }
 
-    /// Returns the change of the log density by `count` additional increments, divided by the density `density`. The
-    /// sum of increments changes by `more`, and their product by the factor `times`.
+    /// Returns the change of the log density if there are `count` more increments, minus the logarithm of `density`.
+    /// The sum of the increments grows by `more`, and their product by the factor `times`.
     #[inline]
     fn log_of(&self, count: f64, more: f64, times: f64, density: f64) -> f64 {
         let k = self.regularity;
@@ -58,8 +58,8 @@ impl Increments {
         random.exponentials(self.regularity) * self.mean / f64::from(self.regularity)
     }
 
-    /// Draws the height of a new node between its parent and the lower of its two children: a node, or the subtree
-    /// beside it. Infinity means a leaf, which has no height; minus infinity means that there is no parent.
+    /// Draws the height of a new node. `lowest` is the height of its parent, or minus infinity if there is no parent.
+    /// `highest` is the height of the lower one of its two children, or infinity if both are leaves.
     pub(super) fn new_height(&self, lowest: f64, highest: f64, random: &mut Random) -> f64 {
         if lowest == f64::NEG_INFINITY {
             highest - self.draw(random)
@@ -70,13 +70,14 @@ impl Increments {
         }
     }
 
-    /// Returns the log density of the increments around a new node beside `node`, less the log density with which
-    /// [`new_height`](Self::new_height) draws its height `new`. `most` is the height of the subtree.
+    /// Returns the log density of the increments around a new node beside `node`, minus the log density with which
+    /// [`new_height`](Self::new_height) draws its height `new`. `height` is the height of `node`, and `most` is the
+    /// height of the subtree.
     pub(super) fn log_beside(&self, lowest: f64, height: f64, most: f64, new: f64) -> f64 {
         let highest = height.min(most);
         let (is_leaf, moves_leaf) = (height == f64::INFINITY, most == f64::INFINITY);
         if lowest == f64::NEG_INFINITY {
-            // One of the two increments was drawn, so its density cancels.
+            // One of the two increments was drawn from this prior, so its density cancels.
             return if moves_leaf { 0.0 } else { self.log(height.max(most) - new) };
         }
         if highest <= lowest {
@@ -95,7 +96,7 @@ impl Increments {
         }
     }
 
-    /// Draws the mean from its distribution given the increments, and then the shape.
+    /// Draws the mean from its distribution given the increments, and then the shape from its distribution.
     pub(super) fn learn(&mut self, increments: impl Iterator<Item = f64>, random: &mut Random) {
         let (mut count, mut sum, mut logs) = (0.0, 0.0, 0.0);
         for increment in increments {

@@ -1,4 +1,4 @@
-//! Lengths of leaves: a longer leaf is less similar to all others.
+//! Lengths of leaves: a leaf with a larger length is less similar to all others.
 //!
 //! The length of the path between two leaves i and j is l(i) + l(j) - h(i, j). Without lengths all leaves are equally
 //! far from the root (an ultrametric tree). With lengths the tree is additive (Sattath and Tversky 1977, "Additive
@@ -7,13 +7,13 @@
 use super::answers::Answer;
 use super::random::Random;
 
-/// Shape and scale of the inverse gamma prior of the variance of lengths. Deviations of hundredths or tenths are
-/// likely, but a few answers suffice to raise the deviation to several units.
+/// Shape and scale of the inverse gamma prior of the variance of lengths. The prior favours deviations of hundredths or
+/// tenths, but a few answers suffice for a deviation of several units.
 const SHAPE: f64 = 1.0;
 const SCALE: f64 = 0.01;
 
-/// The largest length that a step may reach, and the largest difference that is distinguished from certainty. These
-/// limits keep exp from overflowing, even in sums.
+/// `LONGEST` is the largest length that a step may reach. `MOST` is the largest argument of exp. These limits prevent
+/// overflow, even in sums.
 const LONGEST: f64 = 50.0;
 const MOST: f64 = 200.0;
 
@@ -28,7 +28,7 @@ pub(super) fn may_be(length: f64) -> bool {
     length.abs() <= LONGEST
 }
 
-/// The lengths of leaves, with a normal prior of mean 0 and estimated deviation. Empty without lengths.
+/// The lengths of leaves, with a normal prior of mean 0 whose deviation is estimated. Empty for trees without lengths.
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     values: Vec<f64>,
@@ -38,7 +38,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// Returns initial lengths of `n` leaves. `n` is 0 without lengths.
+    /// Returns the initial lengths of `n` leaves. `n` is 0 for trees without lengths.
     pub(super) fn new(n: usize) -> Self {
         Self { values: vec![0.0; n], factors: vec![1.0; n], deviation: 0.5 }
     }
@@ -70,7 +70,7 @@ impl Lengths {
         self.factors[leaf as usize] = power(-length);
     }
 
-    /// Returns the closeness of the nearer pair less that of the farther one, as far as it is due to lengths.
+    /// Returns the part of the difference in closeness, nearer pair minus farther pair, that is due to lengths.
     #[inline]
     pub(super) fn offset(&self, answer: &Answer) -> f64 {
         if self.values.is_empty() {
@@ -80,7 +80,7 @@ impl Lengths {
         far - near
     }
 
-    /// Returns the closeness of a pair as far as it is due to lengths.
+    /// Returns the part of the closeness of a pair that is due to lengths.
     #[inline]
     pub(super) fn closeness(&self, [i, j]: [u32; 2]) -> f64 {
         if self.values.is_empty() { 0.0 } else { -self.of(i) - self.of(j) }

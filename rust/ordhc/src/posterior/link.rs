@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 const REACH: f64 = 24.0;
 const CELLS: f64 = 32.0;
 
-/// The position of difference 0 in the table. The middle of a cell is an integer.
+/// The position of the difference 0 in the table. The middle of each cell is at an integer.
 const MIDDLE: f64 = REACH * CELLS - 0.5;
 
-/// Returns the probability of an answer whose closer pair is higher by `difference`, if a share of `2 noise` of the
+/// Returns the probability of an answer, if the closer pair is higher by `difference` and a share of `2 noise` of the
 /// answers is random.
 pub(super) fn probability(difference: f64, noise: f64) -> f64 {
     noise + (1.0 - 2.0 * noise) / (1.0 + (-difference).exp())
@@ -26,7 +26,7 @@ fn value(noise: f64, point: usize) -> f64 {
     (noise + (1.0 - 2.0 * noise) * clear()[point]).ln()
 }
 
-/// Returns the value of [`Link::log`], without a table.
+/// Returns the same value as [`Link::log`], but without making a table.
 pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     let [place, rounded] = place_of(difference * CELLS + MIDDLE);
     let point = (rounded.to_bits() as usize % LEN).min(POINTS);
@@ -34,8 +34,8 @@ pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
 }
 
-/// Returns a position within the table, and the same position plus `ROUND`, whose lowest bits are the number of its
-/// cell.
+/// Returns a position limited to the table, and the same position plus `ROUND`. The lowest bits of the latter are the
+/// number of the cell.
 #[inline]
 fn place_of(place: f64) -> [f64; 2] {
     let place = place.max(-0.5).min(POINTS as f64 - 0.5);
@@ -46,18 +46,19 @@ fn place_of(place: f64) -> [f64; 2] {
 const POINTS: usize = (2.0 * REACH * CELLS) as usize;
 /// The number of cells of the table, including those beyond the range.
 const LEN: usize = 2048;
-/// Adding this constant to a small number rounds it to an integer, which the lowest bits then contain.
+/// Adding this constant to a small number rounds it to an integer, which is then in the lowest bits of the sum.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
 
-/// The log-likelihood of an answer, by linear interpolation in a table, and constant beyond its range.
+/// The log-likelihood of an answer as a function of a height difference. Values are interpolated linearly in a table,
+/// and are constant outside of the table.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
-    /// For each cell, the value in its middle, and the rise from its beginning to its end.
+    /// For each cell: the value at its middle, and the increase from its beginning to its end.
     table: Box<[[f64; 2]; LEN]>,
     noise: f64,
 }
 
-/// A link as a function of one height that is compared with another, fixed one.
+/// The log-likelihood as a function of one height, for a fixed height of the other pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Against<'a> {
     link: &'a Link,
@@ -91,15 +92,15 @@ impl Link {
         self.at(difference * CELLS + MIDDLE)
     }
 
-    /// Returns the link for comparisons with a pair at this height. `sign` is 1 if the other pair is the closer one
-    /// according to the answer, and -1 otherwise. `offset` is the additional closeness of the nearer pair due to
-    /// lengths of leaves.
+    /// Returns the log-likelihood of comparisons with a pair of height `height`, as a function of the other pair's
+    /// height. `sign` is 1 if the answer says that the other pair is closer, and -1 otherwise. `offset` is the
+    /// difference in closeness, nearer pair minus farther pair, that is due to lengths.
     #[inline]
     pub(super) fn against(&self, height: f64, sign: f64, offset: f64) -> Against<'_> {
         Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }
     }
 
-    /// Interpolates in the cell whose middle is the nearest integer.
+    /// Interpolates in the cell whose middle is the integer nearest to `place`.
     #[inline]
     fn at(&self, place: f64) -> f64 {
         let [place, rounded] = place_of(place);

@@ -1,13 +1,16 @@
 //! The probability of choices among several options (Luce 1959, "Individual choice behavior").
 //!
 //! Each option has the weight exp(utility). An answer is an order of blocks of options, the best block first. The
-//! options within a block are not ordered. Blocks are chosen one after the other from the remaining options. A single
-//! option is chosen with a probability proportional to its weight. The probability that several options come before all
-//! others is the sum over their orders. If a single option is left at the end, it is the worst, chosen in proportion to
-//! 1 / weight. For example, the most central of three leaves is the leaf for which the pair of the other two is the
-//! worst.
+//! options within a block are not ordered. Blocks are chosen one after the other from the remaining options:
+//!
+//! * A single option is chosen with a probability in proportion to its weight.
+//! * The probability of a block of several options is the sum over all orders of its options.
+//! * If the last block is a single option, this option is the worst. The worst option is chosen in proportion to 1 /
+//!   weight. For example, the most central of three leaves is the leaf for which the pair of the other two is the
+//!   worst.
 
-/// Larger sets of chosen options are integrated instead of summed over subsets.
+/// The largest number of chosen options for which the probability is summed over subsets. For more options, an integral
+/// is computed.
 const SUMMED: usize = 6;
 
 /// Returns the probability of an order of blocks. `weights` starts with the weights of the first block.
@@ -37,8 +40,8 @@ pub(super) fn n_orders(blocks: &[u32]) -> f64 {
     count
 }
 
-/// Returns the probability that all chosen options come before any other. `rest` is the total weight of the other
-/// options.
+/// Returns the probability that all options with weights `chosen` come before any other option. `rest` is the total
+/// weight of the other options.
 fn all_before(chosen: &[f64], rest: f64) -> f64 {
     if let [a, b] = *chosen {
         return a * b / (a + b + rest) * (1.0 / (a + rest) + 1.0 / (b + rest));
@@ -46,7 +49,7 @@ fn all_before(chosen: &[f64], rest: f64) -> f64 {
     if chosen.len() > SUMMED {
         return all_before_by_times(chosen, rest);
     }
-    // The probability for each set of options that are still to be chosen.
+    // For each set of options that remain: the probability that they come before all others.
     let mut found = [1.0; 1 << SUMMED];
     for set in 1..1usize << chosen.len() {
         let (mut sum, mut weight) = (0.0, rest);
@@ -59,8 +62,9 @@ fn all_before(chosen: &[f64], rest: f64) -> f64 {
     found[(1 << chosen.len()) - 1]
 }
 
-/// Returns the same probability by an integral. Options arrive at exponential times, with their weights as rates. The
-/// first other option arrives at time exp(s). The trapezoidal rule over s converges fast.
+/// Returns the same probability as [`all_before`], by an integral. Each option arrives after an exponential time whose
+/// rate is its weight. The first of the other options arrives at the time exp(s). The trapezoidal rule over s converges
+/// fast.
 fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
     const STEP: f64 = 0.25;
     let density = |s: f64| {
@@ -89,7 +93,7 @@ mod tests {
         orders(count - 1).into_iter().flat_map(with_last).collect()
     }
 
-    /// Sums over orders, with each option chosen from those that are left.
+    /// Sums over all orders of the options. Each option is chosen from the options that remain.
     fn by_orders(weights: &[f64], chosen: usize) -> f64 {
         let of = |order: Vec<usize>| {
             let mut left: f64 = weights.iter().sum();

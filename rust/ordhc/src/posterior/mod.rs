@@ -15,16 +15,16 @@
 //!
 //! The model is a rooted tree of any degree, whose inner nodes have heights that grow from the root down. Let h(p) be
 //! the height of the lowest common ancestor of a pair p. The answer "p is closer than q" is given with probability e +
-//! (1 - 2 e) / (1 + exp(h(q) - h(p))). So leaves that separate at very different heights are compared more reliably,
-//! and a share 2 e of the answers is random. Answers among more than two pairs, such as odd ones out, most central ones
-//! and rankings, are choices in proportion to exp(h) (Luce 1959). The number of inner nodes and the balance of the tree
-//! are estimated (see `prior`). Heights increase by gamma distributed steps. Their mean and shape are estimated, and so
-//! is the noise e.
+//! (1 - 2 e) / (1 + exp(h(q) - h(p))). So answers are more reliable if the two heights are very different, and a share
+//! 2 e of the answers is random. Answers that choose among more than two pairs (odd ones out, most central leaves,
+//! rankings) follow Luce's choice rule (1959): a pair p is chosen in proportion to exp(h(p)). The number of inner nodes
+//! and the balance of the tree are estimated (see `prior`). The height differences between nodes and their parents have
+//! a gamma distribution. Its mean and shape and the noise e are estimated, too.
 //!
-//! A chain moves one subtree after the other (each leaf, and inner nodes). The subtree is cut off and attached again at
-//! a place drawn from its posterior: as a child of any node, or beside any node. This is Gibbs sampling over all places
-//! at once, in time proportional to the number of the subtree's answers times the depth. Between these moves,
-//! Metropolis steps change heights, their mean increment and the noise.
+//! A chain moves one subtree after the other: each leaf, and some inner nodes. The subtree is cut off and attached
+//! again at a place drawn from its posterior: as a child of any node, or beside any node. This is Gibbs sampling over
+//! all places at once. The time is proportional to the number of answers about the subtree, times the depth. Between
+//! these moves, Metropolis steps change heights, their mean increment and the noise.
 //!
 //! [`sample`] runs chains and returns [`Samples`]. Their mean height is a similarity in which noise is averaged out.
 //! Their predictions are probabilities of answers. The support of a cluster is the share of samples that have the
@@ -61,7 +61,7 @@ pub(crate) use samples::sample_from;
 pub use samples::{Samples, Sampling, State, sample};
 pub(crate) use satisfying::satisfying;
 
-/// Returns the dot product. Eight partial sums are added in a fixed order, so that the result does not depend on the
+/// Returns the dot product. Eight partial sums are added in a fixed order, so that the result is the same on every
 /// machine.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];

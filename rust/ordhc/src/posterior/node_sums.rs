@@ -1,4 +1,4 @@
-//! Sums of answers for the two nodes that they compare.
+//! Sums of the weights of answers that compare the same two nodes.
 
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
@@ -6,27 +6,27 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// The total weight of the answers that a node is above (or below) another one.
+/// The total weight of the answers which say that a node is above (or below) another node.
 #[derive(Debug, Clone, Copy)]
 struct NodeSum {
     other: u32,
     above: bool,
-    /// The level of the noise.
+    /// The index of the noise level.
     level: u8,
     weight: f64,
 }
 
-/// For each node, the weights of the answers about it and other nodes. Answers about the same two nodes are summed.
-/// Given the topology, the likelihood of heights depends only on these sums.
+/// For each node, the total weights of the answers that compare it with each other node. Given the topology, the
+/// likelihood of heights depends only on these sums.
 #[derive(Debug, Clone)]
 pub(super) struct NodeSums {
     starts: Vec<usize>,
     merged: Vec<NodeSum>,
-    /// For each level of the noise: the weight of the answers about two pairs with the same ancestor.
+    /// For each noise level: the weight of the answers about two pairs with the same lowest common ancestor.
     even: Vec<f64>,
     joins: Vec<[u32; 2]>,
     by_node: Vec<NodeSum>,
-    /// The sum for each node, level, and which of both nodes is above.
+    /// The sum for each node and noise level, and for each of the two directions of an answer.
     sums: Vec<f64>,
     touched: Vec<u32>,
 }
@@ -46,7 +46,7 @@ impl NodeSums {
         })
     }
 
-    /// Sums the answers for the topology of a tree.
+    /// Sums the answers for a new topology of the tree.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, noises: &Noises) {
         let n_nodes = self.starts.len() - 1;
         let n_cells = 2 * self.even.len();
@@ -74,7 +74,7 @@ impl NodeSums {
                 }
             }
         }
-        // Every start has moved to the end of its node.
+        // After filling, each start has advanced to the end of its node.
         self.merged.clear();
         let mut from = 0;
         for node in 0..n_nodes {
@@ -106,7 +106,7 @@ impl NodeSums {
         self.of(node).iter().map(|entry| entry.weight).sum()
     }
 
-    /// Returns the change of the log-likelihood if a node gets another height.
+    /// Returns the change of the log-likelihood if a node gets the given height.
     pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         let old = tree.height(node);
         let gain = |entry: &NodeSum| {
@@ -123,8 +123,8 @@ impl NodeSums {
         self.merged.len()
     }
 
-    /// Returns the log-likelihood if heights were multiplied by `factor`. `log` returns that of an answer, given the
-    /// level of the noise and the difference of heights.
+    /// Returns the log-likelihood after multiplying heights by `factor`. `log` returns the log-likelihood of an answer,
+    /// given its noise level and its difference of heights.
     pub(super) fn log_likelihood(&self, tree: &HeightTree, factor: f64, log: impl Fn(u8, f64) -> f64) -> f64 {
         let mut sum: f64 = self.even.iter().zip(0..).map(|(even, level)| even * log(level, 0.0)).sum();
         for node in tree.n_leaves() as u32..tree.n_nodes() as u32 {

@@ -8,8 +8,8 @@ use super::reliability::Noises;
 use super::terms::Terms;
 use crate::error::Result;
 
-/// Comparisons of two pairs. Without lengths, comparisons about the same two nodes are combined. With lengths, each
-/// comparison has a difference of its own.
+/// Comparisons of two pairs. Without lengths, comparisons of the same two nodes are summed. With lengths, each
+/// comparison has its own difference.
 #[derive(Debug, Clone)]
 pub(super) enum Pairs {
     Sums(NodeSums),
@@ -39,7 +39,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the number of sums of answers.
+    /// Returns the number of sums of answers, or of answers with lengths.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Sums(node_sums) => node_sums.len(),
@@ -47,7 +47,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the total weight of the comparisons about a node.
+    /// Returns the total weight of the comparisons that depend on a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         match self {
             Self::Sums(node_sums) => node_sums.weight(node),
@@ -55,7 +55,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the rise of the log-likelihood if the height of a node changes.
+    /// Returns the change of the log-likelihood if a node gets the given height.
     pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         match self {
             Self::Sums(node_sums) => node_sums.gain(tree, noises, node, height),
@@ -63,7 +63,7 @@ impl Pairs {
         }
     }
 
-    /// Records that a node will rise. The tree still has the old height.
+    /// Records that a node will get the given height. The tree still has the old height.
     pub(super) fn accept(&mut self, tree: &HeightTree, node: u32, height: f64) {
         if let Self::Each(terms) = self {
             terms.accept(node, height - tree.height(node));
@@ -77,8 +77,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the log-likelihood if heights and lengths were multiplied by `factor`. `log` returns that of an answer,
-    /// given the noise level and the difference.
+    /// Returns the log-likelihood after multiplying heights and lengths by `factor`. `log` returns the log-likelihood
+    /// of an answer, given its noise level and its difference of heights.
     pub(super) fn log_likelihood(
         &self,
         tree: &HeightTree,

@@ -7,18 +7,18 @@ use super::lengths::{Lengths, power};
 use super::link::Against;
 use super::reliability::Noises;
 
-/// The log-likelihoods of places, as sums along paths.
+/// Scores all places of a subtree by the log-likelihood of the answers, stored as sums along paths.
 ///
-/// The score of the place under a node is the sum of `under` over all nodes from the root down to it. The score of the
-/// place beside a node is the node's `beside`, plus the sum of `under` over the nodes above. Scores are relative to the
-/// log-likelihood in which no height of the subtree differs from any other height.
+/// The score of the place under a node is the sum of `under` over all nodes from the root down to this node. The score
+/// of the place beside a node is its `beside` plus the sum of `under` over the nodes above. Scores are relative to a
+/// log-likelihood that is the same for all places.
 #[derive(Debug, Clone)]
 pub(super) struct Scores {
     spots: Vec<Spot>,
     of_choices: ChoiceScores,
 }
 
-/// A node as a place. All values that a path needs are stored together.
+/// A node with the scores of its places. All values that are needed along a path are stored together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub(super) parent: u32,
@@ -55,8 +55,8 @@ impl Scores {
         self.spots[node as usize].new = height;
     }
 
-    /// Scores all places of the subtree with these leaves, given the heights `new` of new nodes. `order` is the nodes
-    /// of the rest, parents before children, and `moving` those of the subtree.
+    /// Scores all places of a subtree. `leaves` are its leaves, and `moving` its nodes. `order` has the nodes of the
+    /// rest of the tree, parents before children. The heights of new nodes must be set by [`set_new`](Self::set_new).
     pub(super) fn fill(&mut self, rest: &Rest<'_>, answers: &Answers, leaves: &[u32], [order, moving]: [&[u32]; 2]) {
         for &node in order {
             let parent = rest.tree.parent(node);
@@ -66,7 +66,7 @@ impl Scores {
         }
         for &leaf in leaves {
             for answer in answers.of(leaf) {
-                // Count an answer once, at the first of its leaves that is in the subtree.
+                // Count each answer once, at the first of its leaves in the subtree.
                 let inside = |leaf: &u32| rest.inside[*leaf as usize];
                 if leaves.len() == 1 || answer.leaves().find(inside) == Some(leaf) {
                     self.add(rest, answer);
@@ -76,7 +76,7 @@ impl Scores {
         if !answers.choices().is_empty() {
             self.add_choices(rest, answers, leaves, [order, moving]);
         }
-        // From here on, both values are sums along the path.
+        // After this loop, `under` and `beside` are sums along the path from the root.
         for &node in &order[1..] {
             let above = self.spots[self.spots[node as usize].parent as usize].under;
             let spot = &mut self.spots[node as usize];
@@ -128,11 +128,12 @@ impl Scores {
         }
     }
 
-    /// Adds a comparison of a pair of the subtree and `leaf` with a pair of another height. At `join` and above it,
-    /// both pairs have the same height, which adds `even`. This includes all places above the root.
+    /// Adds a comparison along the path from `leaf` up to `join`. One pair consists of `leaf` and a leaf of the
+    /// subtree; `against` has the height of the other pair. From `join` upwards, both pairs have the same height, which
+    /// adds `even`. This includes all places above the root.
     #[inline]
     fn climb(&mut self, even: f64, against: Against<'_>, weight: f64, leaf: u32, join: u32) {
-        // No place is under a leaf, so the initial value has no effect.
+        // No subtree can be put under a leaf, so the initial value has no effect.
         let (mut node, mut joined) = (leaf, even);
         loop {
             let spot = &mut self.spots[node as usize];

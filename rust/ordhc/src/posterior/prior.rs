@@ -1,10 +1,10 @@
 //! The prior distribution of trees.
 //!
-//! A tree is less likely if it has more inner nodes, and if these are larger. The weight of an inner node with s leaves
-//! is `node` times (s - 1)^-balance. With balance 0, all trees with the same number of nodes are equally likely. With
-//! balance 1, binary trees are Yule trees. For larger balances the sizes of siblings are more alike, and for negative
-//! ones trees are caterpillars. Both parameters are estimated, with a uniform prior over a grid of pairs. Height
-//! differences along edges between inner nodes are exponential.
+//! A tree is less likely if it has more inner nodes, and if these nodes are larger. The weight of an inner node with s
+//! leaves is `node` times (s - 1)^-balance. With balance 0, all trees with the same number of nodes are equally likely.
+//! With balance 1, binary trees are Yule trees. Larger balances make the sizes of siblings more equal, and negative
+//! balances make trees caterpillars. Both parameters are estimated, with a uniform prior over a grid of pairs (`node`,
+//! balance). The prior of height differences is in `increments`.
 
 use super::dot;
 use super::random::Random;
@@ -14,20 +14,20 @@ use crate::parallel;
 
 /// The values of the balance in the grid.
 const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.0];
-/// The logarithms of `node` in the grid: the first value, and the number of values in steps of 1.
+/// The values of ln `node` in the grid: the first value, and the number of values in steps of 1.
 const LEAST_NODE: f64 = -5.0;
 const NODES: usize = 13;
 
-/// The prior of the shape of trees, for each pair of the grid.
+/// The prior of the shapes of trees, for each pair of parameters in the grid.
 #[derive(Debug, Clone)]
 pub(super) struct Shapes {
-    /// The logarithms of a size less 1: of 0 (as 0), 1, 2, ...
+    /// The logarithm of the size of a node minus 1, at the index size - 1. The logarithm of 0 is set to 0.
     logs: Vec<f64>,
-    /// For each balance and `node`: the logarithm of the sum over all trees.
+    /// For each balance and `node`: the logarithm of the sum of the weights of all trees.
     sums: Vec<f64>,
 }
 
-/// A pair of values of the grid.
+/// A pair of parameters in the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
     pub(super) log_node: f64,
@@ -51,12 +51,12 @@ impl Shapes {
         Ok(Self { sums: parts.into_iter().collect::<Result<Vec<_>>>()?.concat(), logs })
     }
 
-    /// Returns the pair at which chains start.
+    /// Returns the pair of parameters at which chains start.
     pub(super) fn first(&self) -> Shape {
         Shape { log_node: 0.0, balance: 0.6 }
     }
 
-    /// Returns the negative log weight of a node with `size` leaves.
+    /// Returns the cost of a node with `size` leaves, which is minus its log weight.
     #[inline]
     pub(super) fn cost(&self, shape: Shape, size: u32) -> f64 {
         shape.balance * self.logs[size as usize - 1] - shape.log_node
@@ -68,7 +68,7 @@ impl Shapes {
         shape.balance * (self.logs[(size + more) as usize - 1] - self.logs[size as usize - 1])
     }
 
-    /// Draws a pair of the grid, given the sizes of a tree's inner nodes.
+    /// Draws a pair of parameters, given the sizes of a tree's inner nodes.
     pub(super) fn draw(&self, sizes: impl Iterator<Item = u32>, random: &mut Random) -> Shape {
         let (count, sum) =
             sizes.fold((0.0, 0.0), |(count, sum), size| (count + 1.0, sum + self.logs[size as usize - 1]));
@@ -81,16 +81,17 @@ impl Shapes {
     }
 }
 
-/// Returns the logarithm of the sum over all trees of n leaves, up to a constant for each n.
+/// Returns the logarithm of the sum Z(n) of the weights of all trees of n leaves, up to a constant for each n.
 ///
-/// Let z(m) = Z(m) / m!, and e(m) the coefficients of exp(z(1) x + z(2) x^2 + ...), which count sets of trees with m
-/// leaves in all. Then e(m) m is the sum of j z(j) e(m - j). All sets but the single tree can be joined by a root, so
-/// z(m) = node (m - 1)^-balance (e(m) - z(m)). Coefficients are scaled by powers of a number to stay in range. Values
-/// that are still too small contribute nothing.
+/// Let z(m) = Z(m) / m!, and let e(m) be the coefficients of exp(z(1) x + z(2) x^2 + ...), which count sets of trees
+/// with m leaves in all. Then m e(m) is the sum over j of j z(j) e(m - j). Every set of at least two trees can be
+/// joined by a root, so z(m) = node (m - 1)^-balance (e(m) - z(m)). Coefficients are scaled by powers of a number, so
+/// that they do not overflow. Values that are still too small are treated as 0.
 fn log_sum(n: usize, shape: Shape, logs: &[f64]) -> Result<f64> {
     const WHAT: &str = "sums over trees";
     const LARGEST: f64 = 1e80;
-    // `numbered` is j z(j), and `sets` is e(n - j), in reverse order, so that both are read forwards.
+    // `numbered` is j z(j), and `sets` is e(n - j) in reverse order, so that both are read in ascending order of
+    // memory.
     let mut numbered = memory::filled(WHAT, 0.0f64, n)?;
     let mut sets = memory::filled(WHAT, 0.0f64, n + 1)?;
     let mut log_base = 0.0;
@@ -123,7 +124,7 @@ pub(super) fn log_noise(noise: f64) -> f64 {
     3.0 * (1.0 - noise).ln()
 }
 
-/// The largest noise. At 0.5 all answers would be random.
+/// The largest possible noise. At 0.5 all answers would be random.
 pub(super) const MOST_NOISE: f64 = 0.45;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Random numbers with the distributions that chains need.
+//! Random numbers with the distributions that Markov chains need.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -19,7 +19,7 @@ impl Random {
         self.0.random_range(0..n)
     }
 
-    /// Returns a number from 0 to below 1.
+    /// Returns a uniform number in [0, 1).
     #[inline]
     pub(super) fn uniform(&mut self) -> f64 {
         self.0.random()
@@ -60,7 +60,7 @@ impl Random {
         }
     }
 
-    /// Draws an index in proportion to the weights, given as logarithms. Weights below e^-36 of the largest are never
+    /// Draws an index. `weights` has the logarithms of the weights. Weights below e^-36 times the largest are never
     /// drawn.
     pub(super) fn place(&mut self, weights: &mut [f64]) -> usize {
         const NEVER: f64 = -36.0;

@@ -10,19 +10,19 @@ use crate::memory;
 
 /// The possible noise levels of a person.
 const LEVELS: [f64; 12] = [0.002, 0.01, 0.025, 0.05, 0.08, 0.12, 0.16, 0.21, 0.27, 0.34, 0.42, 0.5];
-/// The initial values of chains: the noise of all answers, and the level of each person.
+/// The initial values in chains: the noise of all answers, and the level of each person.
 const FIRST: f64 = 0.01;
 const FIRST_LEVEL: u8 = 2;
 
-/// The log-likelihood functions of answers for each noise level. Without people there is one link, whose noise changes.
-/// With people there is a link for each level, and a level for each person. The frequencies of the levels are also
-/// estimated.
+/// The noise levels and the log-likelihood functions ([`Link`]) of answers. Without people there is one link, whose
+/// noise changes. With people there is one link for each level, and each person has a level. The frequencies of the
+/// levels are also estimated.
 #[derive(Debug, Clone)]
 pub(super) struct Noises {
     links: Vec<Link>,
     levels: Vec<u8>,
     log_shares: Vec<f64>,
-    /// The log-likelihood for each person and level.
+    /// For each person and level: the log-likelihood of the person's answers.
     worth: Vec<f64>,
 }
 
@@ -45,7 +45,7 @@ impl Noises {
         })
     }
 
-    /// Returns the single link of all answers, or `None` if people are known.
+    /// Returns the one link for all answers, or `None` if people are known.
     pub(super) fn shared(&self) -> Option<&Link> {
         if self.links.len() == 1 { self.links.first() } else { None }
     }
@@ -78,8 +78,8 @@ impl Noises {
         self.by_person().sum::<f64>() / self.levels.len() as f64
     }
 
-    /// Draws each person's level from its distribution given the tree, and then the frequencies of the levels. `clear`
-    /// is the probability of each choice without noise.
+    /// Draws the level of each person from its distribution given the tree. Then draws the frequencies of the levels.
+    /// `clear` has the probability of each choice without noise.
     pub(super) fn draw(
         &mut self,
         tree: &HeightTree,
@@ -114,7 +114,7 @@ impl Noises {
             times[drawn] += 1.0;
             *level = drawn as u8;
         }
-        // The frequencies have a Dirichlet distribution: gamma deviates, up to a factor.
+        // The frequencies have a Dirichlet distribution, which is a vector of gamma deviates, up to a factor.
         self.log_shares
             .iter_mut()
             .zip(times)

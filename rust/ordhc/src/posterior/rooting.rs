@@ -2,29 +2,29 @@
 //!
 //! Answers depend only on the paths between leaves, and paths do not determine the root. With other heights and lengths
 //! (Farris's transform), every node and every point of an edge can be the root of the same paths. So the root is drawn
-//! from its prior, in which lengths differ little, and sizes of nodes and increments of height are likely. One pass
-//! from the root scores all places, in O(n).
+//! from its prior. The prior favours equal lengths, likely sizes of nodes and likely increments of height. One pass
+//! from the root down scores all places, in O(n).
 
 use super::height_tree::{HeightTree, Place};
 use super::increments::Increments;
 use super::lengths::Lengths;
 use super::random::Random;
 
-/// The properties of the tree if a node were the root.
+/// The properties that the tree would have if a node were the root.
 #[derive(Debug, Clone, Copy, Default)]
 struct AsRoot {
-    /// The change of the mean of all lengths.
+    /// The change of the mean length.
     mean: f64,
     /// The sum of the squared deviations of lengths from their mean.
     squares: f64,
-    /// The change of the cost of the sizes of nodes.
+    /// The change of the total cost of the sizes of nodes.
     cost: f64,
 }
 
-/// A tree with the values that moves of its root need.
+/// A tree with the data that are needed to move its root.
 pub(super) struct Rooting<'a> {
     pub(super) tree: &'a HeightTree,
-    /// The nodes, parents before children, and the number of leaves below each node.
+    /// The nodes, parents before children. For each node, the number of leaves at and below it.
     pub(super) order: &'a [u32],
     pub(super) sizes: &'a [u32],
     pub(super) lengths: &'a Lengths,
@@ -32,9 +32,9 @@ pub(super) struct Rooting<'a> {
 }
 
 impl Rooting<'_> {
-    /// Returns places for the root, with the logarithms of their weights: each inner node, and on each edge one point.
+    /// Returns places for the root, with the logarithms of their weights: each inner node, and one point on each edge.
     /// The point is drawn from the prior, and has the weight of all points on the edge. On the root's own edge, the
-    /// point is the current root. `cost` is the cost of a node with a given number of leaves.
+    /// point is the current root. `cost` returns the cost of a node with the given number of leaves.
     pub(super) fn places(&self, cost: impl Fn(u32) -> f64, random: &mut Random) -> (Vec<Place>, Vec<f64>) {
         let Self { tree, order, increments, .. } = *self;
         let (root, n) = (tree.root(), tree.n_leaves() as u32);
@@ -58,7 +58,7 @@ impl Rooting<'_> {
             let parent = tree.parent(node);
             let above = as_root[parent as usize];
             let size = self.sizes[node as usize];
-            // With the parent as root, the lengths of all leaves below the node are smaller by half of `rise`.
+            // If the parent is the root, the lengths of all leaves below the node are smaller by half of `rise`.
             let rise = tree.height(parent) - tree.height(root);
             let count = f64::from(size);
             let slope = count * above.mean - (sums[node as usize] - 0.5 * count * rise);
@@ -66,7 +66,7 @@ impl Rooting<'_> {
             let squares = |x: f64| above.squares + x * (2.0 * slope + x * curvature);
             let is_own_edge = is_on_edge && parent == root;
             let length = if tree.is_leaf(node) { f64::INFINITY } else { tree.height(node) - tree.height(parent) };
-            // The parent loses the leaves below the node, and gets a parent.
+            // If the root moves below, the parent loses the leaves below the node, and gets a parent itself.
             let split = if is_own_edge { 0.0 } else { above.cost + cost(n - size) };
             if !is_own_edge {
                 let point = increments.new_height(0.0, length, random);
@@ -85,8 +85,8 @@ impl Rooting<'_> {
         (places, weights)
     }
 
-    /// Returns another point of the root's edge, drawn from the prior, and the logarithm of its weight relative to the
-    /// current root's. Returns `None` if the root has more than two children.
+    /// Returns another point on the root's own edge, drawn from the prior. Also returns the logarithm of its weight
+    /// relative to the current root. Returns `None` if the root has more than two children.
     pub(super) fn another_point(&self, random: &mut Random) -> Option<(Place, f64)> {
         let Self { tree, increments, .. } = *self;
         let root = tree.root();
@@ -95,7 +95,7 @@ impl Rooting<'_> {
         }
         let [length, point] = self.own_edge();
         let new = increments.new_height(0.0, length, random);
-        // The distance of the point from an inner child of the root. Moving towards the other child increases the
+        // `point` and `new` are distances from an inner child of the root. Moving towards the other child increases the
         // distance.
         let node = self.inner_child();
         let count = f64::from(self.sizes[node as usize]);
@@ -107,14 +107,14 @@ impl Rooting<'_> {
         Some((Place::Beside(node, tree.height(root) + x), gain))
     }
 
-    /// Returns an inner child of a root that has two children.
+    /// Returns an inner child of a root that has two children. There is one if the tree has at least three leaves.
     fn inner_child(&self) -> u32 {
         let mut inner = self.tree.children(self.tree.root()).filter(|&child| !self.tree.is_leaf(child));
         inner.next().expect("two leaves are no tree with lengths")
     }
 
-    /// Returns the length of the edge on which a root with two children is, and the root's distance from the inner
-    /// child.
+    /// Returns the length of the edge that a root with two children divides, and the distance of the root from its
+    /// inner child.
     fn own_edge(&self) -> [f64; 2] {
         let tree = self.tree;
         let rise = |child: u32| tree.height(child) - tree.height(tree.root());
@@ -122,7 +122,7 @@ impl Rooting<'_> {
         [tree.children(tree.root()).map(of).sum(), rise(self.inner_child())]
     }
 
-    /// Returns, for each node, the sum of the lengths of its leaves, less their mean.
+    /// Returns, for each node, the sum over its leaves of their length minus the mean length.
     fn sums(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.tree.n_nodes()];
         let mean = self.mean();
@@ -147,9 +147,9 @@ impl Rooting<'_> {
     }
 }
 
-/// Moves the root to a node (`Under`), or to a point of the edge above a node (`Beside`), at a height between those of
-/// the edge's ends. Heights and lengths change so that all paths stay the same up to a constant. The new root has
-/// height 0. The mean of lengths stays the same.
+/// Moves the root to a node (`Under`), or to a point on the edge above a node (`Beside`). The height of the point must
+/// be between the heights of the edge's ends. Heights and lengths change so that all paths stay the same, up to a
+/// constant. The new root has height 0. The mean length stays the same.
 pub(super) fn move_root(tree: &mut HeightTree, order: &[u32], lengths: &mut Lengths, place: Place) {
     let old = tree.root();
     let (node, height) = match place {
@@ -158,7 +158,7 @@ pub(super) fn move_root(tree: &mut HeightTree, order: &[u32], lengths: &mut Leng
     };
     let mut is_on_path = vec![false; tree.n_nodes()];
     tree.ancestors(node).for_each(|above| is_on_path[above as usize] = true);
-    // For each node: the height at which its path to the old root meets the path between both roots.
+    // For each node: the height at which its path to the old root joins the path between the old and the new root.
     let mut meets = vec![height; tree.n_nodes()];
     for &at in order {
         if is_on_path[at as usize] {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::answers::Answers;
-use super::chain::{Chain, Standing};
+use super::chain::{Chain, ChainState};
 use super::height_tree::HeightTree;
 use super::lengths::Lengths;
 use super::prior::Shapes;
@@ -17,21 +17,21 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Dendrogram;
 
-/// A chain is stuck if its mean log-likelihood is below another chain's by at least `DEVIATIONS` standard deviations
-/// within chains, and by at least `LEAST`.
+/// A chain is stuck if its mean log-likelihood is far below the mean of another chain: by at least `DEVIATIONS`
+/// standard deviations within chains, and by at least `LEAST`.
 const DEVIATIONS: f64 = 3.0;
 const LEAST: f64 = 10.0;
 
 /// A chain with its samples.
 pub(super) struct Run {
-    standing: Standing,
+    state: ChainState,
     pub(super) trees: Vec<Sampled>,
     pub(super) states: Vec<State>,
     pub(super) noise_by_person: Vec<f64>,
 }
 
-/// Runs all chains, which start at the given trees in turn. Half way through the burn-in, and at its end, chains that
-/// are stuck are moved to the state of the most likely chain.
+/// Runs all chains. Chain k starts at tree k of `starts`, modulo their number. Halfway through the burn-in, and at its
+/// end, stuck chains are moved to the state of the most likely chain.
 pub(super) fn run(
     answers: &Answers,
     shapes: &Shapes,
@@ -48,7 +48,7 @@ pub(super) fn run(
         let random = Random::new(sampling.seed, chain as u64);
         let people = if noises.shared().is_some() { 0 } else { noises.by_person().count() };
         Ok(Run {
-            standing: Standing::new(
+            state: ChainState::new(
                 shapes,
                 noises.clone(),
                 lengths.clone(),
@@ -85,7 +85,7 @@ impl Run {
         if sweeps.is_empty() {
             return Ok(self);
         }
-        let mut chain = Chain::at(answers, shapes, self.standing)?;
+        let mut chain = Chain::at(answers, shapes, self.state)?;
         let kept = (sampling.sweeps - sampling.burn_in) as f64;
         for sweep in sweeps {
             chain.sweep(monitor)?;
@@ -104,7 +104,7 @@ impl Run {
                 self.trees.push(Sampled::of(&chain.tree, &chain.noises, &chain.lengths));
             }
         }
-        self.standing = chain.into_standing();
+        self.state = chain.into_state();
         Ok(self)
     }
 
@@ -118,8 +118,8 @@ impl Run {
     }
 }
 
-/// Moves chains that were stuck in the last `sweeps` sweeps to the state of the most likely chain. Each keeps its own
-/// random numbers.
+/// Moves chains that were stuck in the last `sweeps` sweeps to the state of the most likely chain. Each chain keeps its
+/// own random numbers.
 fn free_stuck(runs: &mut [Run], sweeps: usize) {
     if sweeps == 0 {
         return;
@@ -127,12 +127,13 @@ fn free_stuck(runs: &mut [Run], sweeps: usize) {
     let lately: Vec<[f64; 2]> = runs.iter().map(|run| run.lately(sweeps)).collect();
     let (best, stuck) = stuck(&lately);
     for at in stuck {
-        let there = runs[best].standing.clone();
-        runs[at].standing.move_to(there);
+        let there = runs[best].state.clone();
+        runs[at].state.move_to(there);
     }
 }
 
-/// Returns the most likely chain, and those that are far less likely, given their means and variances.
+/// Returns the index of the most likely chain, and the indices of stuck chains, given the means and variances of all
+/// chains.
 fn stuck(lately: &[[f64; 2]]) -> (usize, Vec<usize>) {
     let best = (0..lately.len()).max_by(|&a, &b| lately[a][0].total_cmp(&lately[b][0])).unwrap_or(0);
     let within = lately.iter().map(|[_, variance]| variance).sum::<f64>() / lately.len() as f64;
@@ -173,7 +174,7 @@ mod tests {
         let samples = sample(&Triplets::new(rows, None).unwrap(), &mixed, &sampling, None).unwrap();
         let good = samples.states()[0][39].log_likelihood;
         let begin = |tree: HeightTree, at: u64| Run {
-            standing: Standing::new(&shapes, noises.clone(), Lengths::new(0), tree, Random::new(3, at)),
+            state: ChainState::new(&shapes, noises.clone(), Lengths::new(0), tree, Random::new(3, at)),
             trees: Vec::new(),
             states: Vec::new(),
             noise_by_person: Vec::new(),

@@ -1,4 +1,4 @@
-//! Trees that chains have kept.
+//! The trees that are kept as samples.
 
 use super::choices::Order;
 use super::height_tree::{HeightTree, NONE};
@@ -15,15 +15,15 @@ use crate::tree::{Dendrogram, Topology};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sampled {
     n: usize,
-    /// The parent, the height, and the number of leaves of each inner node.
+    /// For each inner node: its parent, its height, and its number of leaves.
     parents: Vec<u32>,
     heights: Vec<f64>,
     sizes: Vec<u32>,
     /// The parent of each leaf.
     leaf_parents: Vec<u32>,
-    /// The length of each leaf, with mean 0. Empty without lengths.
+    /// The length of each leaf, with mean 0. Empty for trees without lengths.
     lengths: Vec<f64>,
-    /// The mean noise over people. Probabilities of answers are linear in it.
+    /// The mean noise over people. The mean suffices, because probabilities of answers are linear in the noise.
     noise: f64,
 }
 
@@ -72,8 +72,8 @@ impl Sampled {
         self.join_of_sizes(leaves).0
     }
 
-    /// Returns the lowest common ancestor of two different leaves, and the number of leaves below its child above each
-    /// of the two.
+    /// Returns the lowest common ancestor of two different leaves. Also returns, for each of the two leaves, the number
+    /// of leaves below the ancestor's child that is at or above this leaf.
     fn join_of_sizes(&self, leaves: [usize; 2]) -> (usize, [u32; 2]) {
         let [mut a, mut b] = leaves.map(|leaf| self.leaf_parents[leaf] as usize);
         let mut sizes = [1; 2];
@@ -90,14 +90,14 @@ impl Sampled {
         (a, sizes)
     }
 
-    /// Returns the height of the nearer pair less that of the farther one, without lengths. The result is 0 if both
-    /// have the same ancestor.
+    /// Returns the height of the nearer pair minus the height of the farther pair, without lengths. The result is 0 if
+    /// both pairs have the same ancestor.
     fn difference<const K: usize>(&self, row: &[i32; K]) -> f64 {
         let (near, far) = Comparisons::<K>::pairs(row);
         self.heights[self.join(near)] - self.heights[self.join(far)]
     }
 
-    /// Returns the length of each leaf. Empty without lengths.
+    /// Returns the length of each leaf. Empty for trees without lengths.
     pub(super) fn lengths(&self) -> &[f64] {
         &self.lengths
     }
@@ -128,7 +128,7 @@ impl Sampled {
         2.0 * self.noise / n_orders(blocks) + (1.0 - 2.0 * self.noise) * luce::probability(&weights, blocks)
     }
 
-    /// Returns, for each of three leaves, the probability that it is named as the odd one out.
+    /// Returns, for each of three leaves, the probability that it is chosen as the odd one out.
     pub(super) fn odd_one_out(&self, [a, b, c]: [u32; 3]) -> [f64; 3] {
         let closeness = |i: u32, j: u32| self.closeness([i as usize, j as usize]);
         let heights = [closeness(b, c), closeness(a, c), closeness(a, b)];
@@ -138,7 +138,7 @@ impl Sampled {
         weights.map(|weight| 2.0 * self.noise / 3.0 + (1.0 - 2.0 * self.noise) * weight / sum)
     }
 
-    /// Returns 1 if the tree agrees with the row, 0 if it disagrees, and one half if neither pair is closer.
+    /// Returns 1 if the tree agrees with the comparison, 0 if it disagrees, and one half if neither pair is closer.
     pub(super) fn verdict<const K: usize>(&self, row: &[i32; K]) -> f64 {
         let difference = self.difference(row);
         if difference > 0.0 {
@@ -150,16 +150,16 @@ impl Sampled {
         }
     }
 
-    /// Adds the heights of the pairs of leaf `i` with the leaves after it.
+    /// Adds, for each leaf after leaf `i`, the height of its pair with leaf `i` to `row`.
     pub(super) fn add_heights(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             *sum += self.heights[self.join([i, j])];
         }
     }
 
-    /// Adds AddS3 of all triplets, according to the tree, for the pairs of leaf `i` with the leaves after it. A leaf
-    /// outside of a pair's common ancestor is farther from both leaves of the pair. A leaf below the child of this
-    /// ancestor that contains one leaf of the pair is closer to that leaf.
+    /// Adds, for each leaf after leaf `i`, the AddS3 similarity with leaf `i` to `row`. The similarity is the sum over
+    /// all triplets according to the tree. A leaf outside of a pair's common ancestor is farther from both leaves of
+    /// the pair. A leaf that shares a child of the ancestor with one leaf of the pair is closer to this leaf.
     pub(super) fn add_outside(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             let (join, sizes) = self.join_of_sizes([i, j]);
@@ -171,7 +171,7 @@ impl Sampled {
     /// Returns the tree, with heights as similarities.
     pub(super) fn dendrogram(&self) -> Result<Dendrogram> {
         let inner = self.n_inner();
-        // Here parents have smaller numbers than their children. In a topology they have larger ones.
+        // Here parents have smaller numbers than their children, but in a topology they have larger numbers.
         let label = |node: u32| (self.n + inner - 1) as u32 - node;
         let above = |&parent: &u32| label(if parent == NONE { 0 } else { parent });
         let parents = self.leaf_parents.iter().chain(self.parents.iter().rev()).map(above).collect();

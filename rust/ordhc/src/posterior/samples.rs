@@ -20,7 +20,7 @@ use crate::tree::{Dendrogram, Topology};
 /// The number and length of the chains, and the number of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling {
-    /// The number of chains. Each has its own random numbers.
+    /// The number of chains. Each chain has its own random numbers.
     pub chains: usize,
     /// The number of sweeps of each chain. A sweep moves every leaf once.
     pub sweeps: usize,
@@ -30,7 +30,7 @@ pub struct Sampling {
     pub kept: usize,
     /// The seed. The same seed gives the same trees, for any number of threads.
     pub seed: u64,
-    /// True if each leaf has a length, so that trees are additive. Otherwise they are ultrametric.
+    /// True if each leaf has a length, so that trees are additive. Otherwise trees are ultrametric.
     pub lengths: bool,
 }
 
@@ -51,8 +51,8 @@ impl Sampling {
         Ok(())
     }
 
-    /// Returns true if a chain keeps its tree after this sweep. These sweeps are evenly spaced, and the last sweep is
-    /// one of them.
+    /// Returns true if a chain keeps its tree after this sweep. Trees are kept after evenly spaced sweeps, and after
+    /// the last sweep.
     pub(super) fn keeps(&self, sweep: usize) -> bool {
         let (from, there) = (self.burn_in, self.sweeps - self.burn_in);
         let most = self.kept.div_ceil(self.chains).min(there);
@@ -67,13 +67,13 @@ impl Sampling {
 pub struct State {
     /// The log-likelihood of the answers.
     pub log_likelihood: f64,
-    /// Half of the share of answers that are random; the mean over people.
+    /// Half of the share of random answers, as a mean over people.
     pub noise: f64,
     /// The prior mean of the height difference between a node and its parent.
     pub mean_increment: f64,
     /// The number of inner nodes.
     pub n_inner: usize,
-    /// The standard deviation of the lengths of leaves, or 0 without lengths.
+    /// The standard deviation of the lengths of leaves, or 0 for trees without lengths.
     pub length_deviation: f64,
 }
 
@@ -113,9 +113,9 @@ pub fn sample<const K: usize>(
     sample_answers(comparisons, &Belonging::default(), start, sampling, monitor)
 }
 
-/// Does the same as [`sample`], for answers of several comparisons and for known people. Each person has a separate
-/// noise level. The distribution of noise among people is estimated, so the noise of people with few answers is shrunk
-/// towards that of all people.
+/// Does the same as [`sample`], for known people and for answers that consist of several comparisons. Each person has a
+/// separate noise level. The distribution of noise among people is estimated. So if a person has few answers, the
+/// estimate of the person's noise is drawn towards that of all people.
 ///
 /// # Errors
 /// The errors of [`sample`]; a number of answers or people that differs from the number of comparisons.
@@ -150,7 +150,7 @@ pub fn sample_answers<const K: usize>(
     sample_from(comparisons, belonging, &starts, sampling, monitor)
 }
 
-/// Draws trees. The chains start at the given trees in turn.
+/// Draws trees. Chain k starts at tree k of `starts`, modulo their number.
 pub(crate) fn sample_from<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     belonging: &Belonging<'_>,
@@ -163,7 +163,8 @@ pub(crate) fn sample_from<const K: usize>(
     sample_given(&answers, comparisons.n_leaves(), belonging.n_people(), starts, sampling, monitor)
 }
 
-/// Does the same as [`sample_from`]. This part is compiled once for comparisons of three and of four leaves.
+/// Does the same as [`sample_from`]. This function is separate so that it is compiled only once, for both comparisons
+/// of three and of four leaves.
 fn sample_given(
     answers: &Answers,
     n: usize,
@@ -226,15 +227,15 @@ impl Samples {
     }
 
     /// Returns the number of answers that consist of several comparisons but are of no known kind. The comparisons of
-    /// such an answer share the weight of one comparison.
+    /// such an answer together have the weight of one comparison.
     pub fn n_unknown(&self) -> usize {
         self.n_unknown
     }
 
-    /// Returns tree number `at`, with heights as similarities.
+    /// Returns the `at`-th tree, with heights as similarities.
     ///
     /// # Errors
-    /// Heights that no dendrogram can have; those of samples are valid.
+    /// The heights are not valid. This cannot happen for trees that were drawn.
     ///
     /// # Panics
     /// If `at` is not below the number of trees.
@@ -242,8 +243,8 @@ impl Samples {
         self.trees[at].dendrogram()
     }
 
-    /// Returns, for each comparison, the probability that it is the answer to the question which of its two pairs is
-    /// closer. This is the mean over the trees, including noise, or one half without trees.
+    /// Returns, for each comparison, the predicted probability of this answer to the question which of its two pairs is
+    /// closer. The probability is the mean over the trees, including noise. Without trees, the probability is one half.
     ///
     /// # Errors
     /// Comparisons of a different number of leaves.
@@ -251,8 +252,8 @@ impl Samples {
         self.mean(comparisons, Sampled::answer)
     }
 
-    /// Returns, for each comparison, the probability that it is right in the true tree, if one of the pairs is closer
-    /// there. This is the share of trees that agree, among the trees that agree or disagree, after adding half a tree
+    /// Returns, for each comparison, the probability that it is true in the true tree, given that one of its pairs is
+    /// closer there. This is the share of agreeing trees among those that agree or disagree, after adding half a tree
     /// to each side. The result is one half if no tree agrees or disagrees.
     ///
     /// # Errors
@@ -265,8 +266,8 @@ impl Samples {
         Ok(if self.is_empty() { for_it } else { for_it.iter().zip(&against).map(share).collect() })
     }
 
-    /// Returns, for each comparison, the probability of the whole answer to which it belongs. This is the mean over the
-    /// trees, including noise. Comparisons of answers of no known kind are predicted separately.
+    /// Returns, for each comparison, the probability of the whole answer to which it belongs. The probability is the
+    /// mean over the trees, including noise. The comparisons of answers of no known kind are predicted one by one.
     ///
     /// # Errors
     /// Comparisons of a different number of leaves; `answers` of a different length.
@@ -284,7 +285,7 @@ impl Samples {
         Ok(found)
     }
 
-    /// Returns the length of each leaf in tree number `at`. The mean over leaves is 0. Empty without lengths.
+    /// Returns the length of each leaf in the `at`-th tree. The mean over leaves is 0. Empty for trees without lengths.
     ///
     /// # Panics
     /// If `at` is not below the number of trees.
@@ -320,7 +321,8 @@ impl Samples {
         self.mean_of_pairs(pairs, Sampled::add_heights, monitor)
     }
 
-    /// Writes the mean over the trees of a value of each pair. `add` adds the values of a leaf and the leaves after it.
+    /// Writes the mean over the trees of a value for each pair. `add` adds the values for the pairs of a leaf with the
+    /// leaves after it.
     pub(super) fn mean_of_pairs(
         &self,
         pairs: &mut [f64],
@@ -334,7 +336,7 @@ impl Samples {
             return Ok(());
         }
         let triangle = Triangle::new(self.n);
-        // Ranges with about the same number of pairs for each thread.
+        // Divide the rows into ranges with about the same number of pairs, for the threads.
         let parts = parallel::ranges(pairs.len(), 1 << 12);
         let mut ends: Vec<usize> = parts.iter().map(|part| triangle.pair(part.end - 1).0 + 1).collect();
         ends.dedup();

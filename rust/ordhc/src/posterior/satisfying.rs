@@ -1,8 +1,8 @@
 //! A tree that satisfies many triplets, as a start for chains.
 //!
-//! If the answers to questions cannot be predicted, the similarities that they add up to give a poor tree. The tree's
-//! largest parts may never be corrected by chains or by moves of subtrees. Points in space can pass each other, so an
-//! embedding does not get stuck in this way.
+//! Answers to questions about uncertain parts add up to similarities that give a poor tree. The largest parts of this
+//! tree may never be corrected by moves of subtrees. Points in space can pass each other, so an embedding does not get
+//! stuck in this way.
 
 use crate::comparison::{Comparisons, Triplets};
 use crate::embedding::{EmbeddingLoss, Model};
@@ -20,18 +20,18 @@ use super::random::Random;
 const DIMENSIONS: usize = 3;
 /// The number of steps.
 const STEPS: usize = 200;
-/// The length of the first steps in units of the model, and the initial distance of points from the origin.
+/// The length of the first steps, and the initial distance of points from the origin, both in units of the model.
 const STEP: f64 = 0.2;
 const SPREAD: f64 = 0.1;
 
-/// Returns a tree that satisfies many triplets. Returns `None` for quadruplets, and for weights that are too large to
-/// compute with.
+/// Returns a tree that satisfies many triplets. Returns `None` for quadruplets, and if the weights are so large that
+/// the computation overflows.
 pub(crate) fn satisfying<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     monitor: Option<&Monitor>,
 ) -> Result<Option<Dendrogram>> {
     entered!(posterior_satisfying);
-    // Progress counts the chains that follow, so this step reports none.
+    // The progress of the monitor counts the chains, so this step reports no progress.
     let silent = monitor.map(Monitor::child);
     let monitor = silent.as_ref();
     let n = comparisons.n_leaves();
@@ -50,8 +50,8 @@ pub(crate) fn satisfying<const K: usize>(
     Ok(Some(refine_satisfied(start.topology(), Kind::Similarity, &triplets, &search, monitor)?.tree))
 }
 
-/// Returns the (n, d) points of crowd kernel learning (Tamuz et al. 2011). Steps use the mean and the size of recent
-/// derivatives (Adam, Kingma & Ba 2015), with decreasing length. Returns `None` if points diverge.
+/// Returns the (n, d) points of crowd kernel learning (Tamuz et al. 2011). The steps are those of Adam (Kingma & Ba
+/// 2015), with decreasing length. Returns `None` if the points diverge.
 fn embedded(triplets: &Triplets<'_>, monitor: Option<&Monitor>) -> Result<Option<Vec<f64>>> {
     const OLD: [f64; 2] = [0.9, 0.99];
     watched!(monitor);

@@ -15,9 +15,9 @@ use crate::refine::{Heights, Search, refine};
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::{AdditiveTree, Dendrogram, RawMerge, Topology};
 
-/// Above this number of leaves correlations and moves are skipped, because they take O(n^3).
+/// Above this number of leaves, correlations and moves of subtrees are skipped, because they take O(n^3).
 const MOVED: usize = 3_000;
-/// The tolerance for rounding errors of correlations, and the distance by which a merge is put below a part.
+/// The tolerance for rounding errors of correlations, and the distance by which a merge is put below its parts.
 const ROUNDED: f64 = 1e-12;
 const BELOW: f64 = 1e-6;
 
@@ -25,9 +25,9 @@ impl Samples {
     /// Returns one tree that summarizes the samples.
     ///
     /// For each pair, the number of leaves outside of the pair's smallest cluster is averaged over the trees. Average
-    /// linkage of this similarity, which is AddS3 of all triplets according to the trees, gives a first tree. Then
-    /// moves of subtrees raise the expected revenue. The height of a merge is the correlation of rows of mean heights.
-    /// Above 3,000 leaves, the result is the average linkage of mean heights.
+    /// linkage of this similarity (AddS3 of all triplets according to the trees) gives a first tree. Then moves of
+    /// subtrees raise the expected revenue. The height of a merge is the mean correlation of the rows of the matrix of
+    /// mean heights. Above 3,000 leaves, the result is the average linkage of the mean heights.
     ///
     /// # Errors
     /// No samples, or fewer than three leaves; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -51,13 +51,13 @@ impl Samples {
         at_means(&tree, &correlations(n, &heights)?)
     }
 
-    /// Returns a tree of this shape with edge lengths, so that the paths between leaves have their mean length, up to a
-    /// constant.
+    /// Returns a tree of this shape with edge lengths. The path between two leaves has its mean length over the
+    /// samples, up to a constant.
     ///
     /// The length of an edge between inner nodes is half the difference of their heights. The height of a node is the
-    /// mean over the pairs that the node joins, or its parent's height if that is larger. The edge of a leaf is the
-    /// rest of the path to the root. Answers don't determine the constant; it is the smallest for which no edge is
-    /// negative.
+    /// mean over the pairs that the node joins, or the height of its parent if that is larger. The edge of a leaf is
+    /// the rest of the path to the root. Answers do not determine the constant, so the smallest constant without
+    /// negative edges is used.
     ///
     /// # Errors
     /// No lengths ([`Sampling::lengths`](super::Sampling::lengths)); a tree over different leaves; not enough memory;
@@ -85,7 +85,7 @@ impl Samples {
     }
 }
 
-/// Returns, for each inner node, the mean over the pairs of leaves that it joins.
+/// Returns, for each inner node, the mean value of the pairs of leaves that it joins.
 fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     let (n, triangle) = (tree.n_leaves(), Triangle::new(tree.n_leaves()));
     let mut clusters: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
@@ -105,8 +105,9 @@ fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// Returns the same binary tree of similarities, with the height of each merge at the mean over its pairs. A merge that
-/// would be above its parts is put just below them, because equal heights would mean that they are not distinguished.
+/// Returns the same binary tree of similarities. The height of each merge is the mean over its pairs. A merge that
+/// would be closer than one of its parts is put just below this part. An equal height would mean that the two merges
+/// are not distinguished.
 fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     let (n, shape) = (tree.n_leaves(), tree.topology());
     let mut similarities = means_by_node(shape, pairs)?;
@@ -124,8 +125,8 @@ fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     Dendrogram::in_order(n, RawMerge::sort(n, merges, Tolerance::EXACT))
 }
 
-/// Returns the correlations of rows: two leaves are similar if they are close to the same leaves. The similarity of a
-/// leaf to itself is that to its closest other leaf.
+/// Returns the correlation of each pair of rows of the similarity matrix: two leaves are similar if they are close to
+/// the same leaves. The similarity of a leaf to itself is set to its similarity to the closest other leaf.
 fn correlations(n: usize, pairs: &[f64]) -> Result<Buffer> {
     const WHAT: &str = "correlations";
     let triangle = Triangle::new(n);

@@ -1,4 +1,5 @@
-//! Comparisons stored one by one, because lengths of leaves distinguish those about the same two nodes.
+//! Comparisons stored one by one. Comparisons of the same two nodes cannot be summed, because they involve different
+//! lengths.
 
 use super::answers::{Answer, Answers};
 use super::height_tree::{HeightTree, Spans};
@@ -8,14 +9,15 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// A comparison, and the sign of its effect: whether the nearer pair becomes closer as the node or leaf rises.
+/// A comparison, and the sign of its effect: 1 if the nearer pair becomes closer as the node or leaf rises, -1
+/// otherwise.
 #[derive(Debug, Clone, Copy)]
 struct Term {
     at: u32,
     sign: f32,
 }
 
-/// The terms of each node or leaf, in consecutive order.
+/// The terms of each node or leaf, stored consecutively.
 #[derive(Debug, Clone)]
 struct Lists {
     starts: Vec<usize>,
@@ -28,7 +30,7 @@ impl Lists {
         Ok(Self { starts: memory::filled(WHAT, 0, count + 1)?, terms: memory::room(WHAT, n_terms)? })
     }
 
-    /// Fills the lists. `each` is called twice, and must return all terms with their owners in the same order.
+    /// Fills the lists. `each` is called twice, and must return the same terms with their owners in the same order.
     fn fill(&mut self, each: impl Fn(&mut dyn FnMut(u32, Term))) {
         let Self { starts, terms } = self;
         starts.fill(0);
@@ -42,7 +44,7 @@ impl Lists {
             terms[starts[owner as usize]] = term;
             starts[owner as usize] += 1;
         });
-        // Every start has moved to the end of its owner.
+        // After filling, each start has advanced to the end of its owner. So shift all starts by one.
         starts.rotate_right(1);
         starts[0] = 0;
     }
@@ -52,7 +54,7 @@ impl Lists {
     }
 }
 
-/// The closeness of the nearer pair less that of the farther pair, for each comparison, from heights and lengths.
+/// For each comparison: the closeness of the nearer pair minus that of the farther pair, from heights and lengths.
 #[derive(Debug, Clone)]
 pub(super) struct Terms {
     differences: Vec<f64>,
@@ -70,7 +72,7 @@ impl Terms {
         const WHAT: &str = "answers by node";
         let all = answers.all();
         let mut by_leaf = Lists::new(n_leaves, 4 * all.len())?;
-        // The length of a leaf in both pairs cancels.
+        // If a leaf is in both pairs, its length cancels.
         by_leaf.fill(|add| {
             for (answer, at) in all.iter().zip(0..) {
                 let [near, far] = [answer.near, answer.far];
@@ -122,12 +124,12 @@ impl Terms {
         self.differences.len()
     }
 
-    /// Returns the total weight of the comparisons about a node.
+    /// Returns the total weight of the comparisons that depend on a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         self.node_weights[node as usize]
     }
 
-    /// Returns the total weight of the comparisons about the length of a leaf.
+    /// Returns the total weight of the comparisons that depend on the length of a leaf.
     pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
         self.leaf_weights[leaf as usize]
     }
@@ -172,7 +174,8 @@ impl Terms {
         self.differences.iter_mut().for_each(|difference| *difference *= factor);
     }
 
-    /// Returns the log-likelihood if lengths grew by `more` times themselves. `log` returns that of a comparison.
+    /// Returns the log-likelihood after multiplying all lengths by 1 + `more`. `log` returns the log-likelihood of a
+    /// comparison.
     pub(super) fn log_likelihood_with(
         &self,
         answers: &Answers,
@@ -187,15 +190,15 @@ impl Terms {
         each.map(of).sum()
     }
 
-    /// Updates the differences before lengths grow by `more` times themselves.
+    /// Updates the differences for lengths that are multiplied by 1 + `more`. `lengths` are the lengths before.
     pub(super) fn stretch(&mut self, answers: &Answers, lengths: &Lengths, more: f64) {
         for (difference, answer) in self.differences.iter_mut().zip(answers.all()) {
             *difference += more * lengths.offset(answer);
         }
     }
 
-    /// Returns the log-likelihood if all differences were multiplied by `factor`. `log` returns that of a comparison,
-    /// given its person and difference.
+    /// Returns the log-likelihood after multiplying all differences by `factor`. `log` returns the log-likelihood of a
+    /// comparison, given its person and difference.
     pub(super) fn log_likelihood(&self, factor: f64, log: impl Fn(u32, f64) -> f64) -> f64 {
         let each = self.differences.iter().zip(&self.weights).zip(&self.people);
         each.map(|((difference, weight), &person)| weight * log(person, factor * difference)).sum()

@@ -7,7 +7,7 @@ mod rooting;
 use proptest::prelude::*;
 
 use super::answers::{Answer, Answers};
-use super::chain::{Chain, Standing};
+use super::chain::{Chain, ChainState};
 use super::choice_heights::ChoiceHeights;
 use super::height_tree::{HeightTree, NONE, Place, Spans};
 use super::lengths::Lengths;
@@ -74,7 +74,7 @@ fn chain_with<'a>(
     n: usize,
     random: Random,
 ) -> Chain<'a> {
-    Chain::at(answers, shapes, Standing::new(shapes, noises, lengths, HeightTree::of(&start(n)), random)).unwrap()
+    Chain::at(answers, shapes, ChainState::new(shapes, noises, lengths, HeightTree::of(&start(n)), random)).unwrap()
 }
 
 fn answers_of<const K: usize>(n: usize, m: usize, seed: u64) -> Comparisons<'static, K> {

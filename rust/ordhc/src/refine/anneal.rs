@@ -8,17 +8,17 @@ use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// Places whose weights are below e^-REACH times the best place's weight are ignored.
+/// Places whose weights are below e^-REACH times the largest weight are ignored.
 const REACH: f64 = 12.0;
 
 /// An objective that can score all places of a subtree.
 pub(super) trait Scored: Objective {
-    /// Writes, for every node above which the subtree may be put, the objective up to a constant, and minus infinity
-    /// for other nodes. Returns the largest rounding error.
+    /// Writes the objective, up to a constant, for each node above which the subtree may be put. Writes minus infinity
+    /// for all other nodes. Returns the largest rounding error.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
 }
 
-/// Does the same as [`Objective::better`], for one subtree.
+/// Does the same as [`Objective::better`] for one subtree, by scoring all its places.
 pub(super) fn better_by_score(
     objective: &mut impl Scored,
     shape: &Shape,
@@ -30,14 +30,14 @@ pub(super) fn better_by_score(
     let rounding = objective.score(shape, subtree, scores);
     let best = largest(scores);
     if best > scores[sibling] + rounding {
-        // The first place whose score differs from the best by at most the rounding error.
+        // Take the first place whose score differs from the best score by at most the rounding error.
         let mut places = (0..shape.n_nodes()).map(|place| shape.node_at(place));
         looked.target = places.find(|&node| scores[node] >= best - rounding);
     }
     looked
 }
 
-/// The temperatures of annealing, in units of the objective.
+/// The settings of annealing. Temperatures are in units of the objective.
 #[derive(Clone, Copy)]
 pub(super) struct Annealing {
     /// The number of times that each subtree is moved, on average.
@@ -46,8 +46,8 @@ pub(super) struct Annealing {
     pub(super) cold: f64,
 }
 
-/// Draws random subtrees, and puts each at a place drawn with weight exp(score / temperature), while the temperature
-/// falls from `hot` to `cold` (heat bath).
+/// Draws random subtrees, and moves each to a random place (heat bath). The weight of a place is exp(score /
+/// temperature). Meanwhile the temperature falls from `hot` to `cold`.
 pub(super) fn anneal(
     climber: &mut Climber<'_>,
     shape: &mut Shape,

@@ -1,9 +1,9 @@
-//! An order of leaves that depends only on the data, so that searches don't depend on how leaves are numbered.
+//! An order of leaves that depends only on the data, so that results do not depend on how leaves are numbered.
 //!
-//! The key of a leaf is a hash of all data about the leaf, including the keys of the other leaves (colour refinement).
-//! Hashes are added in the integers modulo a prime, so the order of addition doesn't matter. In this field, the sums of
-//! all leaves can be divided by their total. This removes a common factor: repeating all answers or scaling all weights
-//! changes no key. Values of a matrix are used relative to their range.
+//! The key of a leaf is a hash of all data about the leaf, including the keys of other leaves (colour refinement).
+//! Hashes are added as integers modulo a prime, so the order of addition does not matter. The integers modulo a prime
+//! are a field, so the sums of all leaves can be divided by their total. This removes common factors: repeating all
+//! answers or scaling all weights changes no key. Values of a matrix are used relative to their range.
 
 use crate::agglomerate::{Matrix, Values, with_values};
 use crate::comparison::Comparisons;
@@ -13,9 +13,9 @@ use crate::tree::Topology;
 
 /// Returns the leaves in an order that is the same for every numbering of the leaves and every order of the rows.
 ///
-/// Leaves that the comparisons don't distinguish are in the order of their numbers. An integer weight is equivalent to
-/// that number of repeats. Repeating all comparisons equally often, or multiplying all weights by a number, changes
-/// nothing.
+/// Leaves that the comparisons do not distinguish are in the order of their numbers. An integer weight is equivalent to
+/// that number of repeats. Repeating all comparisons equally often, or multiplying all weights by a number, does not
+/// change the order.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -65,7 +65,7 @@ pub fn add_to_sums<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64, 
     about_comparisons(comparisons, unit, keys, sums);
 }
 
-/// Returns new keys that include the sums, if this distinguishes more leaves, and otherwise `None`. Multiplying all
+/// Returns new keys that include the sums, or `None` if the new keys would not distinguish more leaves. Multiplying all
 /// sums by the same factor gives the same keys.
 pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     let different = count(keys);
@@ -78,22 +78,23 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     (count(&next) > different).then_some(next)
 }
 
-/// Does the same as [`canonical_order`]. The tree distinguishes leaves that the comparisons don't.
+/// Does the same as [`canonical_order`]. Leaves that the comparisons do not distinguish are distinguished by the tree,
+/// if possible.
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
 }
 
-/// Does the same as [`order_with_tree`], for a matrix. Adding a number to all values, or multiplying them by one,
-/// changes nothing.
+/// Does the same as [`order_with_tree`] for a matrix. Adding a number to all values, or multiplying all values by a
+/// positive number, does not change the order.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Topology) -> Vec<u32> {
     let range = wide!(Range::of(matrix));
     let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
     order(matrix.n_leaves(), about, Some(tree))
 }
 
-/// Half of the smallest value, and half of the difference between the largest and the smallest value. Halves cannot
-/// overflow.
+/// The range of the values of a matrix: half of the smallest value, and half of the difference between the largest and
+/// the smallest value. Halves are used because they cannot overflow.
 #[derive(Clone, Copy)]
 struct Range {
     smallest: f64,
@@ -108,8 +109,8 @@ impl Range {
         Self { smallest, width: if width > 0.0 { width } else { 1.0 } }
     }
 
-    /// Returns the step of a value in the range, out of 2^24 steps. Rounding errors are far smaller than a step, and
-    /// scaled values have the same step.
+    /// Returns the index of a value among 2^24 equal steps of the range. Rounding errors are far smaller than a step,
+    /// so scaled values have the same index.
     #[inline(always)]
     fn step(self, value: f64) -> u64 {
         const STEPS: f64 = (1u64 << 24) as f64;
@@ -149,7 +150,8 @@ fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64
     }
 }
 
-/// Adds the hash of a leaf's values to the sums of other leaves, and returns the hash for the leaf itself.
+/// Adds a hash of each value in the row of a leaf to the sum of the other leaf. Returns the sum of hashes for the leaf
+/// itself.
 #[inline(always)]
 fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
@@ -185,29 +187,30 @@ pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     merges.iter().map(parts).collect()
 }
 
-/// Returns the number of each leaf in the order.
+/// Returns the position of each leaf in the order.
 pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
     let mut numbers = vec![0; order.len()];
     order.iter().zip(0..).for_each(|(&leaf, number)| numbers[leaf as usize] = number);
     numbers
 }
 
-/// Returns the leaves in order. `about` adds, for each leaf, a hash of the data about it, given all keys.
+/// Returns the leaves in canonical order. `about` adds, for each leaf, a hash of the data about it, given the keys of
+/// all leaves.
 fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
     let mut first = vec![0; n];
-    let all_apart = tell_apart(&mut first, &about);
+    let all_apart = distinguish(&mut first, &about);
     let mut keys = first.clone();
     if let (false, Some(tree)) = (all_apart, tree) {
         keys = keys_in_tree(tree, &first);
-        tell_apart(&mut keys, &about);
+        distinguish(&mut keys, &about);
     }
     let mut order: Vec<u32> = (0..n as u32).collect();
     order_by_key(&mut order, |leaf| (first[leaf as usize], keys[leaf as usize], leaf));
     order
 }
 
-/// Refines keys as long as more leaves are distinguished. Returns true if all leaves are.
-fn tell_apart(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
+/// Refines the keys as long as this distinguishes more leaves. Returns true if all leaves are distinguished.
+fn distinguish(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
     while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];
         about(keys, &mut sums);
@@ -226,7 +229,7 @@ fn count(keys: &[u64]) -> usize {
     sorted.len()
 }
 
-/// Returns each leaf's key combined with those of the subtrees beside its path from the root.
+/// Returns, for each leaf, its key combined with the keys of the subtrees beside its path from the root.
 fn keys_in_tree(tree: &Topology, leaves: &[u64]) -> Vec<u64> {
     let n = leaves.len();
     let mut under: Vec<u64> = leaves.iter().map(|&key| join(1, key)).collect();
@@ -242,8 +245,8 @@ fn keys_in_tree(tree: &Topology, leaves: &[u64]) -> Vec<u64> {
     (0..n).map(|leaf| join(leaves[leaf], above[leaf])).collect()
 }
 
-/// Returns the number by which weights are divided before they are rounded: 1 if all are integers, and otherwise the
-/// largest weight.
+/// Returns the unit of weights: 1 if all weights are integers, and otherwise the largest weight. Weights are divided by
+/// the unit before they are rounded.
 fn unit_of<const K: usize>(comparisons: &Comparisons<'_, K>) -> f64 {
     let weights = comparisons.weights().unwrap_or_default();
     if weights.iter().all(|weight| weight.fract() == 0.0) { 1.0 } else { weights.iter().copied().fold(0.0, f64::max) }
@@ -253,7 +256,7 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
     let Some(&first) = keys.first() else { return };
     let rows = comparisons.rows();
     let mixed: Vec<u64> = keys.iter().map(|&key| mix(key)).collect();
-    // The hash of two pairs of different leaves, or of two pairs of a triplet that share the anchor.
+    // The hash of a pair of different leaves does not depend on their order.
     let pair = |[i, j]: [usize; 2]| mixed[i].wrapping_add(mixed[j]);
     let whole = |near, far| join(pair(near), pair(far));
     let said = |whole: u64, role: u64, other: usize| field::element(join(join(whole, role), keys[other]));
@@ -263,40 +266,40 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
             let (near, far) = Comparisons::<K>::pairs(row);
             let whole = whole(near, far);
             let times = if unit == 1.0 { field::of_float(weights[at]) } else { field::of_rounded(weights[at] / unit) };
-            tell::<K>(near, far, |leaf, role, other| add(leaf, field::product(said(whole, role, other), times)));
+            each_role::<K>(near, far, |leaf, role, other| add(leaf, field::product(said(whole, role, other), times)));
         });
     } else if keys.iter().all(|&key| key == first) {
-        // Without keys that differ, all comparisons have the same hash.
+        // While all keys are equal, all comparisons have the same hash.
         let said: [u64; 4] = std::array::from_fn(|role| said(whole([0, 0], [0, 0]), role as u64, 0));
         rows.each(0..comparisons.len(), |_, row| {
             let (near, far) = Comparisons::<K>::pairs(row);
-            tell::<K>(near, far, |leaf, role, _| add(leaf, said[role as usize]));
+            each_role::<K>(near, far, |leaf, role, _| add(leaf, said[role as usize]));
         });
     } else {
         rows.each(0..comparisons.len(), |_, row| {
             let (near, far) = Comparisons::<K>::pairs(row);
             let whole = whole(near, far);
-            tell::<K>(near, far, |leaf, role, other| add(leaf, said(whole, role, other)));
+            each_role::<K>(near, far, |leaf, role, other| add(leaf, said(whole, role, other)));
         });
     }
 }
 
-/// Calls `tell` with each leaf of a comparison, its role, and the leaf beside it.
+/// Calls `visit` for each leaf of a comparison, with the leaf's role and the other leaf of its pair.
 #[inline(always)]
-fn tell<const K: usize>(near: [usize; 2], far: [usize; 2], mut tell: impl FnMut(usize, u64, usize)) {
-    tell(near[0], 1, near[1]);
-    tell(near[1], if K == 3 { 3 } else { 1 }, near[0]);
+fn each_role<const K: usize>(near: [usize; 2], far: [usize; 2], mut visit: impl FnMut(usize, u64, usize)) {
+    visit(near[0], 1, near[1]);
+    visit(near[1], if K == 3 { 3 } else { 1 }, near[0]);
     if K == 4 {
-        tell(far[0], 2, far[1]);
+        visit(far[0], 2, far[1]);
     }
-    tell(far[1], 2, far[0]);
+    visit(far[1], 2, far[0]);
 }
 
 fn join(a: u64, b: u64) -> u64 {
     mix(a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b))
 }
 
-/// The SplitMix64 hash.
+/// Returns the SplitMix64 hash of a number.
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -308,7 +311,7 @@ fn mix(x: u64) -> u64 {
 mod field {
     const PRIME: u64 = (1 << 61) - 1;
 
-    /// Returns a hash as an element of the field.
+    /// Returns the element of the field that a hash is mapped to.
     #[inline(always)]
     pub(super) fn element(hash: u64) -> u64 {
         let folded = (hash & PRIME) + (hash >> 61);
@@ -326,12 +329,12 @@ mod field {
         sum((product & u128::from(PRIME)) as u64, (product >> 61) as u64)
     }
 
-    /// Returns the inverse, or 1 for 0, which has no inverse.
+    /// Returns the inverse of an element. Returns 1 for 0, which has no inverse.
     pub(super) fn inverse(a: u64) -> u64 {
         if a == 0 {
             return 1;
         }
-        // Fermat: a^(PRIME - 2).
+        // By Fermat's little theorem, the inverse is a^(PRIME - 2).
         let (mut power, mut square, mut left) = (1, a, PRIME - 2);
         while left > 0 {
             if left & 1 == 1 {
@@ -343,17 +346,19 @@ mod field {
         power
     }
 
-    /// Returns a non-negative float as the element that equals it exactly. Negative powers of two exist in the field.
+    /// Returns the element that equals a non-negative float exactly. This works because powers of two have inverses in
+    /// the field.
     pub(super) fn of_float(value: f64) -> u64 {
         let bits = value.to_bits();
         let (exponent, fraction) = ((bits >> 52) as i64 & 0x7ff, bits & ((1 << 52) - 1));
         let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
-        // In this field, 2^61 equals 1.
+        // In this field 2^61 equals 1, so exponents can be reduced modulo 61.
         let shift = (exponent.max(1) - 1075).rem_euclid(61) as u32;
         product(mantissa, 1 << shift)
     }
 
-    /// Does the same for the float rounded to 24 significant bits, so that weights that differ by rounding are equal.
+    /// Returns the element for the float rounded to 24 significant bits, so that weights that differ by rounding errors
+    /// are equal.
     pub(super) fn of_rounded(value: f64) -> u64 {
         let half = 1u64 << 28;
         of_float(f64::from_bits((value.to_bits() + half) & !(2 * half - 1)))

@@ -9,29 +9,29 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::sorting::order_by_key;
 
-/// An objective to maximize.
+/// An objective that is maximized.
 pub(super) trait Objective {
-    /// Prepares for a tree.
+    /// Computes the sums for a new tree.
     fn prepare(&mut self, shape: &Shape);
 
-    /// Scores some subtrees of a turn, starting at `from`, until one is better elsewhere.
+    /// Scores subtrees in the order `turn`, starting at index `from`, until a subtree is better elsewhere.
     fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked;
 
-    /// Makes a move and updates the sums. Returns true if the tree changes.
+    /// Makes a move, and updates the sums. Returns true if the tree changes.
     fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool;
 
-    /// Recomputes values that rounding may have changed.
+    /// Recomputes values that may have rounding errors.
     fn settle(&mut self, _shape: &Shape) {}
 
     /// Returns the objective of a tree.
     fn total(&self, shape: &Shape) -> f64;
 
-    /// Returns how often each subtree is moved when the tree is annealed, or `None` to use random moves instead.
+    /// Returns how often annealing moves each subtree, or `None` if the tree must be perturbed by random moves instead.
     fn sweeps(&self, _shape: &Shape) -> Option<u64> {
         None
     }
 
-    /// Changes the tree at random.
+    /// Anneals the tree, or perturbs it by random moves.
     fn disturb(
         &mut self,
         climber: &mut Climber<'_>,
@@ -44,27 +44,28 @@ pub(super) trait Objective {
     }
 }
 
-/// The result of scoring subtrees one after the other.
+/// The result of scoring several subtrees one after the other.
 pub(super) struct Looked {
     /// The number of subtrees that were scored.
     pub(super) subtrees: usize,
-    /// The node above which the last of them is best, or `None` if the current place is at least as good. Among equals,
-    /// the first in the order of positions.
+    /// The node above which the last scored subtree is best, or `None` if its current place is at least as good. Among
+    /// equally good nodes, the first in the order of positions.
     pub(super) target: Option<usize>,
 }
 
-/// Progress of a climb is steps / (steps + CLIMB × number of subtrees), because the total number of steps is unknown.
+/// The progress of a climb is s / (s + `CLIMB` × number of subtrees) after s steps, because the total number of steps
+/// is unknown.
 const CLIMB: u64 = 4;
 /// The number of subtrees between two reports of progress.
-const TOLD: u64 = 64;
+const STRIDE: u64 = 64;
 /// The number of times that a restart without annealing perturbs the best tree and improves it.
 const SHAKES: u32 = 2;
 /// The share of the subtrees that a perturbation moves to random places.
 const SHAKEN: f64 = 0.015;
 
-/// Tries subtrees in turn, and puts each at its best place, until no subtree is better elsewhere. Then the tree is
-/// annealed or perturbed and improved again, and kept if it is better. Returns the number of moves, and true if no
-/// single move improves the tree.
+/// Tries subtrees one after the other, and puts each at its best place, until no subtree is better elsewhere. Then the
+/// tree is annealed or perturbed, and improved again. The new tree is kept if it is better. Returns the number of
+/// moves, and true if no single move improves the tree.
 pub(super) fn climb(
     shape: &mut Shape,
     objective: &mut impl Objective,
@@ -99,7 +100,7 @@ pub(super) fn climb(
     Ok((climber.moves, at_top))
 }
 
-/// Returns the nodes that may be cut off, ordered by the node above, then by their own numbers.
+/// Returns the nodes that may be cut off, ordered by their parents, then by their own numbers.
 fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     let mut nodes: Vec<usize> =
         (0..shape.n_nodes()).filter(|&node| movable[node] && shape.parent(node).is_some()).collect();
@@ -110,9 +111,9 @@ fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
 /// The reason why a climb ended.
 #[derive(PartialEq, Eq)]
 enum Climbed {
-    /// No move improves the tree.
+    /// No single move improves the tree.
     Top,
-    /// The tree is the one before the perturbation.
+    /// The tree is again the tree before the perturbation.
     Back,
     /// The maximum number of moves was reached.
     Stopped,
@@ -120,14 +121,15 @@ enum Climbed {
 
 pub(super) struct Climber<'a> {
     pub(super) turn: &'a [usize],
-    /// The node that is the root at first. After some moves it can be below another root, and then moves like any node.
+    /// The initial root. After some moves it can be below another root, and is then moved like any other node.
     first_root: usize,
     pub(super) left: u64,
     moves: u64,
 }
 
 impl Climber<'_> {
-    /// Moves subtrees until no move improves the tree, or the tree is the one before the perturbation.
+    /// Moves subtrees until no move improves the tree, or until the tree is again `shaken`, the tree before the
+    /// perturbation.
     fn climb_up(
         &mut self,
         shape: &mut Shape,
@@ -137,13 +139,13 @@ impl Climber<'_> {
     ) -> Result<Climbed> {
         let turn: Vec<usize> = self.turn.iter().copied().chain([self.first_root]).collect();
         let all = CLIMB * self.turn.len() as u64;
-        let (mut steps, mut next_told, mut told) = (0, TOLD, 0);
+        let (mut steps, mut next_report, mut reported) = (0, STRIDE, 0);
         let (mut next, mut since_last) = (0, 0);
         while since_last < turn.len() {
-            if steps >= next_told {
+            if steps >= next_report {
                 let done = (all as f64 * steps as f64 / (steps + all) as f64) as u64;
-                monitor.advance(done - told)?;
-                (told, next_told) = (done, steps + TOLD);
+                monitor.advance(done - reported)?;
+                (reported, next_report) = (done, steps + STRIDE);
             }
             let looked = objective.better(shape, &turn, next);
             if self.left == 0 {
@@ -154,14 +156,14 @@ impl Climber<'_> {
                 self.make(shape, objective, turn[(next + looked.subtrees - 1) % turn.len()], target);
                 since_last = 0;
             } else if since_last == looked.subtrees && shaken.is_some_and(|tree| shape.is_tree_of(tree)) {
-                monitor.advance(all - told)?;
+                monitor.advance(all - reported)?;
                 return Ok(Climbed::Back);
             }
             steps += looked.subtrees as u64;
             next = (next + looked.subtrees) % turn.len();
         }
         objective.settle(shape);
-        monitor.advance(all - told)?;
+        monitor.advance(all - reported)?;
         Ok(if since_last >= turn.len() { Climbed::Top } else { Climbed::Stopped })
     }
 

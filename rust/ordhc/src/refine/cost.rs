@@ -10,12 +10,12 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::numbers::Held;
 
-/// The number type of sums.
+/// The number type of the sums.
 pub(super) trait Real: Held + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 impl Real for f32 {}
 impl Real for f64 {}
 
-/// The precision in which sums are exact.
+/// The precision that sums of integers need. `Rounded` means that sums have rounding errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exactness {
     /// Sums are exact in single precision.
@@ -30,7 +30,8 @@ impl Exactness {
         if !facts.whole || !matrix.is_symmetric() {
             return Self::Rounded;
         }
-        // A cost is a sum of similarities, each times at most n. Compared values consist of at most four such sums.
+        // A cost is a sum of similarities that are multiplied by at most n. Compared values consist of at most four
+        // such sums.
         let n = matrix.n_leaves() as f64;
         let mut total = facts.largest * n * n / 2.0;
         if 4.0 * n * total >= (1u64 << 24) as f64 {
@@ -48,20 +49,20 @@ impl Exactness {
     }
 }
 
-/// Rounded sums are recomputed after this number of moves.
+/// The number of moves after which sums with rounding errors are recomputed.
 const SUMMED: u32 = 256;
 
-/// The number of subtrees that are scored together, for each precision.
+/// The number of subtrees that are scored together, for each [`Exactness`].
 pub(super) const SINGLE: usize = 16;
 pub(super) const DOUBLE: usize = 8;
 pub(super) const ROUNDED: usize = 4;
 
-/// Similarities of every node with every leaf.
+/// Dasgupta's cost, as sums of similarities of every node with every leaf.
 pub(super) struct Cost<V, const LANES: usize> {
     n: usize,
-    /// A (2n - 1, n) matrix: sums of the similarities of the leaves below a node with each leaf.
+    /// A (2n - 1, n) matrix. Each row has the sums, over the leaves below a node, of the similarities with each leaf.
     rows: Buffer<V>,
-    /// For each inner node, counted from the first: true if its row must be recomputed.
+    /// For each inner node, counted from the first inner node: true if its row must be recomputed.
     stale: Vec<bool>,
     places: Places<V, LANES>,
     /// The number of moves since all sums were recomputed.
@@ -70,8 +71,8 @@ pub(super) struct Cost<V, const LANES: usize> {
 }
 
 impl<V: Real, const LANES: usize> Cost<V, LANES> {
-    /// Computes the sums. Leaf i of the matrix is leaf `number[i]` of the tree. Subtrees may only be put above movable
-    /// nodes.
+    /// Computes the sums. Leaf i of the matrix is leaf `number[i]` of the tree. Subtrees may be put only above nodes
+    /// that are `movable`.
     pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32], movable: &[bool]) -> Result<Self> {
         let n = shape.n_leaves();
         let mut rows = Buffer::<V>::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
@@ -92,7 +93,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         &self.rows[node * self.n..][..self.n]
     }
 
-    /// Recomputes the row of a node, and those below it, if they are stale.
+    /// Recomputes the rows of a node and of the nodes below it, if they are stale.
     fn freshen(&mut self, shape: &Shape, node: usize) {
         if shape.is_leaf(node) || !self.stale[node - self.n] {
             return;
@@ -131,14 +132,14 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         self.places.sum_between(node) / (a * b)
     }
 
-    /// Scores all places of some subtrees.
+    /// Scores all places of several subtrees.
     fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES]) {
         subtrees.iter().for_each(|&subtree| self.freshen(shape, subtree));
         let rows = subtrees.map(|subtree| &self.rows[subtree * self.n..][..self.n]);
         self.places.look(shape, group, subtrees, rows);
     }
 
-    /// Returns a bound of the rounding error of a subtree's score.
+    /// Returns an upper bound of the rounding error of a subtree's score.
     fn rounding(&self, shape: &Shape, subtree: usize) -> f64 {
         if self.exact {
             return 0.0;
@@ -148,7 +149,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         1e-12 * (self.n as f64 * with + shape.size(subtree) as f64 * cross)
     }
 
-    /// Updates rows and sums between children for a move, before the move is made.
+    /// Updates rows and the sums between children for a move that will be made next.
     fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
         let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
             self.look(shape, 0, [subtree; LANES]);
@@ -200,15 +201,15 @@ fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
     }
 }
 
-/// Calls `tell` with the value of every two leaves, in both directions. If the two triangles differ by rounding, each
-/// value counts half.
-pub(super) fn symmetric(matrix: &Matrix<'_>, mut tell: impl FnMut(usize, usize, f64)) {
+/// Calls `visit` with each two leaves and their value, in both orders. If the two triangles of the matrix differ by
+/// rounding errors, each of the two values counts half.
+pub(super) fn symmetric(matrix: &Matrix<'_>, mut visit: impl FnMut(usize, usize, f64)) {
     let share = if matrix.is_symmetric() { 1.0 } else { 0.5 };
     for i in 0..matrix.n_leaves() {
         let [before, after] = matrix.row(i);
         let mut both = |j: usize, value: f64| {
-            tell(i, j, share * value);
-            tell(j, i, share * value);
+            visit(i, j, share * value);
+            visit(j, i, share * value);
         };
         if !matrix.is_symmetric() {
             put(before, &mut both);
@@ -230,7 +231,8 @@ impl<V: Real, const LANES: usize> Objective for Cost<V, LANES> {
     }
 
     fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked {
-        // Rounded sums depend on the order of computation, so this order is fixed by the order of turns.
+        // Sums with rounding errors depend on the order of computation. So subtrees are grouped only by their position
+        // in `turn`.
         let first = if self.exact { from - from % LANES } else { from };
         let subtrees: [usize; LANES] = std::array::from_fn(|at| turn[(first + at) % turn.len()]);
         let group = self.places.group_of(first / LANES);

@@ -1,38 +1,40 @@
-//! Finds the best places of several subtrees at once, one in each lane.
+//! Finds the best places of several subtrees at once, with one subtree in each SIMD lane.
 
 use super::cost::Real;
 use super::shape::Shape;
 
-/// All groups are kept if they need at most this number of bytes.
+/// The values of all groups are kept between calls if they need at most this number of bytes.
 const KEPT: usize = 1 << 20;
 
-/// Sums between the nodes of a tree, and between subtrees and every node.
+/// Sums of similarities between the nodes of a tree, and between subtrees and every node.
 pub(super) struct Places<V, const LANES: usize> {
     n: usize,
-    /// The joins of inner nodes, counted from the first inner node.
+    /// The inner nodes, counted from the first inner node.
     joins: Vec<Join<V>>,
-    /// Inner nodes, counted from the first, parents before children. There is room for entries that are not nodes.
+    /// The inner nodes, counted from the first inner node, parents before children. The list has extra room for entries
+    /// that are written and then overwritten.
     order: Vec<u32>,
     /// For each inner node, counted from the first: its index in `order`.
     places: Vec<u32>,
-    /// The number of trees so far.
+    /// The number of the current tree, which grows by 1 with every change of the tree.
     tree: u64,
-    /// If only one move was made since the last tree: the two nodes from which upwards the tree differs.
+    /// The two nodes from which upwards the tree differs from the last tree, if only one move was made.
     changed: Option<[usize; 2]>,
-    /// For each inner node, counted from the first: the first tree in which it has its current leaves.
+    /// For each inner node, counted from the first inner node: the number of the first tree in which it has its current
+    /// leaves.
     since: Vec<u64>,
     groups: Vec<Group<LANES>>,
-    /// The lanes of each group and node.
+    /// For each group and node: its lanes.
     lanes: Vec<Lanes<V, LANES>>,
 }
 
-/// Subtrees that are scored together.
+/// A group of subtrees that are scored together.
 #[derive(Clone)]
 struct Group<const LANES: usize> {
     subtrees: [usize; LANES],
-    /// For each lane: the tree for which the similarities with leaves were stored.
+    /// For each lane: the number of the tree for which the similarities with leaves were stored.
     put: [u64; LANES],
-    /// The tree for which the subtrees were scored.
+    /// The number of the tree for which the subtrees were scored.
     tree: u64,
 }
 
@@ -47,18 +49,18 @@ struct Join<V> {
     floor: V,
 }
 
-/// The values of several subtrees for one node.
+/// The values of one node for several subtrees.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Lanes<V, const LANES: usize> {
-    /// The sum of similarities with the subtree, without the subtree's own leaves.
+    /// The sum of similarities of the node with the subtree, without the subtree's own leaves.
     with: [V; LANES],
-    /// The score of the best place in the node or above it, less the score above the node.
+    /// The score of the best place at or below the node, including the edge above, minus the score above the node.
     more: [V; LANES],
 }
 
 impl<V: Real, const LANES: usize> Places<V, LANES> {
-    /// With `same_groups`, subtrees that were scored together will be again, so their values are kept if memory allows.
+    /// If `same_groups`, the same subtrees are scored together every time. Then their values are kept if memory allows.
     pub(super) fn new(n: usize, movable: &[bool], same_groups: bool) -> Self {
         let floor = |movable: bool| if movable { V::ZERO } else { V::of(f64::NEG_INFINITY) };
         let nothing = Join { children: [0; 2], sizes: [V::ZERO; 2], cross: V::ZERO, floor: V::ZERO };
@@ -82,8 +84,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Records the order of nodes: from the root down, level by level, so that consecutive nodes do not depend on each
-    /// other.
+    /// Lists the nodes from the root down, level by level, so that consecutive nodes do not depend on each other.
     pub(super) fn list(&mut self, root: usize) {
         self.tree += 1;
         self.changed = None;
@@ -95,7 +96,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         let mut next = 1;
         for at in 0..n - 1 {
             self.places[self.order[at] as usize] = at as u32;
-            // Avoid a branch for leaves: the entry of a leaf is overwritten by the next child.
+            // Avoid a branch for leaves: a leaf is written too, but overwritten by the next child.
             for child in self.joins[self.order[at] as usize].children {
                 self.order[next] = child.wrapping_sub(n as u32);
                 next += usize::from(child >= n as u32);
@@ -103,8 +104,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Updates the order after a move, which puts the moved node just before its children. `left` is the node's former
-    /// parent.
+    /// Updates the list after a move. The moved node is put just before its children. `left` is the former parent of
+    /// the node.
     pub(super) fn relist(&mut self, shape: &Shape, node: usize, left: usize) {
         let n = self.n;
         let place = |places: &[u32], node: usize| places[node - n] as usize;
@@ -145,12 +146,12 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         self.joins[node - self.n].cross.float()
     }
 
-    /// Records that an inner node has other leaves in the tree that is listed next.
+    /// Records that an inner node will have other leaves in the next tree that is listed.
     pub(super) fn changes(&mut self, node: usize) {
         self.since[node - self.n] = self.tree + 1;
     }
 
-    /// Returns the group and lane in which a subtree was scored in this tree.
+    /// Returns the group and the lane in which a subtree was scored in the current tree.
     pub(super) fn lane_of(&self, subtree: usize) -> Option<[usize; 2]> {
         let looked_at = |group: &&Group<LANES>| group.tree == self.tree;
         self.groups.iter().enumerate().filter(|(_, group)| looked_at(group)).find_map(|(at, group)| {
@@ -159,7 +160,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         })
     }
 
-    /// Returns the sum of similarities of a node with the subtree of a lane, without the subtree's own leaves.
+    /// Returns the sum of similarities of a node with the subtree in a lane, without the subtree's own leaves.
     pub(super) fn with(&self, node: usize, [group, lane]: [usize; 2]) -> V {
         self.lanes_of(group)[node].with[lane]
     }
@@ -169,16 +170,16 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         &self.lanes[group * n_nodes..][..n_nodes]
     }
 
-    /// Returns the group for the subtrees at position `at` in the order of turns.
+    /// Returns the group for the `at`-th subtrees in the order of turns.
     pub(super) fn group_of(&self, at: usize) -> usize {
         at % self.groups.len()
     }
 
-    /// Scores all places of subtrees, given their similarities with all leaves. A subtree of x leaves above node v
-    /// costs (|v| + x) times its similarity with v. Every node b above v gets x more leaves. So b's two parts cost x
-    /// times their similarity more, and the similarity of the subtree with the part without v costs |b| + x. From a
-    /// node down to a child, the cost therefore rises by x times the similarity of the two children, and falls by the
-    /// size of the other child times the similarity of the subtree with this child.
+    /// Scores all places of subtrees, given their similarities with all leaves. Putting a subtree of x leaves above
+    /// node v costs (|v| + x) times its similarity with v. Every node b above v gets x more leaves. So the two parts of
+    /// b cost x times their similarity more, and the similarity of the subtree with the part without v costs |b| + x.
+    /// From a node down to a child, the cost therefore rises by x times the similarity of the two children. The cost
+    /// falls by the size of the other child times the similarity of the subtree with that child.
     pub(super) fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES], rows: [&[V]; LANES]) {
         let (n, n_nodes) = (self.n, 2 * self.n - 1);
         let lanes = &mut self.lanes[group * n_nodes..][..n_nodes];
@@ -209,7 +210,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
             let x = subtrees.map(|subtree| V::of(shape.size(subtree) as f64));
             match changed {
                 Some(ends) => {
-                    // The second pass corrects the nodes above both ends, which the first one computes from old values.
+                    // The first pass computes the nodes above both ends from old values below the second end. The
+                    // second pass corrects these nodes.
                     for mut node in ends {
                         sum_up(joins, lanes, node - n, &x);
                         while let Some(above) = shape.parent(node) {
@@ -227,13 +229,13 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         });
     }
 
-    /// Returns the gain of a subtree at its best place over its current place, and the node above which the best place
-    /// is, or `None` if there is no gain. Among equals, returns the first in the order of positions.
+    /// Returns the gain of moving a subtree to its best place, and the node above which this place is. Returns `None`
+    /// if there is no gain. Among equally good places, returns the first in the order of positions.
     pub(super) fn best(&self, shape: &Shape, subtree: usize, [group, lane]: [usize; 2]) -> Option<(f64, usize)> {
         let lanes = self.lanes_of(group);
         let (parent, sibling) = (shape.parent(subtree)?, shape.sibling(subtree)?);
         let x = V::of(shape.size(subtree) as f64);
-        // First pass: the score beside the sibling, and at the best place.
+        // First pass: compute the score at the current place (`here`) and at the best place (`most`).
         let (mut here, mut most) = (V::ZERO, lanes[sibling].more[lane]);
         self.go_up(shape, lanes, parent, lane, x, |step| {
             here = here + step.down;
@@ -242,7 +244,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         if most <= here {
             return None;
         }
-        // Second pass: the node that contains the best place, or is below it.
+        // Second pass: find the node that is at or above the best place.
         let mut top = Top::In(sibling);
         let (gain, mut most) = ((most - here).float(), lanes[sibling].more[lane]);
         self.go_up(shape, lanes, parent, lane, x, |step| {
@@ -261,7 +263,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         Some((gain, target))
     }
 
-    /// Calls `tell` for each node above `from`, going up. `from` contains the subtree of x leaves in a lane.
+    /// Calls `visit` for each node above `from`, from the bottom up. The subtree in the lane has x leaves and must be
+    /// below `from`.
     #[inline(always)]
     fn go_up(
         &self,
@@ -270,7 +273,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         from: usize,
         lane: usize,
         x: V,
-        mut tell: impl FnMut(Step<V>),
+        mut visit: impl FnMut(Step<V>),
     ) {
         let mut child = from;
         while let Some(node) = shape.parent(child) {
@@ -279,9 +282,9 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
             let [side, across] = if is_second { [1, 0] } else { [0, 1] };
             let other = join.children[across] as usize;
             let Lanes { with, more } = &lanes[other];
-            // Values without the subtree: the sum between the two children, and the size of this one.
+            // Subtract the subtree from the sum between the two children and from the size of this child.
             let fall = x * (join.cross - with[lane]);
-            tell(Step {
+            visit(Step {
                 node,
                 other,
                 is_second,
@@ -293,7 +296,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Returns the first best place in a node that doesn't contain the subtree.
+    /// Returns the first best place at or below a node that does not contain the subtree.
     fn descend(&self, lanes: &[Lanes<V, LANES>], mut node: usize, lane: usize, x: V) -> usize {
         while node >= self.n {
             let join = &self.joins[node - self.n];
@@ -308,8 +311,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     }
 }
 
-/// One step up from the child of a node that contains a subtree: the scores above this child, and at the best place in
-/// the other child, relative to the score above the node.
+/// A step up from a child that contains the subtree to its parent. Scores are relative to the score above the parent:
+/// `down` is the score above this child, and `across` is the best score in the other child.
 struct Step<V> {
     node: usize,
     other: usize,
@@ -320,7 +323,7 @@ struct Step<V> {
     floor: V,
 }
 
-/// Computes the values of an inner node for subtrees of x leaves, from the values of its children.
+/// Computes the values of an inner node for subtrees with x leaves, from the values of its children.
 #[inline(always)]
 fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, LANES>], inner: usize, x: &[V; LANES]) {
     let join = &joins[inner];
@@ -330,8 +333,8 @@ fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, 
     }
 }
 
-/// Stores the similarities of four subtrees with all leaves in lanes, four leaves at a time, so that each block is
-/// transposed in registers.
+/// Stores the similarities of four subtrees with all leaves in their lanes. Four leaves are stored at a time, so that
+/// each block is transposed in registers.
 fn put_four<V: Real, const LANES: usize>(leaves: &mut [Lanes<V, LANES>], lane: usize, rows: &[&[V]; 4]) {
     let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
         rows.map(|row| row.as_chunks::<4>());
@@ -353,7 +356,7 @@ enum Top {
 }
 
 impl<V: Real> Join<V> {
-    /// Computes the values of the node for the subtrees, given the values of its two children.
+    /// Computes the values of the node for all subtrees, from the values of its two children.
     #[inline(always)]
     fn sum<const LANES: usize>(
         &self,
@@ -378,7 +381,7 @@ impl<V: Real> Join<V> {
         second.more[lane] + self.sizes[0] * second.with[lane]
     }
 
-    /// Returns the score of the best place in a child, less that above the node.
+    /// Returns the score of the best place at or below a child, minus the score above the node.
     #[inline(always)]
     fn best_below<const LANES: usize>(
         &self,

@@ -1,4 +1,4 @@
-//! Optimal leaf ordering: swaps children so that neighbouring leaves are close.
+//! Optimal leaf ordering: swaps children so that neighbouring leaves are close to each other.
 
 use std::ops::Range;
 
@@ -11,17 +11,17 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Topology;
 
-/// Returns the order of leaves with the smallest sum of distances between neighbours, among the orders in which the
+/// Returns the order of leaves with the smallest sum of distances between neighbours, among all orders in which the
 /// tree can be drawn without crossings.
 ///
 /// The algorithm is that of Bar-Joseph, Gifford & Jaakkola, "Fast optimal leaf ordering for hierarchical clustering"
-/// (2001). The best orders of a cluster between two given ends are computed as matrix products with minimum instead of
-/// sum, and sum instead of product. They take O(n^3) such steps for a balanced tree, and O(n^2) for a caterpillar. The
-/// memory is that of two matrices.
+/// (2001). For each cluster, the best order for each pair of first and last leaf is computed by a matrix product. This
+/// product has minima instead of sums, and sums instead of products. The algorithm takes O(n^3) steps for a balanced
+/// tree, O(n^2) for a caterpillar, and the memory of two matrices.
 ///
-/// If several orders are equally good, one of them is returned; the first of the last two clusters stays on its side. A
-/// node with more than two children is treated as the merges of [`Topology::merges`], so not all orders of its children
-/// are tried.
+/// If several orders are equally good, one of them is returned. The first of the two clusters that are merged last
+/// stays on its side. A node with more than two children is treated as the merges of [`Topology::merges`], so not all
+/// orders of its children are tried.
 ///
 /// # Errors
 /// A matrix with a different number of leaves; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -55,7 +55,8 @@ pub fn optimal_leaf_order(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<
     Ok(spans.trace(&far, &best).into_iter().map(|place| leaves[place]).collect())
 }
 
-/// Returns the distances of leaves, indexed by position; larger is farther.
+/// Returns the matrix of distances with leaves in the order of their positions. Similarities are negated, so that
+/// larger is always farther.
 fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
     let n = place.len();
     let mut far = Buffer::zeros("the matrix in the order of leaves", n * n)?;
@@ -64,13 +65,13 @@ fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
     Ok(far)
 }
 
-/// A cluster as a range of positions. The two parts of the cluster are the ranges before and after the middle.
+/// A cluster as a range of positions. Its two parts are `start..middle` and `middle..end`.
 #[derive(Debug, Clone, Copy)]
 struct Halves {
     start: usize,
     middle: usize,
     end: usize,
-    /// The merges of the two parts, `None` for a leaf.
+    /// For each part: the merge that makes it, or `None` for a leaf.
     parts: [Option<usize>; 2],
 }
 
@@ -108,7 +109,7 @@ impl Spans {
         };
         for &[a, b] in tree.merges().iter() {
             let mut parts = [span(&halves, a), span(&halves, b)];
-            // In a node with many children, earlier merges may be to the left of a child with a smaller number.
+            // In a node with many children, an earlier merge can be to the left of a child with a smaller number.
             parts.sort_by_key(|(span, _)| span.start);
             let [(first, a), (second, b)] = parts;
             halves.push(Halves { start: first.start, middle: first.end, end: second.end, parts: [a, b] });
@@ -116,7 +117,8 @@ impl Spans {
         Self { n, place, halves }
     }
 
-    /// Returns the possible ends of a part on one side, each with the possible ends on the other side.
+    /// Returns the possible positions of the two ends of a part. Each entry has a range for one end and a range for the
+    /// other end.
     fn ends(&self, part: Option<usize>, span: Range<usize>) -> Vec<[Range<usize>; 2]> {
         let Some(merge) = part else { return vec![[span.clone(), span]] };
         let Halves { start, middle, end, .. } = self.halves[merge];
@@ -132,13 +134,13 @@ impl Spans {
         pairs(parts[0], start..middle) * right + pairs(parts[1], middle..end) * left
     }
 
-    /// Computes the smallest sum over neighbours for any first leaf in one part of a cluster and any last leaf in the
-    /// other.
+    /// Computes the smallest sum over neighbours in a cluster, for each pair of ends: a leaf in one part of the cluster
+    /// and a leaf in the other part.
     fn join(&self, halves: &Halves, far: &[f64], best: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         let &Halves { start, middle, end, parts } = halves;
         let (left, right) = (start..middle, middle..end);
-        // The sums that end at the first leaf of the second part instead of the last leaf of the first part.
+        // `through` has the smallest sums from the first leaf of the cluster to the first leaf of the second part.
         let mut through = room("the best orders", left.len() * right.len())?;
         for [one, other] in self.ends(parts[0], left.clone()) {
             let within = Block { values: best, stride: n, rows: one, columns: other.clone() };
@@ -194,7 +196,7 @@ impl Spans {
     }
 }
 
-/// Returns the first pair with the smallest value.
+/// Returns the first pair of indices with the smallest value.
 fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) -> f64) -> [usize; 2] {
     let (mut pair, mut least) = ([one.start, other.start], f64::INFINITY);
     for i in one {
@@ -212,10 +214,11 @@ fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) ->
 const COLUMNS: usize = 8;
 const ROWS: usize = 2;
 
-/// Rows are shared among threads if there are more sums than this.
+/// Rows are divided among threads if there are more sums than this number.
 const MANY: usize = 1 << 18;
 
-/// Returns the product of two blocks, row by row, with minimum instead of sum and sum instead of product.
+/// Returns the matrix product of two blocks, with minima instead of sums and sums instead of products. The result is
+/// stored row by row.
 fn least_sums(a: &Block<'_>, b: &Block<'_>, monitor: &Monitor) -> Result<Vec<f64>> {
     let (inner, width) = (a.columns.len(), b.columns.len());
     let bands = parallel::ranges(a.rows.len(), MANY / (inner * width) + 1);
@@ -229,7 +232,7 @@ fn least_sums(a: &Block<'_>, b: &Block<'_>, monitor: &Monitor) -> Result<Vec<f64
                 panel[..columns.len()].copy_from_slice(&b.row(k)[columns.clone()]);
             }
             for (at, sums) in band.clone().step_by(ROWS).zip(sums.chunks_mut(ROWS * width)) {
-                // With an odd number of rows, the last row is used twice.
+                // If the number of rows is odd, the last row is used twice.
                 let second = (at + 1).min(band.end - 1);
                 let least = least_of_two([a.row(at), a.row(second)], &panel);
                 for (sums, least) in sums.chunks_mut(width).zip(least) {

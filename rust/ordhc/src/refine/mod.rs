@@ -1,4 +1,4 @@
-//! Improves trees by moving subtrees as long as an objective improves.
+//! Improves trees by moving subtrees, as long as an objective improves.
 //!
 //! ```
 //! use ordhc::refine::{Search, refine_satisfied};
@@ -12,13 +12,13 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! Average linkage is a local optimum of revenues and of Dasgupta's cost under exchanges of neighbouring subtrees. The
-//! smallest move that can improve it is subtree prune and regraft (SPR): a subtree is cut off and attached to any other
-//! edge. All of these places are scored together, in O(n) for objectives that are sums over pairs of leaves.
+//! Average linkage gives a local optimum of revenues and of Dasgupta's cost under exchanges of neighbouring subtrees.
+//! The smallest move that can improve it is subtree prune and regraft (SPR): a subtree is cut off and attached to any
+//! other edge. All places of a subtree are scored together, in O(n) for objectives that are sums over pairs of leaves.
 //!
 //! At a local optimum, the tree is perturbed by random moves or annealed, and improved again. The best tree is kept.
-//! The search uses an order of the leaves that depends only on the data, so trees don't depend on how leaves are
-//! numbered.
+//! The search uses an order of the leaves that depends only on the data, so the result does not depend on how leaves
+//! are numbered.
 //!
 //! * [`refine`]: for a matrix of similarities, Dasgupta's cost. For AddS similarities, this is the revenue of
 //!   comparisons.
@@ -52,10 +52,10 @@ pub(crate) use shape::Shape;
 /// Limits and settings of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Search {
-    /// The maximum number of moves. `None` continues until no move improves the tree.
+    /// The maximum number of moves. `None` means no limit: the search ends when no move improves the tree.
     pub max_moves: Option<u64>,
     /// The number of restarts from the best tree. For satisfied triplets, a restart anneals the tree. For Dasgupta's
-    /// cost, it perturbs the tree twice by random moves. Then the tree is improved again.
+    /// cost, a restart twice perturbs the tree by random moves and improves it again.
     pub restarts: u32,
     /// The seed of the random moves.
     pub seed: u64,
@@ -71,7 +71,8 @@ pub enum Heights {
     /// similarity.
     #[default]
     Sizes,
-    /// The mean over pairs of leaves that the merge joins. If a part is farther, the height is that of the part.
+    /// The mean over the pairs of leaves that the merge joins. If a part of the merge is farther, the height is that of
+    /// the part.
     Average,
 }
 
@@ -82,7 +83,7 @@ pub struct Refined {
     pub tree: Dendrogram,
     /// The improvement of the objective over the initial tree, never negative.
     pub gain: f64,
-    /// The number of moves, including random ones.
+    /// The number of moves, including random moves.
     pub moves: u64,
     /// True if no single move improves the tree.
     pub is_local_optimum: bool,
@@ -90,10 +91,10 @@ pub struct Refined {
 
 /// Lowers Dasgupta's cost of a tree for similarities, or raises it for dissimilarities, by moving subtrees.
 ///
-/// With AddS3 similarities this raises the revenue of triplets, and with AddS4 similarities that of quadruplets
+/// For AddS3 similarities this raises the revenue of triplets, and for AddS4 similarities the revenue of quadruplets
 /// (Mandal, Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", theorem 1).
-/// Adding a constant to all similarities changes nothing. All places of one subtree take O(n) time. The memory is that
-/// of two matrices.
+/// Adding a constant to all similarities does not change the result. Scoring all places of one subtree takes O(n) time.
+/// The search needs the memory of two matrices.
 ///
 /// # Errors
 /// A tree or clusters with a different number of leaves than the matrix; clusters to keep that the tree does not have;
@@ -151,9 +152,8 @@ fn refine_in<V: Real, const LANES: usize>(
 
 /// Raises the number (or weight) of triplets with which a tree agrees, by moving subtrees.
 ///
-/// The height of a merge is the number of leaves outside of the merge (similarities), or the number of leaves in it
-/// (dissimilarities), depending on `kind`. The time for one subtree is proportional to the number of triplets of its
-/// leaves.
+/// The height of a merge is the number of leaves outside of it if `kind` is similarity, and the number of leaves in it
+/// if `kind` is dissimilarity. The time for one subtree is proportional to the number of triplets about its leaves.
 ///
 /// # Errors
 /// The errors of [`refine`].
@@ -187,7 +187,7 @@ pub fn refine_satisfied(
     found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
-/// Returns the height of a node by size, as a similarity.
+/// Returns the height of a node, by its size, as a similarity.
 fn size_height(shape: &Shape, node: usize, dissimilarity: bool) -> f64 {
     let size = shape.size(node) as f64;
     if dissimilarity { -size } else { shape.n_leaves() as f64 - size }
@@ -212,7 +212,7 @@ fn best_tree(
     let (moves, is_local_optimum) = climb(&mut shape, objective, movable, search, monitor)?;
     let gain = objective.total(&shape) - before;
     if gain < 0.0 {
-        // Only gains below rounding errors were found.
+        // The total gain is below the rounding errors, so return the initial tree.
         objective.prepare(&start);
         return Ok(Found { shape: start, gain: 0.0, moves: 0, is_local_optimum });
     }
@@ -241,7 +241,7 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
 }
 
 impl Found {
-    /// Returns the result for original leaves. The leaf at position i of the search is `leaves[i]`.
+    /// Returns the result over the original leaves. Leaf i of the search is the original leaf `leaves[i]`.
     fn refined(self, leaves: &[u32], height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
         let n = self.shape.n_leaves();
         let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();
@@ -251,7 +251,7 @@ impl Found {
             smallest[node] = a.min(b);
             merges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: height(&self.shape, node) });
         }
-        // Lowers the similarity of a merge to at most that of its parts.
+        // Sorting also lowers the similarity of a merge to at most the similarity of its parts.
         let merges = RawMerge::sort(n, merges, Tolerance::EXACT);
         let tree = Dendrogram::in_order(n, merges)?.relabel(leaves)?;
         let tree = tree.map_heights(dissimilarity, |x| if dissimilarity { -x } else { x });

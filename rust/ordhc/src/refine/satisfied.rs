@@ -13,8 +13,8 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::RangeMax;
 
-/// The condition of a triplet on one of its leaves: the leaf must join the first of two others before the second, or
-/// these two must join before the leaf joins them.
+/// The condition of a triplet on the place of one of its leaves. If `apart` is false, the leaf must join the first of
+/// the two others before the second. If `apart` is true, the two others must join before the leaf joins them.
 #[derive(Debug, Clone, Copy)]
 struct Wish {
     others: [u32; 2],
@@ -33,15 +33,15 @@ impl Wish {
     }
 }
 
-/// Triplets by leaf.
+/// Triplets as conditions, indexed by leaf.
 pub(super) struct SatisfiedTriplets<'a> {
     starts: Vec<usize>,
     wishes: Vec<Wish>,
-    /// The position of each leaf from left to right, counting leaves only.
+    /// For each leaf: its position from left to right, counting leaves only.
     ranks: Vec<u32>,
-    /// For each two neighbouring leaves, the position of the node that joins them.
+    /// For each two neighbouring leaves: the position of the node at which they join.
     joins: RangeMax,
-    /// For each position, the objective of the tree with the current subtree there.
+    /// For each position: the objective of the tree if the current subtree is there.
     worth: Vec<f64>,
     /// The score of each node.
     scores: Vec<f64>,
@@ -77,8 +77,8 @@ impl<'a> SatisfiedTriplets<'a> {
                 next[leaf as usize] += 1;
             }
         });
-        // Sums must not depend on the order of rows. Repeats become one condition with the sum of their weights,
-        // because annealing must not depend on how often all triplets are repeated.
+        // Sums must not depend on the order of rows, so sort the conditions. Repeated conditions become one, with the
+        // sum of their weights, because annealing must not depend on how often all triplets are repeated.
         let (mut n_wishes, mut first) = (0, 0);
         let (mut total, mut n_apart, mut all_whole) = (0.0, 0, true);
         for leaf in 0..shape.n_leaves() {
@@ -100,7 +100,7 @@ impl<'a> SatisfiedTriplets<'a> {
         }
         starts[shape.n_leaves()] = n_wishes;
         wishes.truncate(n_wishes);
-        // Each triplet is exactly one condition on its far leaf.
+        // Each triplet has exactly one condition with `apart`, on its far leaf.
         let mean = total / n_apart.max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
@@ -115,7 +115,7 @@ impl<'a> SatisfiedTriplets<'a> {
         &self.wishes[self.starts[leaf]..self.starts[leaf + 1]]
     }
 
-    /// Returns the position of the lowest common ancestor.
+    /// Returns the position of the lowest common ancestor of two leaves.
     fn join(&self, [a, b]: [u32; 2]) -> usize {
         let (a, b) = (self.ranks[a as usize], self.ranks[b as usize]);
         self.joins.max(a.min(b) as usize, a.max(b) as usize) as usize
@@ -160,7 +160,7 @@ impl Objective for SatisfiedTriplets<'_> {
             for wish in self.of(leaf).iter().filter(|wish| wish.apart) {
                 let [anchor, near] = wish.others;
                 let inner = self.join([anchor, near]);
-                // The far leaf is outside of the smallest cluster that contains the two others.
+                // The condition holds if the far leaf is outside of the smallest cluster that contains the two others.
                 let place = shape.place(leaf);
                 if place > inner || place + 2 * shape.size_at(inner) < inner + 2 {
                     sum += wish.weight;
@@ -172,7 +172,7 @@ impl Objective for SatisfiedTriplets<'_> {
     }
 
     fn sweeps(&self, shape: &Shape) -> Option<u64> {
-        // Use fewer sweeps if a sweep takes longer.
+        // The longer a sweep takes, the fewer sweeps are used.
         let operations = (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64;
         (self.mean > 0.0).then_some((2_000_000 / operations.max(1)).clamp(4, 40))
     }
@@ -194,9 +194,9 @@ impl Objective for SatisfiedTriplets<'_> {
 }
 
 impl Scored for SatisfiedTriplets<'_> {
-    /// Writes the score of each place, and returns the largest rounding error. A triplet counts if exactly one of its
-    /// leaves is in the subtree. On the path from the two others' lowest common ancestor down to one of them, and
-    /// beside this path, the subtree joins that leaf first. Everywhere else, the two others join first.
+    /// Only triplets with exactly one leaf in the subtree count. Consider the path from the lowest common ancestor of
+    /// the two other leaves down to one of them. On this path and beside it, the subtree joins that leaf first.
+    /// Everywhere else, the two other leaves join first.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
         let (span, parent) = (shape.span(subtree), shape.parent(subtree));
         let mut worth = std::mem::take(&mut self.worth);

@@ -4,11 +4,11 @@ use std::ops::RangeInclusive;
 
 const NONE: u32 = u32::MAX;
 
-/// A binary tree. Nodes keep their numbers: leaves first, then inner nodes. Every moved subtree takes one inner node
-/// along.
+/// A binary tree. Nodes keep their numbers: leaves come first, then inner nodes. When a subtree moves, its parent moves
+/// with it.
 ///
-/// Positions are an order in which children come before parents. A subtree is a range of positions that ends with its
-/// root. The right child is just before its parent.
+/// Positions number the nodes with children before parents. A subtree is a range of positions that ends with the root
+/// of the subtree. The right child is just before its parent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
     n: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Shape {
     children: Vec<[u32; 2]>,
     /// The position of each node.
     places: Vec<u32>,
-    /// For each position: the node, and the number of leaves below it.
+    /// For each position: the node, and the number of leaves at and below the node.
     order: Vec<u32>,
     sizes: Vec<u32>,
 }
@@ -44,7 +44,7 @@ impl Shape {
         shape
     }
 
-    /// Assigns positions to nodes, from the root down, with the left child last.
+    /// Assigns positions to nodes from the root down. The root gets the last position.
     fn number(&mut self) {
         let mut place = self.order.len();
         let mut open = vec![self.root as u32];
@@ -116,7 +116,7 @@ impl Shape {
         [place - 2 * self.size_at(place - 1), place - 1]
     }
 
-    /// Returns the positions of a node and everything below it.
+    /// Returns the positions of a node and all nodes below it.
     pub(crate) fn span(&self, node: usize) -> RangeInclusive<usize> {
         let place = self.place(node);
         place + 2 - 2 * self.size_at(place)..=place
@@ -143,12 +143,12 @@ impl Shape {
         (*span.start()..*span.end()).map(|place| self.node_at(place))
     }
 
-    /// Returns a node and those above it.
+    /// Returns a node and all nodes above it, from the bottom up.
     pub(crate) fn up_from(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(node), |&node| self.parent(node))
     }
 
-    /// Returns the lowest node that contains all these leaves.
+    /// Returns the lowest node that contains all of the given leaves.
     pub(crate) fn smallest_holding(&self, leaves: &[usize]) -> usize {
         let (first, last) = leaves
             .iter()
@@ -157,7 +157,7 @@ impl Shape {
         self.up_from(leaves[0]).find(holds).unwrap_or(self.root)
     }
 
-    /// Returns true if the other tree has the same clusters, ignoring numbers of nodes and the order of children.
+    /// Returns true if the other tree has the same clusters. Numbers of nodes and the order of children are ignored.
     pub(crate) fn is_tree_of(&self, other: &Self) -> bool {
         // For each node: the node of the other tree with the same leaves.
         let mut same: Vec<u32> = (0..self.n_nodes() as u32).collect();
@@ -195,7 +195,7 @@ impl Shape {
         true
     }
 
-    /// Changes the size of a node and those above it.
+    /// Changes the size of a node and of all nodes above it.
     fn resize_from(&mut self, node: Option<usize>, change: impl Fn(u32) -> u32) {
         let mut next = node;
         while let Some(node) = next {
@@ -205,13 +205,13 @@ impl Shape {
         }
     }
 
-    /// Moves the positions of a subtree and its parent behind that of `target`. The positions between shift.
+    /// Moves a subtree and its parent behind `target` in the order of positions. The positions between them shift.
     fn put_behind(&mut self, subtree: usize, parent: usize, target: usize) {
         let (subtree, parent, target) = (self.span(subtree), self.place(parent), self.place(target));
         let (first, last) = (*subtree.start(), *subtree.end());
         let n_moved = last + 2 - first;
         for values in [&mut self.order, &mut self.sizes] {
-            // Put the parent right behind its subtree. The nodes between shift by one.
+            // Put the parent just behind its subtree. The nodes between them shift by one.
             values[last + 1..=parent].rotate_right(1);
             if target < first {
                 values[target + 1..=last + 1].rotate_right(n_moved);
@@ -224,7 +224,7 @@ impl Shape {
         }
     }
 
-    /// Puts `new` in the place of `old`, below `above`.
+    /// Puts `new` in the place of `old`, as a child of `above` or as the root.
     fn replace(&mut self, old: usize, new: usize, above: Option<usize>) {
         self.parents[new] = above.map_or(NONE, |above| above as u32);
         match above {

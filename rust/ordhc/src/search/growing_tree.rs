@@ -1,4 +1,4 @@
-//! A rooted tree, or several, that grows leaf by leaf.
+//! One or several rooted trees that grow leaf by leaf.
 
 use super::place::Place;
 
@@ -13,11 +13,11 @@ struct Node {
     /// The next and the previous sibling.
     next: u32,
     previous: u32,
-    /// The leaf itself, or a leaf below the node.
+    /// The representative: the leaf itself, or a leaf below the node.
     leaf: u32,
 }
 
-/// Rooted trees whose inner nodes have at least two children. Nodes keep their numbers.
+/// Rooted trees whose inner nodes have at least two children. The number of a node never changes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GrowingTree {
     nodes: Vec<Node>,
@@ -30,7 +30,7 @@ impl GrowingTree {
         self.nodes.len() as u32 - 1
     }
 
-    /// Joins two roots under a new one, whose representative is that of the second root. Returns the new root.
+    /// Joins two roots under a new root, with the representative of `b`. Returns the new root.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> u32 {
         let parent = self.leaf(self.representative(b));
         self.adopt(parent, b);
@@ -38,7 +38,7 @@ impl GrowingTree {
         parent
     }
 
-    /// Puts the root `sub` at a place. Returns its parent, which is a new node or the old one.
+    /// Puts the root `sub` at a place. Returns the parent of `sub`, which is new for [`Place::Above`].
     pub(crate) fn put(&mut self, place: Place, sub: u32) -> u32 {
         match place {
             Place::Above(node) => {
@@ -63,7 +63,7 @@ impl GrowingTree {
         }
     }
 
-    /// Puts the root `sub` in the place of the leaf `old`, which leaves the tree.
+    /// Puts the root `sub` in the place of the leaf `old`, which is removed from the tree.
     pub(crate) fn replace(&mut self, old: u32, sub: u32) {
         let Node { parent, next, previous, .. } = self.nodes[old as usize];
         let new = &mut self.nodes[sub as usize];

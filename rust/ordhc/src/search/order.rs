@@ -12,7 +12,8 @@ use crate::tree::Topology;
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     leaves: Vec<u32>,
-    /// The known places of the leaves after the first, given by nodes of a [`GrowingTree`] that grows in this order.
+    /// The known places of the leaves after the first. Their nodes are those of a [`GrowingTree`] that grows in this
+    /// order.
     places: Vec<Place>,
 }
 
@@ -26,10 +27,10 @@ impl Order {
     /// `leaves[k]`.
     pub(crate) fn after(start: &Topology, leaves: &[u32], others: impl Iterator<Item = u32>) -> Self {
         let mut order = Self { leaves: Vec::with_capacity(leaves.len()), places: Vec::new() };
-        // For each node of `start`: the node of the growing tree, which numbers nodes in the order of insertion.
+        // For each node of `start`: its node in the growing tree, where nodes are numbered in the order of insertion.
         let (mut grown, mut made) = (vec![NONE; start.n_nodes()], 0);
-        // Use a stack, because the depth of a tree may be its size. Entries: node, number of finished children, place
-        // of its first leaf.
+        // Use a stack instead of recursion, because a tree may be as deep as it has leaves. The entries are a node, the
+        // number of its children that are finished, and the place of its first leaf.
         let mut stack = vec![(start.root(), 0, None)];
         while let Some((node, done, place)) = stack.last_mut() {
             let (node, place) = (*node, *place);
@@ -49,7 +50,7 @@ impl Order {
             let place = match *done {
                 0 => place,
                 1 => {
-                    // The next leaf makes this node right after its own.
+                    // Inserting the next leaf makes the node of this leaf first, and then this node.
                     grown[node] = made + 1;
                     Some(Place::Above(grown[children[0] as usize]))
                 }
@@ -62,7 +63,7 @@ impl Order {
         order
     }
 
-    /// Returns this order without a leaf. The other leaves of `tree` come first, at their places in it.
+    /// Returns this order without a leaf. The other leaves of `tree` come first, with their places in `tree`.
     ///
     /// # Errors
     /// Not enough memory.
@@ -96,7 +97,7 @@ impl Order {
         self.leaves.len()
     }
 
-    /// Returns the number of leaves whose places are known. The first leaf always counts.
+    /// Returns the number of leaves whose places are known. The first leaf is always one of them.
     pub(crate) fn n_known(&self) -> usize {
         self.places.len() + 1
     }
@@ -106,7 +107,7 @@ impl Order {
         self.leaves[0]
     }
 
-    /// Returns the other leaves whose places are known, in order.
+    /// Returns the other leaves whose places are known, with their places, in order.
     pub(crate) fn known(&self) -> impl Iterator<Item = (Place, u32)> + '_ {
         self.places.iter().copied().zip(self.leaves[1..].iter().copied())
     }

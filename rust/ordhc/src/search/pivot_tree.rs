@@ -5,7 +5,7 @@ use super::order::Order;
 use super::place::{Outcome, Place};
 use super::region::{PivotRule, Region};
 
-/// A state of a search: the next pivot, or the final place.
+/// A state of a search: the next pivot to ask about, or the final place.
 #[derive(Debug, Clone, Copy)]
 struct State {
     /// The previous state. [`NONE`] for the first state, [`STALE`] or [`MARKED`] for a state that no new search enters.
@@ -17,8 +17,7 @@ struct State {
     second: u32,
     /// The next state for each [`Outcome`], or [`NONE`] if the outcome contradicts earlier answers.
     next: [u32; 4],
-    /// The number of places below, where places of later leaves count two per leaf; and this number when the state was
-    /// made.
+    /// The number of places below, counting two for each later leaf. `built` is this number when the state was made.
     size: u32,
     built: u32,
 }
@@ -28,18 +27,18 @@ const MARKED: u32 = u32::MAX - 2;
 const ABOVE: u32 = u32::MAX;
 const UNDER: u32 = u32::MAX - 1;
 
-/// A tree that grows by searching, with the decision tree of the search, the *pivot tree*.
+/// A growing tree with the decision tree of its searches, the *pivot tree*.
 ///
-/// The leaves of the pivot tree are the places for a new leaf. A leaf that is put at a place turns this place into a
-/// pivot. So running searches stay valid when leaves are inserted elsewhere, and two searches that end at the same
-/// place continue there.
+/// The leaves of the pivot tree are the places for a new leaf. When a leaf is put at a place, this place becomes a
+/// pivot. So running searches stay valid when leaves are inserted elsewhere. If two searches end at the same place, the
+/// second continues with the new pivot.
 ///
-/// A part of the pivot tree that has grown by half is rebuilt by the largest entropy, in O(m log m) for m places. This
-/// amortizes to O(log^2 n) per leaf. Running searches within such a part use the old version, which shares its places
-/// with the new one.
+/// A part of the pivot tree that has grown by half is rebuilt with pivots of the largest entropy, in O(m log m) for m
+/// places. This amortizes to O(log^2 n) per leaf. Running searches within such a part use the old states, which end at
+/// the same places as the new states.
 ///
-/// If a node has more than two children, the pivot is asked with pairs of children, the largest first. So a leaf costs
-/// O((d / log d) log n) questions in a tree of degree d.
+/// If a pivot has more than two children, pairs of children are asked about, the largest children first. So a leaf
+/// costs O((d / log d) log n) questions in a tree of degree d.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PivotTree {
     tree: GrowingTree,
@@ -102,8 +101,8 @@ impl PivotTree {
         self.root
     }
 
-    /// Returns representatives of the two children that a search in this state asks about, or `None` if the state is a
-    /// place.
+    /// Returns the representatives of the two children that a search in this state asks about. Returns `None` if the
+    /// state is a place.
     pub(crate) fn question(&self, state: u32) -> Option<[u32; 2]> {
         let state = &self.states[state as usize];
         (state.first != ABOVE && state.first != UNDER).then_some([state.first, state.second])
@@ -118,13 +117,13 @@ impl PivotTree {
         }
     }
 
-    /// Returns the place of a state without a question.
+    /// Returns the place of a state that is a place.
     pub(crate) fn place_of(&self, state: u32) -> Place {
         let state = &self.states[state as usize];
         if state.first == UNDER { Place::Under(state.node) } else { Place::Above(state.node) }
     }
 
-    /// Puts a leaf at the place of a state without a question. The state becomes a pivot.
+    /// Puts a leaf at the place of a state. The state becomes a pivot.
     pub(crate) fn insert(&mut self, state: u32, leaf: u32) {
         let place = self.place_of(state);
         let new = self.tree.leaf(leaf);
@@ -152,9 +151,9 @@ impl PivotTree {
         self.states[state as usize] = State { up, node: parent, first, second, next, size, built: size };
     }
 
-    /// Rebuilds the topmost part that has grown by half, after an insertion at this state.
+    /// Rebuilds the topmost part that has grown by half because of an insertion at this state.
     ///
-    /// `busy` is true if other searches are running; see [`sweep`](Self::sweep).
+    /// `busy` is true if other searches are running, which may be in states of this part; see [`sweep`](Self::sweep).
     pub(crate) fn balance(&mut self, state: u32, busy: bool) {
         let mut grown = NONE;
         let mut at = self.states[state as usize].up;
@@ -171,7 +170,7 @@ impl PivotTree {
         }
     }
 
-    /// Rebuilds the part below a state. Unless `busy`, its first state keeps its number.
+    /// Rebuilds the part below a state. The first state keeps its number unless `busy`.
     pub(crate) fn rebuild(&mut self, state: u32, busy: bool) {
         if self.question(state).is_none() {
             return;
@@ -222,7 +221,7 @@ impl PivotTree {
         new
     }
 
-    /// Chooses the pivot of a part of the region, and makes the states after it.
+    /// Chooses the pivot of a part of the region, and makes the states that follow the pivot.
     fn fill(&mut self, top: u32, state: u32, scratch: &mut Scratch) {
         let Scratch { region, open, children, .. } = scratch;
         let pivot = region.pivot(top, PivotRule::Entropy);
@@ -245,7 +244,7 @@ impl PivotTree {
                     next[Outcome::Second as usize] = self.part(region, second, state, open);
                     region.node(second)
                 }
-                // The last child is asked beside a child that has been ruled out.
+                // An odd last child is asked about together with a child that has been ruled out.
                 None => self.tree.children(node).find(|&child| child != first).unwrap_or(first),
             };
             let neither = match pairs.peek() {
@@ -263,7 +262,7 @@ impl PivotTree {
         }
     }
 
-    /// Returns the state of a part of the region: its place, or a new state to be filled.
+    /// Returns the state of a part of the region: its place, or a new state that must be filled.
     fn part(&mut self, region: &Region, top: u32, up: u32, open: &mut Vec<(u32, u32)>) -> u32 {
         let state = if region.size(top) == 1 {
             self.above[region.node(top) as usize]
@@ -298,12 +297,12 @@ impl PivotTree {
         })
     }
 
-    /// Returns true if a [`sweep`](Self::sweep) is worth its time.
+    /// Returns true if enough unused states have accumulated that a [`sweep`](Self::sweep) is worth its time.
     pub(crate) fn is_littered(&self) -> bool {
         self.stale.len() > 1000 + self.tree.len()
     }
 
-    /// Frees the states that neither new searches nor searches in the given states can reach.
+    /// Frees the states that can be reached neither by new searches nor by `searches`, the states of running searches.
     pub(crate) fn sweep(&mut self, searches: impl Iterator<Item = u32>) {
         let mut stack: Vec<u32> = searches.collect();
         while let Some(at) = stack.pop() {

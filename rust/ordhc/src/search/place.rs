@@ -1,6 +1,6 @@
 //! The places for a new leaf, and the outcomes of questions.
 
-/// A place in a tree for a new leaf, named by a node.
+/// A place for a new leaf, given by a node of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Beside the node, below a new parent of both.
@@ -12,19 +12,19 @@ pub(crate) enum Place {
 /// The outcome of a question about a new leaf and two children of a pivot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Below the first child, or right above it.
+    /// Below the first child, or beside this child.
     First,
-    /// Below the second child, or right above it.
+    /// Below the second child, or beside this child.
     Second,
-    /// Outside the pivot, or right above it.
+    /// Outside the pivot, or beside the pivot.
     Outside,
-    /// Below the pivot, but with neither child.
+    /// Below the pivot, but beside neither child and not below them.
     Neither,
 }
 
 impl Outcome {
-    /// Returns the outcome of a question whose leaves are the two representatives and the new leaf, in this order. The
-    /// answer is the position of the odd one out, or -1 for none.
+    /// Returns the outcome of a question whose leaves are the representatives of the first and the second child and the
+    /// new leaf, in this order. The answer is the position of the odd one out, or -1 if no two are closer.
     pub(crate) fn of_answer(answer: i8) -> Self {
         match answer {
             0 => Self::Second,

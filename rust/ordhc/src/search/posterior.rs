@@ -1,4 +1,4 @@
-//! The probabilities of all places, given answers of which some are wrong.
+//! The probabilities of all places, given answers that may be wrong.
 
 use std::collections::HashMap;
 
@@ -7,39 +7,40 @@ use super::place::Place;
 use super::sized_tree::SizedTree;
 use crate::sorting::order_by;
 
-/// A node of the tree with its own weights. If a spot is not open, all places beside nodes at and below it have equal
-/// weights, and so have all places under these nodes.
+/// A node of the tree with its weights. A spot is *open* if its children have their own spots. If a spot is not open,
+/// all places beside the nodes at and below it have the same weight, and so have all places under these nodes.
 ///
-/// Weights are in units of the spot above. `scale` is the unit of the values below, in the same units.
+/// `own` and `sum` are relative to the spot above. `under`, `below` and the weights of the children are relative to
+/// this spot, and `scale` converts them to the units of `own`.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
     up: u32,
-    /// The children are a list. [`NONE`] if the spot is not open.
+    /// The first of the children's spots, which are a linked list. [`NONE`] if the spot is not open.
     first: u32,
     next: u32,
     degree: u32,
-    /// The weight of the place beside the node, and of all places at and below it.
+    /// The weight of the place beside the node, and the total weight of all places at and below the node.
     own: f64,
     sum: f64,
     scale: f64,
-    /// The weight of the place under the node, and of this place together with all children. Both are in the unit of
-    /// the children.
+    /// The weight of the place under the node, and the total weight of this place and all children.
     under: f64,
     below: f64,
-    /// The largest `below` since the last summation of its parts.
+    /// The largest value of `below` since its parts were last summed.
     summed: f64,
 }
 
-/// A distribution over the places of a [`SizedTree`]. At first all places beside nodes are equally likely, and so are
-/// all places under nodes.
+/// A probability distribution over the places of a [`SizedTree`]. At first all places beside nodes are equally likely,
+/// and so are all places under nodes.
 ///
-/// An answer multiplies four weights: those below two children of its pivot, in the rest of the pivot, and outside the
-/// pivot. The time is proportional to the depth of the pivot. Memory is used only for the nodes that were visited.
+/// An answer multiplies the weights of four groups of places: below each of two children of its pivot, in the rest of
+/// the pivot, and outside the pivot. An update takes time in proportion to the depth of the pivot. Memory is used only
+/// for the nodes that were visited.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posterior {
     spots: Vec<Spot>,
-    /// The initial weight of a place under a node, relative to that of a place beside a node.
+    /// The initial weight of a place under a node, relative to a place beside a node.
     under: f64,
     /// The spots of nodes that have many siblings.
     crowd: HashMap<u32, u32>,
@@ -50,10 +51,10 @@ pub(crate) struct Posterior {
 /// A pivot, two of its children, and the value of asking about them.
 pub(crate) type Pivot = (u32, [u32; 2], f64);
 
-/// The bounds of weights, so that no place is ever excluded for good.
+/// The bounds of weights, so that no place is ever ruled out permanently.
 const BOUNDS: [f64; 2] = [1e-250, 1e250];
 
-/// With more children than this, spots are found by a map, and weights are not summed after every answer.
+/// Spots with more children than this use a map to find children, and do not sum their weights after every answer.
 const CROWD: u32 = 8;
 
 fn scaled(weight: f64, factor: f64) -> f64 {
@@ -61,7 +62,7 @@ fn scaled(weight: f64, factor: f64) -> f64 {
 }
 
 impl Posterior {
-    /// Forgets all answers. Places under nodes are `under` times as likely as places beside nodes.
+    /// Forgets all answers. A place under a node is `under` times as likely as a place beside a node.
     pub(crate) fn reset(&mut self, tree: &SizedTree, under: f64) {
         let root = tree.root();
         self.under = under;
@@ -85,7 +86,7 @@ impl Posterior {
         }
     }
 
-    /// Makes the weights of the children of a spot explicit. Returns true if there are children.
+    /// Opens a spot: gives its children their own spots. Returns true if there are children.
     fn open(&mut self, tree: &SizedTree, at: u32) -> bool {
         let Spot { node, first, own, .. } = self.spots[at as usize];
         if first != NONE || tree.degree(node) == 0 {
@@ -142,7 +143,7 @@ impl Posterior {
         self.children(at).find(|&child| self.spots[child as usize].node == node).expect("an open spot has all children")
     }
 
-    /// Returns the spot of a node, and the unit of its weights.
+    /// Returns the spot of a node, and the factor that converts its `own` and `sum` to probabilities.
     fn find(&mut self, tree: &SizedTree, node: u32) -> (u32, f64) {
         let mut path = std::mem::take(&mut self.path);
         tree.path(node, &mut path);
@@ -158,14 +159,15 @@ impl Posterior {
         (at, unit)
     }
 
-    /// Corrects the sums from a spot up, after the weight of its parts has grown by `more`. Normalizes the total to 1.
+    /// Corrects the sums from a spot up to the root, after the weight of its parts has grown by `more`. Then normalizes
+    /// the total to 1.
     fn settle(&mut self, from: u32, more: f64) {
         let (mut at, mut more) = (from, more);
         while at != NONE {
             let Spot { up, first, degree, below, summed, .. } = self.spots[at as usize];
             if first != NONE {
                 self.spots[at as usize].below = below + more;
-                // After a large decrease, the difference is inexact.
+                // After a large decrease, the running sum has lost precision, so sum again.
                 if degree <= CROWD || below + more < 0.5 * summed {
                     self.sum(at);
                 }
@@ -179,8 +181,8 @@ impl Posterior {
         self.multiply(0, 1.0 / self.spots[0].sum);
     }
 
-    /// Multiplies the weights below the children of `pivot` towards two nodes, outside the pivot, and in the rest of
-    /// the pivot.
+    /// Multiplies the weights of the places at and below the children of `pivot` towards two nodes, outside the pivot,
+    /// and in the rest of the pivot by `factors`, in this order.
     pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, pair: [u32; 2], factors: [f64; 4]) {
         let [first, second, outside, neither] = factors;
         let (at, _) = self.find(tree, pivot);
@@ -199,9 +201,9 @@ impl Posterior {
         self.settle(at, more);
     }
 
-    /// Updates the weights after a leaf was put at a place, with this parent and node. The new places are as likely as
-    /// the old one was. Below a spot that is not open, the one new place under a node is as likely as those beside
-    /// nodes. `path` has the nodes from the root down to the parent.
+    /// Updates the weights after a leaf was put at a place, with its parent and its node. Each new place beside a node
+    /// is as likely as the old place was. Below a spot that is not open, the new place under a node is as likely as the
+    /// places beside nodes. `path` has the nodes from the root down to the parent.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
         let node = match place {
             Place::Above(node) => node,
@@ -310,7 +312,7 @@ impl Posterior {
             }
             found.push((Place::Above(node), unit * own));
             if first == NONE {
-                // All places at and below the node have this probability.
+                // All places beside nodes at and below this node have the same probability.
                 if unit * own * self.under.max(1.0) >= least {
                     self.closed_places(tree, node, unit * own, &mut found);
                 }
@@ -342,11 +344,11 @@ impl Posterior {
         }
     }
 
-    /// Returns the pivot, two children, and the value of the best question, among the questions that may be asked.
+    /// Returns the best question among those that may be asked: its pivot, two children, and its value.
     ///
-    /// `value` receives the weights below both children, outside, and of the rest. The value must be largest for equal
-    /// weights, and not depend on their order, like an entropy. For each pivot, only the two heaviest children that may
-    /// be asked about are considered.
+    /// `value` receives four weights: below the first child, below the second, outside, and the rest. Like an entropy,
+    /// `value` must be largest for equal weights and must not depend on their order. For each pivot, only the two
+    /// heaviest children that may be asked about are considered.
     pub(crate) fn pivot(
         &mut self,
         tree: &SizedTree,
@@ -358,7 +360,8 @@ impl Posterior {
         self.stack.push((0, 1.0));
         while let Some((at, unit)) = self.stack.pop() {
             let Spot { node, sum, .. } = self.spots[at as usize];
-            // The weight outside of any node below is at least that outside of this node.
+            // For any node below, the weight outside is at least the weight outside this node. This bounds the value of
+            // all pivots below.
             let all = unit * sum;
             let third = all / 3.0;
             let is_worse = |best: &Pivot| all <= 0.75 && value([third, third, third, 1.0 - all]) <= best.2;
@@ -374,7 +377,7 @@ impl Posterior {
                     best = Some((node, pair.map(|child| self.spots[child as usize].node), value));
                 }
             }
-            // The heaviest child comes first.
+            // Visit the heaviest child first.
             let from = self.stack.len();
             let mut child = self.spots[at as usize].first;
             while child != NONE {
@@ -390,7 +393,7 @@ impl Posterior {
         best
     }
 
-    /// Returns the two heaviest children of a spot that may be asked about.
+    /// Returns the two heaviest children of a spot for which `may` allows a question.
     fn pair(&self, at: u32, may: impl Fn([u32; 2]) -> bool) -> Option<[u32; 2]> {
         let weight = |child: u32| self.spots[child as usize].sum;
         let nodes = |pair: [u32; 2]| pair.map(|child| self.spots[child as usize].node);

@@ -1,4 +1,4 @@
-//! The part of a tree to which a new leaf may still belong.
+//! The part of a tree in which the place of a new leaf may still be.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
@@ -7,13 +7,13 @@ use crate::sorting::order_by_key;
 /// The rule by which a pivot is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PivotRule {
-    /// The largest entropy of the outcomes, if all places are equally likely.
+    /// The largest entropy of the outcomes, where all places are equally likely.
     Entropy,
     /// The smallest maximum size of the parts (Emamjomeh-Zadeh & Kempe, Algorithm 4).
     Halving,
 }
 
-/// A node of the region. Positions are local and in preorder.
+/// A node of the region. Spots refer to each other by their positions in the region, in preorder.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
@@ -28,25 +28,26 @@ struct Spot {
 
 /// A connected part of a [`GrowingTree`], which pivots split into smaller parts.
 ///
-/// A part is named by the position of its topmost node. In the topmost node of the region, only some children and the
-/// place under the node may be left, but not the place above it. Then the leaf is known to be below this node.
+/// A part is named by the position of its topmost node. At the topmost node of the region, the place above and some of
+/// the children may be missing. Then the leaf is known to be below this node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Region {
     spots: Vec<Spot>,
     /// True if the place above the topmost node is not in the region.
     is_inside: bool,
-    /// For each node of the tree: the number of its place, if it has one in the region.
+    /// For each node of the tree: the index of its place in `above`. An index is valid only if `above` has the node
+    /// there.
     marks: Vec<u32>,
     above: Vec<u32>,
     stack: Vec<(u32, u32)>,
     log: Vec<f64>,
 }
 
-/// Nodes below this share of the region are not considered as pivots: their entropy would be below 0.67, and a part of
-/// more than half the region would be left.
+/// Nodes with less than 1 / `SMALLEST_SHARE` of the region are not considered as pivots. Their entropy would be below
+/// 0.67, and a part with more than half of the region would be left.
 const SMALLEST_SHARE: u32 = 8;
 
-/// x log2 x is tabulated up to this number.
+/// Values of x log2 x are tabulated below this number.
 const TABLE: usize = 1 << 12;
 
 impl Region {
@@ -56,7 +57,7 @@ impl Region {
         self.fill(tree, root, |_, _| true);
     }
 
-    /// Fills the region with these places, which must be connected. Returns the size of the region.
+    /// Fills the region with the given places, which must be connected. Returns the size of the region.
     pub(crate) fn load(&mut self, tree: &GrowingTree, places: &[Place]) -> u32 {
         let mut above = std::mem::take(&mut self.above);
         above.clear();
@@ -108,7 +109,8 @@ impl Region {
         self.stack = stack;
         for at in (0..self.spots.len()).rev() {
             let spot = &mut self.spots[at];
-            // The place under a node counts if it has been used before.
+            // The place under the node counts only if leaves were put there before, so that the node has more than two
+            // children.
             spot.size += u32::from(spot.degree > 2 && !(at == 0 && self.is_inside));
             let (size, up) = (spot.size, spot.up);
             if up != NONE {
@@ -122,7 +124,7 @@ impl Region {
         self.spots[at as usize].node
     }
 
-    /// Returns the number of places of a part. The number is 1 only if no pivot is left.
+    /// Returns the number of places in a part. This number is 1 only if the part has no pivot.
     pub(crate) fn size(&self, top: u32) -> u32 {
         self.spots[top as usize].size
     }
@@ -132,7 +134,7 @@ impl Region {
         top == 0 && self.is_inside
     }
 
-    /// Writes the children of a position in the region, largest first.
+    /// Writes the children of a position in the region into `children`, largest first.
     pub(crate) fn children(&self, at: u32, children: &mut Vec<u32>) {
         children.clear();
         children.extend(self.each_child(at));
@@ -184,7 +186,8 @@ impl Region {
         best.1
     }
 
-    /// Removes everything below a position from a part. The rest of the part is outside of this position.
+    /// Removes all places below a position from the part of `top`. Use this when the leaf is known to be outside of the
+    /// position.
     pub(crate) fn cut(&mut self, at: u32, top: u32) {
         let spot = &mut self.spots[at as usize];
         let gone = spot.size - 1;

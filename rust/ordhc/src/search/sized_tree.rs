@@ -4,13 +4,13 @@ use super::growing_tree::{GrowingTree, NONE};
 use super::order::Order;
 use super::place::Place;
 
-/// A [`GrowingTree`] with the number of leaves and of inner nodes below every node. Adding a leaf takes time
-/// proportional to its depth.
+/// A [`GrowingTree`] that stores the number of leaves and of inner nodes below every node. Adding a leaf takes time in
+/// proportion to its depth.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SizedTree {
     tree: GrowingTree,
     root: u32,
-    /// For each node: the leaves below it, the inner nodes at and below it, and its children.
+    /// For each node: the number of leaves at and below it, of inner nodes at and below it, and of its children.
     leaves: Vec<u32>,
     inner: Vec<u32>,
     degrees: Vec<u32>,
@@ -63,7 +63,7 @@ impl SizedTree {
         self.nodes[leaf as usize]
     }
 
-    /// Returns the number of leaves below a node.
+    /// Returns the number of leaves at and below a node.
     pub(crate) fn leaves(&self, node: u32) -> u32 {
         self.leaves[node as usize]
     }
@@ -88,7 +88,7 @@ impl SizedTree {
         self.widest
     }
 
-    /// Returns the child of `above` on the path down to `node`, which is below it.
+    /// Returns the child of `above` on the path down to `node`, which must be below `above`.
     pub(crate) fn child_towards(&self, above: u32, node: u32) -> u32 {
         let mut at = node;
         while self.tree.parent(at) != above {
@@ -97,7 +97,7 @@ impl SizedTree {
         at
     }
 
-    /// Writes the nodes from the root down to a node.
+    /// Writes the nodes from the root down to a node into `path`.
     pub(crate) fn path(&self, node: u32, path: &mut Vec<u32>) {
         let up = |&node: &u32| Some(self.tree.parent(node)).filter(|&up| up != NONE);
         path.clear();

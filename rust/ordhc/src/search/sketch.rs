@@ -4,22 +4,23 @@ use super::growing_tree::{GrowingTree, NONE};
 use crate::error::Result;
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 
-/// Nodes and leaves, parents first, from which a dendrogram over all leaves is made.
+/// Inner nodes and leaves, parents first, from which a dendrogram is made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {
-    /// The parent of each entry, and the leaf if the entry is one. The first entry is the root and its own parent.
+    /// For each entry: its parent, and its leaf if the entry is a leaf. The first entry is the root, which is its own
+    /// parent.
     nodes: Vec<(usize, Option<u32>)>,
 }
 
 impl Sketch {
-    /// Returns the sketch of a whole tree, without leaves from `n` on.
+    /// Returns the sketch of a whole tree. Leaves from `n` on are left out.
     pub(crate) fn of(tree: &GrowingTree, root: u32, n: usize) -> Self {
         let mut sketch = Self::default();
         sketch.tree(0, tree, root, n as u32);
         sketch
     }
 
-    /// Renumbers the leaves, and removes those without a new number.
+    /// Renumbers the leaves, and removes leaves without a new number.
     pub(crate) fn renumbered(mut self, number: impl Fn(u32) -> Option<u32>) -> Self {
         for (_, leaf) in &mut self.nodes {
             *leaf = leaf.and_then(&number);
@@ -27,7 +28,7 @@ impl Sketch {
         self
     }
 
-    /// Adds an inner node, and returns its index. The first one is the root.
+    /// Adds an inner node, and returns its index. The first inner node is the root.
     pub(crate) fn node(&mut self, parent: usize) -> usize {
         self.nodes.push((parent, None));
         self.nodes.len() - 1
@@ -38,7 +39,7 @@ impl Sketch {
         self.nodes.push((parent, Some(leaf)));
     }
 
-    /// Adds a tree, without leaves from `n` on.
+    /// Adds a tree below a parent. Leaves from `n` on are left out.
     pub(crate) fn tree(&mut self, parent: usize, tree: &GrowingTree, root: u32, n: u32) {
         let mut stack = vec![(parent, root)];
         while let Some((parent, node)) = stack.pop() {

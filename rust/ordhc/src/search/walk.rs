@@ -4,11 +4,12 @@ use super::growing_tree::{GrowingTree, NONE};
 use super::place::{Outcome, Place};
 
 /// A search that asks about one node after the other, from the root down (Emamjomeh-Zadeh & Kempe, Algorithm 2).
-/// Children are asked about in pairs. The search needs no preparation, but as many questions as the depth of the place.
+/// Children are asked about in pairs. The search needs no preparation, but takes as many questions as the place is
+/// deep.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     pivot: u32,
-    /// The children to ask about. If there is no second one, the first child of the pivot is asked again.
+    /// The children to ask about. If there is no second child, the first child of the pivot is asked about again.
     first: u32,
     second: u32,
     end: Option<Place>,

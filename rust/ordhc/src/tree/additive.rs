@@ -5,7 +5,7 @@ use super::topology::Topology;
 use crate::error::{Error, Result, check_len};
 use crate::kind::Kind;
 
-/// The largest difference between leaves' distances from the root in an ultrametric tree, as a share of the largest
+/// The largest difference between the leaves' distances from the root in an ultrametric tree, relative to the largest
 /// distance.
 const TOLERANCE: f64 = 1e-4;
 
@@ -39,8 +39,8 @@ impl PartialEq for AdditiveTree {
 }
 
 impl AdditiveTree {
-    /// Returns the tree with these nodes and edge lengths. NaN is an unknown length; the length above the root is
-    /// usually unknown.
+    /// Returns the tree with these nodes and edge lengths. The length of an edge may be NaN if it is unknown. The
+    /// length above the root is usually unknown.
     ///
     /// # Errors
     /// A number of lengths that differs from the number of nodes; an infinite length.
@@ -84,8 +84,8 @@ impl AdditiveTree {
     }
 
     /// Returns the tree in which the height of each node is the longest path between two leaves below it. A cut at
-    /// height x gives clusters in which leaves are at most x apart. Nodes are in the order of these heights. In an
-    /// ultrametric tree, the heights are those at which leaves join.
+    /// height x gives clusters in which leaves are at most x apart. Nodes are ordered by these heights. In an
+    /// ultrametric tree, the height of a node is the distance of the leaves that join there.
     ///
     /// # Errors
     /// The errors of [`depths`](Self::depths).
@@ -93,7 +93,8 @@ impl AdditiveTree {
         Ok(self.by_diameter()?.0)
     }
 
-    /// Does the same as [`diameters`](Self::diameters), and also returns the number that each node has in this tree.
+    /// Does the same as [`diameters`](Self::diameters). Also returns, for each node of the result, its number in this
+    /// tree.
     ///
     /// # Errors
     /// The errors of [`depths`](Self::depths).
@@ -116,8 +117,8 @@ impl AdditiveTree {
         Dendrogram::sorted(self.topology.clone(), diameters, Kind::Dissimilarity)
     }
 
-    /// Returns the same tree with heights, if all leaves are equally far from the root, up to a relative difference of
-    /// 1e-4. The height at which two leaves join is the length of the path between them. Nodes keep their numbers.
+    /// Returns the same tree with heights, if all leaves are equally far from the root (up to a relative difference of
+    /// 1e-4). The height at which two leaves join is the length of the path between them. Nodes keep their numbers.
     ///
     /// # Errors
     /// Leaves that are not equally far from the root; the errors of [`depths`](Self::depths).
@@ -127,7 +128,7 @@ impl AdditiveTree {
         let farthest = (0..n).max_by(|&a, &b| depths[a].total_cmp(&depths[b])).unwrap_or(0);
         let largest = depths.iter().fold(0.0f64, |largest, depth| largest.max(depth.abs()));
         let differ = depths[farthest] - depths[nearest];
-        // The difference is NaN if the sum of lengths overflows.
+        // If the sum of lengths overflows, the difference is NaN.
         if differ.is_nan() || differ > TOLERANCE * largest {
             return Err(Error::Argument(format!(
                 "the tree has lengths but no heights: leaf {nearest} is {} from the root, leaf {farthest} {}",
@@ -154,7 +155,7 @@ impl AdditiveTree {
         Ok(Self { topology, lengths })
     }
 
-    /// Returns the same tree with its nodes in the order of their heights, if its lengths determine heights.
+    /// Returns the same tree with its nodes in the order of their heights, if the lengths determine heights.
     pub(super) fn in_order(self) -> (Self, Vec<u32>) {
         let n = self.topology.n_leaves();
         let order = match self.by_diameter() {

@@ -11,9 +11,9 @@ use crate::union_find::UnionFind;
 /// Returns the tree that satisfies every triplet (i, j, k): i and j are closer to each other than to k.
 ///
 /// The algorithm is BUILD (Aho, Sagiv, Szymanski & Ullman 1981). At each node, a graph joins i and j for every triplet
-/// within the node's leaves. The connected components of this graph are the node's children. The result is the coarsest
-/// such tree. Nodes with more than two children become merges of equal height. Heights are dissimilarities: the number
-/// of levels below. Triplets of weight 0 are ignored.
+/// within the node's leaves. The connected components of this graph are the node's children. The result is the tree
+/// with the fewest inner nodes. A node with more than two children becomes several merges of equal height. Heights are
+/// dissimilarities: the number of levels below. Triplets of weight 0 are ignored.
 ///
 /// # Errors
 /// [`Error::Leaves`] with a minimal set of triplets that no tree satisfies; [`Error::Interrupted`].
@@ -39,14 +39,14 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result
             rows.push(row.map(|id| id as u32));
         }
     });
-    // (i, j, k) and (j, i, k) are equivalent.
+    // (i, j, k) and (j, i, k) mean the same.
     let said = |&[i, j, k]: &[u32; 3]| [i.min(j), i.max(j), k];
     order_by_key(&mut rows, |row| (said(&row), row));
     rows.dedup_by_key(|row| said(row));
     monitor.start(n as u64);
     match nodes(&(0..n as u32).collect::<Vec<_>>(), rows, monitor)? {
         Ok(nodes) => {
-            // Reverse the order, because parents come first here.
+            // Reverse the order of nodes: parents come first here, but last in a dendrogram.
             let last = nodes.len() - 1;
             let turned = |child: Child| match child {
                 Child::Node(node) => Child::Node(last - node),
@@ -66,12 +66,12 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result
 
 type Nodes = Vec<Vec<Child>>;
 
-/// Returns the nodes, parents first, or the triplets within one node that no tree satisfies.
+/// Returns the nodes, parents first. If no tree satisfies the triplets within a node, returns these triplets.
 fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::result::Result<Nodes, Vec<[u32; 3]>>> {
     let n = leaves.iter().max().map_or(0, |&leaf| leaf as usize + 1);
     let mut nodes: Nodes = vec![Vec::new()];
     let mut open = vec![(0usize, leaves.to_vec(), rows)];
-    // For the current node: the leaves that belong to one child.
+    // For the current node: the leaves that must belong to the same child.
     let mut forest = UnionFind::new(n);
     let mut part_of = vec![0u32; n];
     while let Some((node, leaves, rows)) = open.pop() {
@@ -84,7 +84,7 @@ fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::
         }
         let mut parts: Vec<Vec<u32>> = Vec::new();
         for &leaf in &leaves {
-            // The root of a part is its smallest leaf, so it comes first.
+            // The union-find root of a part is its smallest leaf, so it comes before the other leaves of the part.
             let root = forest.find(leaf) as usize;
             if root == leaf as usize {
                 part_of[root] = parts.len() as u32;
@@ -125,7 +125,7 @@ fn is_inconsistent(rows: &[[u32; 3]], monitor: &Monitor) -> Result<bool> {
     Ok(nodes(&leaves, rows.to_vec(), monitor)?.is_err())
 }
 
-/// Removes triplets, many at a time and then one by one, as long as the rest stays inconsistent.
+/// Removes triplets as long as the rest stays inconsistent: first many at a time, then one by one.
 fn minimal(mut rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<Vec<[u32; 3]>> {
     let mut step = rows.len().next_power_of_two() / 2;
     while step > 0 {

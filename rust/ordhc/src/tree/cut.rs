@@ -4,11 +4,11 @@ use super::dendrogram::Dendrogram;
 use crate::error::{Error, Result};
 
 impl Dendrogram {
-    /// Returns the finest cut into at most `n_clusters` clusters, as one label per leaf. The cut undoes nodes in the
-    /// reverse order of merging.
+    /// Returns the finest cut into at most `n_clusters` clusters, as one label per leaf. The last merges are undone
+    /// first.
     ///
-    /// Labels count from 0 in the order of the clusters' smallest leaves. Equal heights need no rule, because the cut
-    /// uses the order of nodes. A binary tree can be cut into any number of clusters. A node with more than two
+    /// Labels count from 0 in the order of the clusters' smallest leaves. Equal heights are no problem, because the cut
+    /// uses the order of the nodes. A binary tree can be cut into any number of clusters. A node with more than two
     /// children is undone as a whole, so there may be fewer clusters.
     ///
     /// # Errors
@@ -34,11 +34,11 @@ impl Dendrogram {
         Ok(self.labels(&(0..tree.n_inner()).map(|node| node < kept).collect::<Vec<_>>()))
     }
 
-    /// Returns the cut at `height`, as one label per leaf. The cut keeps the nodes that are at least as close as
-    /// `height`, with everything below them.
+    /// Returns the cut at `height`, as one label per leaf. A merge is kept if its height is at least as close as
+    /// `height` and all merges below are kept.
     ///
-    /// These are the nodes of height up to `height` for dissimilarities, and from `height` up for similarities. Under
-    /// an inversion, a node is kept only if all nodes below it are kept.
+    /// For dissimilarities, heights up to `height` are kept. For similarities, heights of at least `height` are kept.
+    /// After an inversion, a node may be close enough although a node below is not. Such a node is not kept.
     ///
     /// # Errors
     /// `height` is NaN.
@@ -56,11 +56,12 @@ impl Dendrogram {
         Ok(self.labels(&kept))
     }
 
-    /// Returns the cluster label of each leaf. The inner nodes in `kept`, with all nodes below them, are the clusters.
+    /// Returns the cluster label of each leaf. The clusters are the topmost inner nodes in `kept`. All nodes below a
+    /// kept node must be kept.
     fn labels(&self, kept: &[bool]) -> Vec<u32> {
         let (n, tree) = (self.n_leaves(), self.topology());
         const NONE: u32 = u32::MAX;
-        // The topmost kept node above each node. Go from the root down.
+        // The topmost kept node at or above each node. Computed from the root down.
         let mut top: Vec<u32> = (0..tree.n_nodes() as u32).collect();
         for node in (n..tree.n_nodes()).rev().filter(|&node| kept[node - n]) {
             for &child in tree.children(node) {

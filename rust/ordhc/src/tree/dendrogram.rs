@@ -84,7 +84,7 @@ impl Dendrogram {
         (sorted, (0..n as u32).chain(order).collect())
     }
 
-    /// Returns the tree of merges in which each cluster is named by its smallest leaf. The merges are in order.
+    /// Returns the tree of merges, which must be in order. Each cluster is named by its smallest leaf.
     pub(crate) fn in_order(n: usize, raw: Vec<RawMerge>) -> Result<Self> {
         let mut label: Vec<u32> = (0..n as u32).collect();
         let mut merges = Vec::with_capacity(raw.len());
@@ -98,14 +98,14 @@ impl Dendrogram {
         Self::new(merges, raw.iter().map(|merge| merge.similarity).collect(), Kind::Similarity)
     }
 
-    /// Corrects rounding: lowers each similarity to at most that of the merge before.
+    /// Corrects rounding errors: lowers each similarity to at most the similarity of the merge before.
     pub(crate) fn make_monotone(&mut self) {
         for k in 1..self.heights.len() {
             self.heights[k] = self.heights[k].min(self.heights[k - 1]);
         }
     }
 
-    /// Returns the same tree with mapped heights.
+    /// Returns the same tree with mapped heights, and the kind given by `dissimilarity`.
     pub(crate) fn map_heights(mut self, dissimilarity: bool, map: impl Fn(f64) -> f64) -> Self {
         // Add 0 because negation turns 0 into -0.
         self.heights.iter_mut().for_each(|height| *height = map(*height) + 0.0);
@@ -146,7 +146,7 @@ impl Dendrogram {
         self.topology.n_leaves()
     }
 
-    /// Returns the two clusters of each merge, with the smaller label first. A node with k children is k - 1 merges
+    /// Returns the two clusters of each merge, the smaller label first. A node with k children becomes k - 1 merges
     /// ([`Topology::merges`]).
     pub fn merges(&self) -> Cow<'_, [[u32; 2]]> {
         self.topology.merges()
@@ -200,7 +200,7 @@ impl Dendrogram {
         self.topology.sizes()
     }
 
-    /// Returns whether heights are dissimilarities, which grow towards the root, or similarities.
+    /// Returns the kind of the heights: dissimilarities, which grow towards the root, or similarities.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -261,7 +261,7 @@ impl Dendrogram {
         Self { topology, heights, leaf_heights: self.leaf_heights.clone(), kind: self.kind }
     }
 
-    /// Returns each inner node except the root, with its parent, both counted from the first inner node.
+    /// Returns each pair of an inner node and its parent. Both are counted from the first inner node.
     fn edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let n = self.n_leaves();
         (n..self.topology.n_nodes()).flat_map(move |node| {
@@ -271,8 +271,8 @@ impl Dendrogram {
     }
 }
 
-/// Returns the inner nodes ordered by `key`, children before parents. The key of a node is at least the largest key
-/// below it. Among equal keys, smaller nodes come first, then nodes with smaller leaves.
+/// Returns the inner nodes ordered by `key`, children before parents. If a node below has a larger key, the node counts
+/// with that key. Among equal keys, smaller nodes come first, then nodes with smaller leaves.
 pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u32> {
     let n = topology.n_leaves();
     let mut keys: Vec<f64> = Vec::with_capacity(topology.n_inner());

@@ -44,7 +44,7 @@ impl Tree {
         }
     }
 
-    /// Returns the tree with heights: its own heights, or those computed from lengths if all leaves are equally far
+    /// Returns the tree with heights: its own heights, or heights computed from lengths if all leaves are equally far
     /// from the root ([`AdditiveTree::ultrametric`]).
     ///
     /// # Errors
@@ -57,8 +57,8 @@ impl Tree {
         }
     }
 
-    /// Returns the length of the edge above each node, NaN for the root: the tree's own lengths, or those computed from
-    /// heights ([`Dendrogram::edge_lengths`]).
+    /// Returns the length of the edge above each node, NaN for the root: the tree's own lengths, or lengths computed
+    /// from heights ([`Dendrogram::edge_lengths`]).
     ///
     /// # Errors
     /// The tree has neither heights nor lengths.
@@ -82,8 +82,8 @@ impl Tree {
         })
     }
 
-    /// Returns the tree without the inner nodes for which `goes` is true. Their children become children of the node
-    /// above, and the lengths of both edges add up. The root is always kept.
+    /// Returns the tree without the inner nodes for which `goes` is true. The children of a removed node become
+    /// children of the node above, and the lengths of the two edges are added. The root is always kept.
     ///
     /// Also returns the former number of each node.
     pub fn without(&self, goes: impl Fn(usize) -> bool) -> (Self, Vec<u32>) {
@@ -91,8 +91,8 @@ impl Tree {
         (self.with_nodes(topology, &kept), kept)
     }
 
-    /// Returns the tree restricted to some leaves, see [`Topology::restricted`]. The lengths of consecutive edges add
-    /// up.
+    /// Returns the tree restricted to some leaves, see [`Topology::restricted`]. If a node is removed, the lengths of
+    /// its two edges are added.
     ///
     /// Also returns the former number of each node.
     ///
@@ -103,7 +103,7 @@ impl Tree {
         Ok((self.with_nodes(topology, &kept), kept))
     }
 
-    /// Returns the tree with this topology. `kept` has the number in this tree of each of its nodes.
+    /// Returns the tree with this topology. `kept` has, for each node of `topology`, its number in this tree.
     fn with_nodes(&self, topology: Topology, kept: &[u32]) -> Self {
         let n = topology.n_leaves();
         match self {
@@ -140,9 +140,9 @@ impl Tree {
         }
     }
 
-    /// Returns the same tree with its nodes in the order of their heights or, in a tree with lengths, of the longest
-    /// path below them. Among equals, smaller nodes come first, then nodes with smaller leaves. The result does not
-    /// depend on how the nodes were numbered.
+    /// Returns the same tree with its nodes in the order of their heights. In a tree with lengths, nodes are ordered by
+    /// the longest path below them. Among equal nodes, smaller nodes come first, then nodes with smaller leaves. The
+    /// result does not depend on how the nodes were numbered.
     ///
     /// Also returns the former number of each node.
     pub fn sorted(self) -> (Self, Vec<u32>) {

@@ -1,16 +1,16 @@
-//! Heavy-path decomposition: a tree as paths to the largest child.
+//! Heavy-path decomposition: splits a tree into paths that always go to the largest child.
 
 use super::Topology;
 
-/// A tree whose inner nodes have a heavy child, the child with the most leaves. Following heavy children gives paths,
-/// each of which ends in a leaf. Every leaf is below at most log2 n light children, so work on the leaves below light
-/// children adds up to O(n log n).
+/// A tree in which each inner node has a heavy child: the child with the most leaves. Following heavy children gives
+/// paths that end in leaves. Every leaf is below at most log2 n light children. So if each node takes time in
+/// proportion to the leaves below its light children, all nodes together take O(n log n).
 #[derive(Debug)]
 pub(crate) struct HeavyPaths<'a> {
     tree: &'a Topology,
     /// The heavy child of each inner node.
     heavy: Vec<u32>,
-    /// The position of the first leaf of each node.
+    /// For each node: the position of its first leaf in `order`.
     starts: Vec<u32>,
     order: Vec<u32>,
 }
@@ -51,7 +51,8 @@ impl<'a> HeavyPaths<'a> {
         self.tree.size(node) as usize
     }
 
-    /// Returns the position of a node's first leaf from left to right, with heavy children on the left.
+    /// Returns the position of a node's first leaf, if leaves are ordered from left to right with heavy children on the
+    /// left.
     pub(crate) fn start(&self, node: usize) -> usize {
         self.starts[node] as usize
     }

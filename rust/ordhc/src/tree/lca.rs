@@ -3,11 +3,11 @@
 use super::RangeMax;
 use super::topology::Topology;
 
-/// An index that returns the node at which two leaves join, and the number of leaves below that node.
+/// An index that returns the node at which two leaves join, and the number of leaves below this node.
 ///
-/// The leaves are laid out from left to right. Between each two neighbours is the node where they join. The lowest
-/// common ancestor (LCA) of two leaves is the last node between them, which is a range maximum. A sparse table takes
-/// O(n log n) to build and O(1) per query.
+/// The leaves are ordered from left to right. Between each two neighbours, the node at which they join is stored. The
+/// lowest common ancestor (LCA) of two leaves is the stored node between them with the largest number, a range maximum.
+/// A sparse table takes O(n log n) to build and O(1) per query.
 ///
 /// ```
 /// use ordhc::bindings::LcaSizes;
@@ -54,19 +54,20 @@ impl LcaSizes {
         self.gaps.max(i.min(j) as usize, i.max(j) as usize) as usize
     }
 
-    /// Returns true if inner node `inner` is `outer` or below it. Both are counted from the first inner node.
+    /// Returns true if the inner node `inner` is at or below the inner node `outer`. Both are counted from the first
+    /// inner node.
     pub(crate) fn holds(&self, outer: usize, inner: usize) -> bool {
         let [first, start] = [inner, outer].map(|node| self.starts[self.n_leaves() + node]);
         (start..start + self.sizes[outer]).contains(&first) && inner <= outer
     }
 
-    /// Returns the number of leaves below the LCA of two leaves, 1 for a leaf and itself.
+    /// Returns the number of leaves below the LCA of two leaves. The number is 1 if both are the same leaf.
     pub fn size(&self, i: usize, j: usize) -> u32 {
         if i == j { 1 } else { self.sizes[self.node(i, j)] }
     }
 
-    /// Returns the position (0 to 2) of the odd one out of three different leaves: the other two join each other before
-    /// they join it. Returns -1 if all three join at one node.
+    /// Returns the position (0 to 2) of the odd one out of three different leaves: the leaf that joins after the two
+    /// others have joined. Returns -1 if all three join at one node.
     ///
     /// ```
     /// use ordhc::bindings::LcaSizes;

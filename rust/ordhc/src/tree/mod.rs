@@ -13,10 +13,10 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! `Topology` is the shape of a tree: its nodes. [`Dendrogram`] is a tree with heights, and `AdditiveTree` a tree with
-//! edge lengths. The enum `Tree` is a tree with heights, with lengths, or with its shape only. A function that needs
-//! heights or lengths calls `Tree::dendrogram` or `Tree::lengths`; their errors say what the tree lacks. Each function
-//! of a tree must give the same result if children are shuffled or nodes renumbered.
+//! `Topology` is the shape of a tree: its nodes. [`Dendrogram`] is a tree with heights, and `AdditiveTree` is a tree
+//! with edge lengths. The enum `Tree` is a tree with heights, with lengths, or with its shape only. A function that
+//! needs heights or lengths calls `Tree::dendrogram` or `Tree::edge_lengths`, which return an error if the tree has
+//! neither. Each function of a tree must give the same result if children are shuffled or nodes are renumbered.
 //!
 //! In a tree with heights, the length of the edge above a node is half the difference of the heights at its ends. So in
 //! a tree of dissimilarities, the path between two leaves is as long as the height of their lowest common ancestor.

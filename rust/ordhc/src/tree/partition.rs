@@ -71,7 +71,7 @@ impl Partition {
         Ok(())
     }
 
-    /// Returns merges that build the clusters, one leaf at a time.
+    /// Returns merges that build each cluster, one leaf at a time.
     pub(crate) fn merges(&self) -> Vec<RawMerge> {
         let within = |leaves: &Vec<usize>| {
             let i = leaves[0];
@@ -81,8 +81,8 @@ impl Partition {
     }
 }
 
-/// Joins the merges within the initial clusters and the merges after them into one list. The similarity of a merge
-/// within is raised to at least that of the closest merge after.
+/// Puts the merges within the initial clusters and the later merges into one list. The similarity of a merge within a
+/// cluster is raised to at least the highest similarity of a later merge.
 pub(crate) fn with_initial(mut within: Vec<RawMerge>, after: Vec<RawMerge>) -> Vec<RawMerge> {
     let closest = after.iter().map(|merge| merge.similarity).reduce(f64::max);
     for merge in &mut within {

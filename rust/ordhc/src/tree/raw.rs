@@ -1,4 +1,4 @@
-//! Merges as the engines find them, before clusters have labels.
+//! Merges as the engines produce them, before clusters have labels.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -16,7 +16,7 @@ pub(crate) struct RawMerge {
     pub(crate) similarity: f64,
 }
 
-/// Merges, and whether rounding may have decided some of their order.
+/// Merges in order. `doubtful` is true if rounding errors may have changed their order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Found {
     pub(crate) merges: Vec<RawMerge>,
@@ -35,10 +35,10 @@ impl Found {
     }
 }
 
-/// In a table of the merge that made each cluster, this value marks a leaf.
+/// Marks a leaf in a table that has, for each cluster, the merge that made it.
 const LEAF: usize = usize::MAX;
 
-/// Returns the merges that made the two parts of `merge`. Leaves are made by no merge.
+/// Returns the merges that made the two parts of `merge`. Leaves are skipped, because no merge made them.
 fn parts(made_by: &[usize], merge: &RawMerge) -> impl Iterator<Item = usize> + use<> {
     [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
 }
@@ -49,17 +49,17 @@ impl RawMerge {
         other.similarity.total_cmp(&self.similarity)
     }
 
-    /// Orders merges, which have parts before wholes, in the order of the naive engine: always the most similar merge
-    /// whose parts exist, with ties by `(i, j)`.
+    /// Sorts merges in the order of the naive engine: always the most similar merge whose parts exist, with ties by
+    /// `(i, j)`. In `merges`, each merge must come after the merges of its parts.
     ///
-    /// If rounding made the similarity of a whole larger than that of a part, the similarity of the whole is lowered to
-    /// that of the part.
+    /// If rounding errors made a merge more similar than one of its parts, its similarity is lowered to that of the
+    /// part.
     pub(crate) fn sort(n: usize, merges: Vec<RawMerge>, tolerance: Tolerance) -> Vec<RawMerge> {
         Self::sort_ranked(n, merges, &[], tolerance).merges
     }
 
-    /// Does the same as [`sort`](Self::sort), but among equally similar merges the lower rank comes first, then ties by
-    /// `(i, j)`. Also returns whether rounding leaves it in doubt which similarities are equal.
+    /// Does the same as [`sort`](Self::sort), but among equally similar merges the lower rank comes first. Remaining
+    /// ties are broken by `(i, j)`. Also returns whether rounding errors make it unclear which similarities are equal.
     pub(crate) fn sort_ranked(n: usize, merges: Vec<RawMerge>, ranks: &[u64], tolerance: Tolerance) -> Found {
         let mut doubtful = false;
         let doubted = |merges: &[RawMerge], at: usize| {
@@ -70,8 +70,9 @@ impl RawMerge {
         Found { merges, doubtful }
     }
 
-    /// Does the same as [`sort`](Self::sort), but `key_of` settles doubts: it returns the exact key of a merge's
-    /// similarity, given all merges in their original order.
+    /// Does the same as [`sort`](Self::sort), but calls `key_of` for similarities that may be equal within rounding
+    /// errors. `key_of` receives all merges in their original order and the index of one, and returns the exact key of
+    /// its similarity.
     pub(crate) fn sort_settled(
         n: usize,
         merges: Vec<RawMerge>,
@@ -99,7 +100,7 @@ impl RawMerge {
         }
         let mut order = Self::order(merges.iter().map(|merge| merge.similarity));
         let compare = |tolerance: Tolerance, (at, similarity): (usize, f64), (before, above): (usize, f64)| {
-            // Most similarities differ so much that no exact comparison is needed.
+            // Most similarities differ by so much that no exact comparison is needed.
             match similarity < tolerance.floor(above) {
                 true => (Ordering::Less, false),
                 false => tolerance.among(of_leaves[at] && of_leaves[before]).compare_keys(similarity, above),
@@ -118,7 +119,7 @@ impl RawMerge {
             }
         }
         if !doubted.is_empty() {
-            // From here on keys are compared, in the order of the keys.
+            // From here on, the keys of merges are compared instead of their similarities.
             keys.extend(merges.iter().map(|merge| tolerance.key(merge.similarity)));
             doubted.dedup();
             for at in doubted {
@@ -135,7 +136,7 @@ impl RawMerge {
             (any_tie, tolerance) = (true, Tolerance::GRID);
         }
         if !any_tie {
-            // Without ties, parts already come before wholes.
+            // Without ties, each merge already comes after its parts.
             return Ok(order.iter().map(|&(_, at)| merges[at as usize]).collect());
         }
         let compared = |at: usize| keys.get(at).copied().unwrap_or(merges[at].similarity);
@@ -175,8 +176,8 @@ impl RawMerge {
         sorted
     }
 
-    /// Returns positions in descending order of their numbers. Each position has an integer key that is smaller if the
-    /// number is larger.
+    /// Returns the indices of numbers in descending order of the numbers. Each index has an integer key, which is
+    /// smaller for larger numbers.
     fn order(numbers: impl Iterator<Item = f64>) -> Vec<(i64, u32)> {
         let mut order: Vec<(i64, u32)> = numbers.zip(0..).map(|(x, at)| (!in_order(x), at)).collect();
         order.sort_unstable_by_key(|&(x, _)| x);

@@ -4,12 +4,12 @@ use super::{Dendrogram, Topology};
 use crate::error::{Error, Result};
 
 impl Dendrogram {
-    /// Returns the tree over `n` leaves in which leaf `i` of this tree is `leaves[i]`. All other leaves are merged
-    /// last, one by one, at the height of the last merge (0 if there is none).
+    /// Returns the tree over `n` leaves in which leaf `i` of this tree becomes leaf `leaves[i]`. All other leaves are
+    /// merged last, one by one, at the height of the last merge (0 if there is none).
     ///
     /// # Errors
-    /// `leaves` that aren't ascending and below `n`; a length of `leaves` that differs from the number of the tree's
-    /// leaves.
+    /// `leaves` that aren't in ascending order or not below `n`; a length of `leaves` that differs from this tree's
+    /// number of leaves.
     ///
     /// ```
     /// use ordhc::{Dendrogram, Kind};

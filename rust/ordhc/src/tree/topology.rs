@@ -1,4 +1,4 @@
-//! The shape of a rooted tree: which nodes are the children of which.
+//! The shape of a rooted tree: the children of each node.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -22,9 +22,10 @@ use crate::error::{Error, Result, check_n_leaves};
 #[derive(Debug, Clone)]
 pub struct Topology {
     n_leaves: usize,
-    /// The children of all inner nodes. The children of one node are consecutive and ascending.
+    /// The children of all inner nodes. The children of one node are consecutive and in ascending order.
     children: Vec<u32>,
-    /// The children of inner node `n + k` are `children[ends[k - 1]..ends[k]]`. Empty if all have two children.
+    /// The children of inner node `n + k` are `children[ends[k - 1]..ends[k]]`. Empty if all inner nodes have two
+    /// children.
     ends: Vec<u32>,
     /// The number of leaves below each inner node.
     sizes: Vec<u32>,
@@ -58,7 +59,7 @@ impl Topology {
                 let cluster = cluster as usize;
                 if cluster >= n + k {
                     return Err(Error::Argument(format!(
-                        "merge {k}: cluster {cluster} is not made yet (there are 0..={})",
+                        "merge {k}: cluster {cluster} is not made yet (the clusters so far are 0..={})",
                         n + k - 1
                     )));
                 }
@@ -73,7 +74,7 @@ impl Topology {
         Ok(Self { n_leaves: n, children, ends: Vec::new(), sizes, parents: OnceLock::new() })
     }
 
-    /// Returns the tree in which node `v` is a child of node `parents[v]`. The root is the last node; its entry is
+    /// Returns the tree in which node `v` is a child of node `parents[v]`. The root is the last node, and its entry is
     /// ignored.
     ///
     /// # Errors
@@ -82,7 +83,7 @@ impl Topology {
         check_n_leaves(n_leaves)?;
         let n_nodes = parents.len();
         if n_nodes < n_leaves || (n_leaves > 1 && n_nodes == n_leaves) || n_nodes >= 2 * n_leaves {
-            return Err(Error::Argument(format!("{n_nodes} nodes are no tree of {n_leaves} leaves")));
+            return Err(Error::Argument(format!("{n_nodes} nodes cannot be a tree of {n_leaves} leaves")));
         }
         let root = n_nodes - 1;
         parents[root] = root as u32;
@@ -188,15 +189,15 @@ impl Topology {
         &self.sizes
     }
 
-    /// Returns the tree as merges of two clusters, in the order of the nodes. A node with k children is k - 1 merges:
-    /// its first two children, then their cluster with the third child, and so on.
+    /// Returns the tree as merges of two clusters, in the order of the nodes. A node with k children becomes k - 1
+    /// merges: first its first two children, then their cluster with the third child, and so on.
     pub fn merges(&self) -> Cow<'_, [[u32; 2]]> {
         let n = self.n_leaves;
         if self.is_binary() {
             return Cow::Borrowed(self.children.as_chunks().0);
         }
         let mut merges = Vec::with_capacity(n - 1);
-        // The cluster of each inner node is that of its last merge.
+        // The cluster of an inner node is the cluster that its last merge makes.
         let mut clusters: Vec<u32> = Vec::with_capacity(self.n_inner());
         for node in n..self.n_nodes() {
             let cluster = |&child: &u32| (child as usize).checked_sub(n).map_or(child, |at| clusters[at]);
@@ -221,7 +222,7 @@ impl Topology {
         Cow::Owned(by_node.iter().enumerate().flat_map(|(at, &x)| std::iter::repeat_n(x, n_merges(at))).collect())
     }
 
-    /// Returns the binary tree in which each node with more than two children is several nodes, see
+    /// Returns the binary tree in which each node with more than two children is split into several nodes, see
     /// [`merges`](Self::merges).
     pub(crate) fn binary(&self) -> Cow<'_, Self> {
         match self.is_binary() {
@@ -277,8 +278,8 @@ impl Topology {
         Ok(renamed)
     }
 
-    /// Returns the tree without the inner nodes for which `goes` is true. Their children become children of the node
-    /// above. The root is always kept.
+    /// Returns the tree without the inner nodes for which `goes` is true. The children of a removed node become
+    /// children of the node above. The root is always kept.
     ///
     /// Also returns the former number of each node.
     pub fn without(&self, goes: impl Fn(usize) -> bool) -> (Self, Vec<u32>) {
@@ -288,8 +289,8 @@ impl Topology {
         );
         let mut number = vec![u32::MAX; self.n_nodes()];
         kept.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
-        // A removed node gets the number of the node that replaces it. Go from the root down, so that the parent's
-        // number is known.
+        // A removed node gets the number of the node that replaces it. Go from the root down, so that the number of the
+        // parent is known.
         for node in (self.n_leaves..self.root()).rev() {
             if number[node] == u32::MAX {
                 number[node] = number[self.parent(node)];
@@ -299,8 +300,8 @@ impl Topology {
         (Self::of_parents(self.n_leaves, parents), kept)
     }
 
-    /// Returns the tree restricted to some leaves, without nodes that are left with one child. The new leaf `i` is
-    /// `leaves[i]`; `leaves` must be ascending.
+    /// Returns the tree restricted to some leaves. Nodes that would have one child are removed. The new leaf `i` is the
+    /// former leaf `leaves[i]`. `leaves` must be in ascending order.
     ///
     /// Also returns the former number of each node.
     ///
@@ -310,10 +311,10 @@ impl Topology {
         let n = self.n_leaves;
         check_n_leaves(leaves.len())?;
         if !leaves.is_sorted_by(|a, b| a < b) || leaves[leaves.len() - 1] as usize >= n {
-            return Err(Error::Argument(format!("leaves must ascend and be below {n}")));
+            return Err(Error::Argument(format!("leaves must be in ascending order and below {n}")));
         }
         const NONE: u32 = u32::MAX;
-        // For each node: its new number, or the new number of the only node left below it.
+        // For each node: its new number. If the node is removed, the new number of the only node that remains below it.
         let mut left = vec![NONE; self.n_nodes()];
         leaves.iter().zip(0..).for_each(|(&old, new)| left[old as usize] = new);
         let mut kept = leaves.to_vec();
@@ -334,8 +335,8 @@ impl Topology {
         Ok((Self::of_parents(leaves.len(), parents), kept))
     }
 
-    /// Returns the same tree with its inner nodes in another order. `order` lists their current numbers, children
-    /// before parents.
+    /// Returns the same tree with its inner nodes in another order. `order` has their current numbers, children before
+    /// parents.
     pub(crate) fn reordered(&self, order: &[u32]) -> Self {
         let mut number: Vec<u32> = (0..self.n_nodes() as u32).collect();
         for (at, &old) in order.iter().enumerate() {
@@ -372,8 +373,8 @@ mod tests {
     #[test]
     fn impossible_parents_are_named() {
         let message = |n, parents: Vec<u32>| Topology::from_parents(n, parents).unwrap_err().to_string();
-        assert!(message(3, vec![3, 3, 3]).contains("3 nodes are no tree of 3 leaves"));
-        assert!(message(2, vec![2, 2, 3, 3]).contains("4 nodes are no tree of 2 leaves"));
+        assert!(message(3, vec![3, 3, 3]).contains("3 nodes cannot be a tree of 3 leaves"));
+        assert!(message(2, vec![2, 2, 3, 3]).contains("4 nodes cannot be a tree of 2 leaves"));
         assert!(message(3, vec![3, 2, 3, 3]).contains("the parent of node 1 is 2, but must be above 2 and at most 3"));
         assert!(message(3, vec![4, 4, 3, 4, 4]).contains("inner node 3 has 1 children"));
         assert!(message(0, vec![]).contains("leaves"));

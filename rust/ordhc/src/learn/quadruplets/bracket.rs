@@ -1,10 +1,10 @@
-//! A tournament that keeps the results of matches.
+//! A tournament that keeps the results of its matches.
 
-/// A tournament that finds the nearest cluster of a cluster. Similarities never increase. So a lost match stays lost,
-/// and a won match is open again if the winner's similarity decreases.
+/// A tournament that finds the nearest cluster of a cluster. Similarities to the cluster never increase. So the loser
+/// of a match cannot become the winner, and a match must be repeated only if the winner's similarity decreases.
 #[derive(Debug, Clone)]
 pub(super) struct Bracket {
-    /// The children of match m are 2m and 2m + 1. Cluster c is entry n + c.
+    /// The winner of each match. The children of match m are 2m and 2m + 1. Cluster c is entry n + c.
     winners: Vec<u32>,
 }
 
@@ -13,7 +13,7 @@ const EMPTY: u32 = u32::MAX;
 const OPEN: u32 = u32::MAX - 1;
 
 impl Bracket {
-    /// Returns a tournament of some clusters below `n`, at least 2.
+    /// Returns a tournament of the given clusters, which must be below `n`. `n` must be at least 2.
     pub(super) fn new(n: usize, clusters: impl Iterator<Item = u32>) -> Self {
         let mut winners = vec![OPEN; n];
         winners.resize(2 * n, EMPTY);
@@ -21,8 +21,8 @@ impl Bracket {
         Self { winners }
     }
 
-    /// Merges this tournament with that of another cluster, for the union of both. Similarities can only decrease, so a
-    /// winner still wins if its own similarity is unchanged.
+    /// Takes over results from the tournament of one of two merged clusters. Similarities can only decrease, so a
+    /// winner still wins if its own similarity is unchanged (`is_same`).
     pub(super) fn inherit(&mut self, parent: &Self, is_same: impl Fn(u32) -> bool) {
         let n = self.winners.len() / 2;
         for at in 1..n {
@@ -33,12 +33,12 @@ impl Bracket {
         }
     }
 
-    /// Returns the winner, if all relevant matches are played.
+    /// Returns the winner of the tournament, or `None` if matches must still be played.
     pub(super) fn winner(&self) -> Option<u32> {
         Some(self.winners[1]).filter(|&winner| winner < OPEN)
     }
 
-    /// Returns the matches that must be played and can be played now.
+    /// Returns the matches that must be played and whose players are known.
     pub(super) fn matches(&mut self) -> Vec<u32> {
         let mut matches = Vec::new();
         self.close(1, &mut matches);
@@ -73,9 +73,9 @@ impl Bracket {
     }
 
     /// Records that the similarity of a cluster has decreased.
-    pub(super) fn lessen(&mut self, cluster: u32) {
+    pub(super) fn decrease(&mut self, cluster: u32) {
         let mut at = (self.winners.len() / 2 + cluster as usize) / 2;
-        // Go all the way up: after contradictions, a cluster may have won above a match that it lost.
+        // Go up to the root: after contradictory answers, a cluster may have won above a match that it lost.
         while at > 0 {
             if self.winners[at] == cluster {
                 self.winners[at] = OPEN;
@@ -86,7 +86,7 @@ impl Bracket {
 
     /// Removes a cluster.
     pub(super) fn leave(&mut self, cluster: u32) {
-        self.lessen(cluster);
+        self.decrease(cluster);
         let n = self.winners.len() / 2;
         self.winners[n + cluster as usize] = EMPTY;
     }

@@ -7,11 +7,11 @@ use super::Pair;
 pub(super) struct Verdict {
     /// 1 if the first pair is more similar, -1 if the second one is, 0 if neither.
     pub(super) sign: i8,
-    /// True if the first pair counts as more similar. If neither is, the lexicographically smaller pair counts.
+    /// True if the first pair counts as more similar. If neither pair is, the lexicographically smaller pair counts.
     pub(super) is_first: bool,
 }
 
-/// The purpose of a comparison, and whether the two pairs were swapped in the question.
+/// The purpose of a comparison, and whether the question has the two pairs in the other order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Compared<P> {
     purpose: P,
@@ -19,14 +19,14 @@ pub(super) struct Compared<P> {
 }
 
 impl<P> Compared<P> {
-    /// Returns the question about two different pairs. The lexicographically smaller one comes first.
+    /// Returns the question about two different pairs. The lexicographically smaller pair comes first in the question.
     pub(super) fn question([first, second]: [Pair; 2], purpose: P) -> ([u32; 4], Self) {
         let is_swapped = second < first;
         let ([i, j], [k, l]) = if is_swapped { (second, first) } else { (first, second) };
         ([i, j, k, l], Self { purpose, is_swapped })
     }
 
-    /// Returns the result for the pairs in their original order.
+    /// Returns the result for the pairs in the order in which they were passed to `question`.
     pub(super) fn answered(self, answer: i8) -> (P, Verdict) {
         let sign = if self.is_swapped { -answer } else { answer };
         let is_first = if sign == 0 { !self.is_swapped } else { sign > 0 };

@@ -16,25 +16,26 @@ use crate::tree::Dendrogram;
 
 /// Complete linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1) with O(n^2) questions.
 ///
-/// The similarity of two clusters is that of their representative, the least similar pair between them. A merge asks
-/// one question for each third cluster: which of its two representatives is less similar? The nearest cluster is found
-/// by a tournament. The results of its matches are kept, and passed on to the merged cluster. At the end the merges are
-/// sorted by their representatives.
+/// The similarity of two clusters is the similarity of their representative, the least similar pair between them. A
+/// merge asks one question for each third cluster: which of its representatives for the two parts is less similar? The
+/// nearest cluster is found by a tournament. The results of its matches are kept, and passed on to the merged cluster.
+/// At the end the merges are sorted by their representatives.
 #[derive(Debug, Clone)]
 pub(super) struct Complete {
     n: usize,
-    /// The representative of each pair of clusters, condensed. Clusters are named by their smallest leaves.
+    /// The representative of each pair of clusters, as a condensed matrix. A cluster has the number of its smallest
+    /// leaf.
     representatives: Vec<Pair>,
     active: Vec<u32>,
     brackets: Vec<Option<Bracket>>,
-    /// Each cluster except the first is the nearest of the one before.
+    /// The nearest-neighbour chain. Each cluster except the first is the nearest neighbour of the one before.
     chain: Vec<u32>,
-    /// For each cluster: its leaf, or n + its join.
+    /// For each cluster: its leaf, or n + the index of its join.
     labels: Vec<u32>,
     joins: Vec<Join>,
     /// The clusters being merged, the smaller one first.
     merging: Option<[u32; 2]>,
-    /// For each third cluster: true if the representative of the second part is less similar.
+    /// For each third cluster: true if its representative for the second part is less similar.
     is_second: Vec<bool>,
     ready: VecDeque<Contest>,
     waiting: usize,
@@ -53,13 +54,13 @@ struct Join {
 pub(super) enum Contest {
     /// A match of the tournament at the end of the chain.
     Match(u32),
-    /// A third cluster.
+    /// The representatives of a third cluster.
     Third(u32),
-    /// A merge of the sort.
+    /// A merge of the merge sort.
     Sort(u32),
 }
 
-/// The approximate number of questions / n^2. Measured: 1.1 on a line, 1.5 if similarities are independent.
+/// The approximate number of questions, divided by n^2. Measured: 1.1 on a line, 1.5 if similarities are independent.
 const PRICE: f64 = 1.25;
 
 impl Complete {
@@ -95,7 +96,7 @@ impl Complete {
         self.representatives[self.at(a, b)]
     }
 
-    /// Returns the active clusters except those in `not`.
+    /// Returns the active clusters that are not in `not`.
     fn others<'a>(active: &'a [u32], not: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
         active.iter().copied().filter(move |cluster| !not.contains(cluster))
     }
@@ -113,7 +114,7 @@ impl Complete {
         }
     }
 
-    /// Searches the nearest of the last cluster of the chain.
+    /// Searches the nearest neighbour of the last cluster of the chain.
     fn search(&mut self) {
         let first = self.active[0];
         let last = *self.chain.last().unwrap_or(&first);
@@ -125,7 +126,8 @@ impl Complete {
         self.ready.extend(bracket.matches().into_iter().map(Contest::Match));
         self.waiting = self.ready.len();
         let Some(nearest) = bracket.winner() else { return };
-        // If the nearest is not the previous cluster, the answers contradict each other. Merging ends the circle.
+        // If the nearest neighbour is in the chain but not the previous cluster, the answers contradict each other.
+        // Merging ends this cycle.
         if let Some(at) = self.chain.iter().position(|&cluster| cluster == nearest) {
             self.chain.truncate(at);
             let merging = [last.min(nearest), last.max(nearest)];
@@ -137,7 +139,7 @@ impl Complete {
         }
     }
 
-    /// Completes the merge of two clusters.
+    /// Completes the merge of two clusters after all third clusters were asked about.
     fn merged(&mut self, [kept, gone]: [u32; 2]) {
         let parts = [kept, gone].map(|cluster| self.labels[cluster as usize]);
         let level = |&part: &u32| (part as usize).checked_sub(self.n).map_or(0, |join| self.joins[join].level);
@@ -162,7 +164,7 @@ impl Complete {
             if let Some(bracket) = &mut self.brackets[third as usize] {
                 bracket.leave(gone);
                 if is_second {
-                    bracket.lessen(kept);
+                    bracket.decrease(kept);
                 }
             }
         }
@@ -178,7 +180,8 @@ impl Complete {
         order
     }
 
-    /// Returns the order with parts before wholes. The order changes only if answers contradict each other.
+    /// Returns the order of the joins with each join after its parts. The order changes only if answers contradict each
+    /// other.
     fn parts_first(&self, order: Vec<u32>) -> Vec<u32> {
         let mut is_there = vec![false; self.joins.len()];
         let mut result = Vec::with_capacity(order.len());

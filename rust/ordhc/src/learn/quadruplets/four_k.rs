@@ -25,14 +25,14 @@ pub(super) struct FourK {
     n: usize,
     /// The landmarks, ascending.
     landmarks: Vec<u32>,
-    /// For each leaf: the number of its landmark, or [`NONE`].
+    /// For each leaf: its index among the landmarks, or [`NONE`].
     which: Vec<u32>,
     references: Vec<Pair>,
-    /// For each leaf, a bit for each reference and landmark: whether there was an answer, and whether it was "more
-    /// similar".
+    /// For each leaf, one bit per reference and landmark. In `said`: whether an answer other than 0 was given. In
+    /// `more`: whether this answer was "more similar".
     said: Vec<u64>,
     more: Vec<u64>,
-    /// The number of words per leaf.
+    /// The number of 64-bit words per leaf.
     width: usize,
     /// For each leaf: true if a question about it was answered.
     is_heard: Vec<bool>,
@@ -62,7 +62,7 @@ impl FourK {
         let landmarks = draw_landmarks(n, landmarks, seed)?;
         let mut which = vec![NONE; n];
         (0..).zip(&landmarks).for_each(|(at, &leaf)| which[leaf as usize] = at);
-        // Pairs of a landmark and a leaf. Pairs of two landmarks are asked about once.
+        // The number of pairs of a landmark and a leaf. Pairs of two landmarks are asked about once.
         let pairs = landmarks.len() as u64 * (n as u64 - 1) - condensed_len(landmarks.len()) as u64;
         let references = draw_references(n, references, pairs, seed)?;
         let width = (references.len() * landmarks.len()).div_ceil(64);
@@ -160,7 +160,7 @@ fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u
     Ok(index::sample(&mut random, all, count).into_iter().map(nth_pair).collect())
 }
 
-/// Returns pair number `at` in the order (0,1), (0,2), (1,2), (0,3), ...
+/// Returns the `at`-th pair in the order (0,1), (0,2), (1,2), (0,3), ...
 fn nth_pair(at: usize) -> Pair {
     let mut larger = ((1.0 + (1.0 + 8.0 * at as f64).sqrt()) / 2.0) as usize;
     while condensed_len(larger) > at {
@@ -181,7 +181,7 @@ impl Strategy<4> for FourK {
             let reference = *self.references.get(cell.reference as usize)?;
             self.step();
             let landmark = self.landmarks[cell.landmark as usize];
-            // A pair of two landmarks was already asked about if the leaf comes first.
+            // A pair of two landmarks is asked about only once, when the leaf is the later landmark.
             let is_new = cell.leaf != landmark
                 && (self.which[cell.leaf as usize] == NONE || self.which[cell.leaf as usize] > cell.landmark);
             let asked = pair(cell.leaf, landmark);

@@ -1,12 +1,12 @@
-//! Dendrograms from joins of leaves.
+//! Dendrograms from joins of clusters.
 
 use crate::error::Result;
 use crate::kind::Kind;
 use crate::tree::Dendrogram;
 use crate::union_find::UnionFind;
 
-/// Returns the tree of joins, each given by a leaf of either cluster and its height. Heights are dissimilarities that
-/// don't decrease. Clusters that are not joined are joined last, one level above.
+/// Returns the tree of joins. Each join is given by one leaf of either cluster and its height. Heights are
+/// dissimilarities and must not decrease. Clusters that are not joined are joined last, one level above.
 pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u32; 2], f64)>) -> Result<Dendrogram> {
     let mut forest = Forest { leaves: UnionFind::new(n), labels: (0..n as u32).collect() };
     let (mut merges, mut heights) = (Vec::new(), Vec::new());
@@ -28,12 +28,13 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 
 struct Forest {
     leaves: UnionFind,
-    /// The label of the cluster of each root.
+    /// For each root of `leaves`: the label of its cluster.
     labels: Vec<u32>,
 }
 
 impl Forest {
-    /// Joins two clusters, and returns their labels. Returns `None` if they are the same cluster.
+    /// Joins the clusters of two leaves, and returns their labels. Returns `None` if the leaves are in the same
+    /// cluster.
     fn join(&mut self, a: u32, b: u32, label: u32) -> Option<[u32; 2]> {
         let (a, b) = (self.leaves.find(a), self.leaves.find(b));
         if a == b {

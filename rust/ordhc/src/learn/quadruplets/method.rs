@@ -1,4 +1,4 @@
-//! The learners by name.
+//! The learners that compare two pairs, by name.
 
 use super::complete::Complete;
 use super::four_k::FourK;
@@ -13,10 +13,10 @@ use crate::learn::asking::Asking;
 ///
 /// Source: Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical clustering" (2019).
 ///
-/// Single and complete linkage treat the answer 0 (equally similar, or unknown) as 1, because the first pair of
-/// every question is the lexicographically smaller one. Their heights are dissimilarities: the number of the merge, 1
-/// to n - 1. Before the merges are sorted, heights are the number of levels that are known to be below. Neither method
-/// asks the same question twice. From answers that contradict each other, both find some tree.
+/// Single and complete linkage treat the answer 0 (equally similar, or unknown) as 1, because the first pair of every
+/// question is the lexicographically smaller one. The height of a merge is its number, 1 to n - 1, as a dissimilarity.
+/// Before the merges are sorted, the height is the number of levels that are known to be below. Neither method asks the
+/// same question twice. From answers that contradict each other, both methods still build a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum QuadrupletMethod {
@@ -30,10 +30,10 @@ pub enum QuadrupletMethod {
     /// similarities without ties give exactly the complete linkage of these similarities, with the merges in the same
     /// order.
     Complete,
-    /// Active 4K-AL: average linkage. The similarity of two leaves is how well they agree in comparisons of their pairs
-    /// with landmarks to reference pairs. All questions are known from the start, so there is one round. The answer 0
-    /// counts for neither pair. A pair is not compared with itself; this also counts for neither. Heights are
-    /// similarities. Leaves without answers yet are merged last.
+    /// Active 4K-AL: average linkage. Each pair of a leaf and a landmark is compared with reference pairs. The
+    /// similarity of two leaves is how well their comparisons agree. All questions are known from the start, so there
+    /// is one round. The answer 0 counts for neither pair. If a pair would be compared with itself, this counts as 0,
+    /// too. Heights are similarities. Leaves without answers are merged last.
     FourK {
         /// The choice of landmarks. `None` makes each leaf a landmark with probability ln n / n.
         landmarks: Option<Landmarks>,

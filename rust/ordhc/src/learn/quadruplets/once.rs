@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::learn::asking::Strategy;
 use crate::tree::Dendrogram;
 
-/// Another strategy, whose repeated questions get the same answer as before without being asked.
+/// Passes on the questions of another strategy, but asks no question twice: a repeated question gets the earlier
+/// answer.
 #[derive(Debug, Clone)]
 pub(super) struct Once<S: Strategy<4>> {
     strategy: S,
@@ -18,7 +19,7 @@ pub(super) struct Once<S: Strategy<4>> {
 
 #[derive(Debug, Clone)]
 enum State<P> {
-    /// The other purposes of the answer.
+    /// The purposes of the repetitions, which wait for the answer.
     Open(Vec<P>),
     Answered(i8),
 }
@@ -30,8 +31,8 @@ impl<S: Strategy<4>> Once<S> {
         new
     }
 
-    /// Answers repeated questions, up to the next new one. This is done in advance, so that the strategy knows whether
-    /// it is done.
+    /// Answers repeated questions, up to the next new question. This is done in advance, because only then the strategy
+    /// knows whether it is done.
     fn find_next(&mut self) {
         while self.next.is_none() {
             let Some((leaves, purpose)) = self.strategy.next() else { return };

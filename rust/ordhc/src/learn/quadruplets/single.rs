@@ -11,29 +11,31 @@ use crate::learn::asking::Strategy;
 use crate::sorting::order_by_key;
 use crate::tree::Dendrogram;
 
-/// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1): Prim's algorithm finds the spanning tree of
-/// the most similar pairs, and then the pairs are sorted.
+/// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). Prim's algorithm finds the spanning tree of
+/// the most similar pairs. Then these pairs are sorted.
 ///
 /// Every leaf outside of the tree has a best pair with a leaf inside. Each leaf that joins the tree is compared with
 /// all best pairs, which takes (n - 1)(n - 2) / 2 questions in all. Almost as many (about n fewer) are necessary,
 /// because a pair that is not in the spanning tree must have lost a comparison.
 ///
-/// The best of the best pairs is found by a tournament. The results of matches are kept. A match is repeated only if
-/// its loser got a better pair, or if its winner has joined the tree.
+/// The most similar of the best pairs is found by a tournament. The results of matches are kept. A match is repeated
+/// only if its loser got a better pair, or if its winner has joined the tree.
 #[derive(Debug, Clone)]
 pub(super) struct Single {
     n: usize,
-    /// For each leaf: the number of leaves that joined before, or [`NONE`].
+    /// For each leaf: the number of leaves that joined the tree before, or [`NONE`] for a leaf outside.
     places: Vec<u32>,
-    /// For each leaf outside: the leaf inside of its best pair.
+    /// For each leaf outside: the other leaf of its best pair.
     best: Vec<u32>,
     newest: u32,
-    /// The spanning tree and, for each pair, 1 + the number of levels of pairs that are known to be more similar.
+    /// The pairs of the spanning tree. For each pair: 1 + the number of levels of pairs that are known to be more
+    /// similar.
     pairs: Vec<Pair>,
     levels: Vec<u32>,
-    /// The tournament. The children of match m are 2m and 2m + 1. Leaf v is entry n + v.
+    /// The winner of each match of the tournament. The children of match m are 2m and 2m + 1. Leaf v is entry n + v.
     winners: Vec<u32>,
-    /// For each depth: the matches whose winner, or whose winner's best pair, has changed since the match above.
+    /// For each depth: the matches with a new winner, or whose winner has a new best pair, since the match above was
+    /// played.
     changed: Vec<Vec<u32>>,
     is_changed: Vec<bool>,
     depth: usize,
@@ -51,7 +53,7 @@ pub(super) enum Duel {
     Challenge(u32),
     /// A match of the tournament.
     Match(u32),
-    /// A merge of the sort.
+    /// A merge of the merge sort.
     Sort(u32),
 }
 
@@ -98,10 +100,10 @@ impl Single {
     fn proceed(&mut self) {
         while self.waiting == 0 && self.sorting.is_none() {
             if self.depth == 0 {
-                self.come_in(self.winners[1]);
+                self.join_tree(self.winners[1]);
                 continue;
             }
-            // Pass the changes of this level to the matches of the level above.
+            // Update the matches of the level above the changed ones.
             self.depth -= 1;
             if self.depth == 0 {
                 for at in std::mem::take(&mut self.changed[0]) {
@@ -112,7 +114,7 @@ impl Single {
             let mut above: Vec<u32> = self.changed[self.depth].iter().map(|at| at / 2).collect();
             above.sort_unstable();
             above.dedup();
-            above.into_iter().for_each(|at| self.look(at));
+            above.into_iter().for_each(|at| self.update_match(at));
             if self.waiting == 0 {
                 self.settle();
             }
@@ -127,7 +129,7 @@ impl Single {
     }
 
     /// Updates a match after its children changed.
-    fn look(&mut self, at: u32) {
+    fn update_match(&mut self, at: u32) {
         let [left, right] = [2 * at, 2 * at + 1].map(|child| self.winners[child as usize]);
         let winner = self.winners[at as usize];
         let is_known = winner != NONE && self.places[winner as usize] == NONE;
@@ -144,7 +146,7 @@ impl Single {
         self.change(at);
     }
 
-    /// Returns the child of a match below which a leaf is.
+    /// Returns the child of a match that is above a leaf.
     fn side(&self, at: u32, leaf: u32) -> u32 {
         let mut side = self.n as u32 + leaf;
         while side / 2 > at {
@@ -154,11 +156,12 @@ impl Single {
     }
 
     /// Adds a leaf to the tree.
-    fn come_in(&mut self, leaf: u32) {
+    fn join_tree(&mut self, leaf: u32) {
         if leaf != NONE {
             let partner = self.best[leaf as usize];
             let place = self.places[partner as usize] as usize;
-            // All leaves that joined after the partner won against this pair.
+            // This pair lost to the pairs of all leaves that joined after `partner`, so it is one level above these
+            // pairs.
             let level = 1 + self.levels[place..].iter().max().map_or(0, |&level| level);
             self.pairs.push(pair(partner, leaf));
             self.levels.push(level);

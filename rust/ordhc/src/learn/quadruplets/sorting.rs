@@ -1,4 +1,4 @@
-//! Sorting by questions.
+//! A merge sort whose comparisons are questions.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ struct Merge {
 }
 
 impl Sorting {
-    /// Starts from items in their most probable order.
+    /// Starts a sort. `order` is the most probable order.
     pub(super) fn new(order: Vec<u32>) -> Self {
         let runs: Vec<Vec<u32>> = order.into_iter().map(|item| vec![item]).collect();
         let mut new = Self { n: runs.len(), runs, ..Self::default() };
@@ -76,13 +76,13 @@ impl Sorting {
         self.merges.is_empty()
     }
 
-    /// Returns the order so far.
+    /// Returns the order that is known so far.
     pub(super) fn order(&self) -> Vec<u32> {
         let merges = self.merges.iter().cloned().map(Merge::so_far);
         self.runs.iter().cloned().chain(merges).flatten().collect()
     }
 
-    /// Returns an estimate of the number of questions that are left.
+    /// Returns an estimate of the number of remaining questions.
     pub(super) fn remaining(&self) -> f64 {
         if self.done() { 0.0 } else { (cost(self.n) - self.n_taken as f64).max(1.0) }
     }

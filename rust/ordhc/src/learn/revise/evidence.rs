@@ -10,15 +10,15 @@ use crate::refine::Shape;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
     answers: Vec<([u32; 3], i8)>,
-    /// For each leaf: its answers, and its position in their questions.
+    /// For each leaf: the indices of the answers about it, and its position in their questions.
     of_leaf: Vec<Vec<(u32, u8)>>,
-    /// For each answer and each leaf of its question: the two sides of the smallest cluster of the other two leaves, as
-    /// ranges of positions, and a log likelihood ratio. The ratio compares the likelihood of the answer if this leaf
-    /// belongs on that side, with its likelihood if the leaf is the odd one out.
+    /// For each answer and each leaf of its question: the smallest cluster of the other two leaves has two children.
+    /// Each child is a range of positions with a log likelihood ratio. The ratio compares two places of the leaf: on
+    /// that side, or outside of the cluster, so that the leaf is the odd one out.
     tilts: Vec<[[Tilt; 2]; 3]>,
 }
 
-/// The numbers of answers that agree and disagree with a node.
+/// The numbers of answers that are about a node, and that agree with it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Votes {
     pub(super) agree: u64,
@@ -46,7 +46,7 @@ impl Evidence {
         self.of_leaf[leaf].len()
     }
 
-    /// Adds an answer. The evidence of the answer is available after [`read`](Self::read).
+    /// Adds an answer. Its evidence is available after the next call of [`read`](Self::read).
     pub(super) fn take(&mut self, leaves: [u32; 3], answer: i8) {
         for (at, &leaf) in leaves.iter().enumerate() {
             self.of_leaf[leaf as usize].push((self.answers.len() as u32, at as u8));
@@ -54,7 +54,7 @@ impl Evidence {
         self.answers.push((leaves, answer));
     }
 
-    /// Returns, in ascending order, the nodes above the leaves of answers that weren't read yet.
+    /// Returns, in ascending order, the nodes above the leaves of answers that were not read yet.
     pub(super) fn touched(&self, shape: &Shape) -> Vec<usize> {
         let mut is_touched = vec![false; shape.n_nodes()];
         for &(leaves, _) in &self.answers[self.tilts.len()..] {
@@ -69,7 +69,7 @@ impl Evidence {
         (0..shape.n_nodes()).filter(|&node| is_touched[node]).collect()
     }
 
-    /// Computes the evidence of all answers in a tree.
+    /// Computes the evidence of all answers, given a tree.
     pub(super) fn read(&mut self, shape: &Shape, model: &Lengths) {
         let Self { answers, tilts, .. } = self;
         tilts.clear();
@@ -81,7 +81,7 @@ impl Evidence {
                 let pivot = shape.smallest_holding(&[first, second].map(|other| leaves[other] as usize));
                 let [one, other] = shape.children(pivot).map(|child| shape.span(child));
                 let is_first = one.contains(&shape.place(leaves[first] as usize));
-                // Beside one of the two others, the leaf makes the other one odd.
+                // If the leaf is beside one of the two others, the third leaf is the odd one out.
                 let odd_ones = if is_first { [second, first] } else { [first, second] };
                 let tilt = |span: RangeInclusive<usize>, truth: usize| {
                     (*span.start()..*span.end() + 1, logs[truth] - logs[at])
@@ -91,7 +91,7 @@ impl Evidence {
         }));
     }
 
-    /// Returns the number of answers about a leaf of a subtree and two others that say that no two are closer.
+    /// Returns the number of answers "no two are closer" about one leaf of a subtree and two leaves outside.
     pub(super) fn none(&self, shape: &Shape, subtree: usize) -> usize {
         let span = shape.span(subtree);
         let is_outside = |leaf: u32| !span.contains(&shape.place(leaf as usize));
@@ -102,7 +102,7 @@ impl Evidence {
             .count()
     }
 
-    /// Returns the evidence about the place of a subtree, from answers about one of its leaves and two others.
+    /// Returns the evidence about the place of a subtree, from answers about one of its leaves and two leaves outside.
     pub(super) fn tilts(&self, shape: &Shape, subtree: usize) -> impl Iterator<Item = Tilt> {
         let span = shape.span(subtree);
         shape
@@ -120,7 +120,8 @@ impl Evidence {
             .filter(|(_, more)| *more != 0.0)
     }
 
-    /// Returns, for each node, the votes of the answers about it. A node separates two leaves from a third.
+    /// Returns, for each node, the votes of the answers about it. An answer is about the nodes that separate two of its
+    /// leaves from the third.
     pub(super) fn votes(&self, shape: &Shape) -> Vec<Votes> {
         let mut votes = vec![Votes::default(); shape.n_nodes()];
         for &(leaves, answer) in &self.answers {

@@ -1,31 +1,33 @@
-//! Lengths of leaves, which measure how far a leaf is from all others.
+//! Lengths of leaves: how far each leaf is from all other leaves.
 
 use super::evidence::Evidence;
 use crate::refine::Shape;
 
-/// The length of each leaf. An untypical leaf is named as the odd one out more often than its place explains.
+/// The length of each leaf. Untypical leaves have large lengths, because people choose them as the odd one out more
+/// often than their places explain.
 ///
-/// P(leaf i is named) is proportional to exp(l(i) + e \[i is the odd one out in the tree\]), where e is the log odds of
-/// a right answer against either wrong one. Lengths are normal around 0. Their variance is estimated by empirical Bayes
-/// (MacKay 1992). The variance is 0 if chance explains how often leaves are named.
+/// P(leaf i is chosen) is proportional to exp(l(i) + e \[i is the odd one out in the tree\]), where e is the log odds
+/// of a right answer against either wrong one. Lengths have a normal prior with mean 0. The variance of the prior is
+/// estimated by empirical Bayes (MacKay 1992). The variance is 0 if chance explains how often leaves are chosen.
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     lengths: Vec<f64>,
     evidence: f64,
 }
 
-/// The maximum number of updates of the variance, and of steps of the lengths for each update.
+/// The maximum number of updates of the variance, and of steps of the lengths per update.
 const UPDATES: usize = 20;
 const STEPS: usize = 20;
-/// The relative change of the variance, and the step of a length, at which iteration stops.
+/// Iteration stops if the relative change of the variance is below `SETTLED`, and steps of lengths are below `FOUND`.
 const SETTLED: f64 = 1e-2;
 const FOUND: f64 = 1e-3;
-/// Lengths are 0 if their variance is below the first value. The variance is at most the second value, because odds
-/// above exp(5) are not estimated more precisely.
+/// Lengths are 0 if their variance is at most `LEAST_VARIANCE`. The variance is at most `MOST_VARIANCE`, because odds
+/// above exp(5) cannot be estimated more precisely.
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.0;
 
-/// An answer: the leaves, the position of the odd one out by the answer, and its position in the tree.
+/// An answer: the leaves, the position of the leaf that was chosen as the odd one out, and the position of the odd one
+/// out in the tree.
 type Called = ([u32; 3], usize, usize);
 
 /// Returns the position of the leaf that is the odd one out in a tree.
@@ -74,7 +76,7 @@ impl Lengths {
         for _ in 0..UPDATES {
             let information = self.fit(&called, variance);
             let squares: f64 = self.lengths.iter().map(|l| l * l).sum();
-            // The effective number of lengths that the answers determine, not the prior.
+            // The effective number of lengths that are determined by the answers and not by the prior.
             let decided: f64 = information.iter().map(|h| h / (h + 1.0 / variance)).sum();
             let next = (squares / decided).min(MOST_VARIANCE);
             if next.is_nan() || next <= LEAST_VARIANCE {
@@ -90,7 +92,7 @@ impl Lengths {
         self.fit(&called, variance);
     }
 
-    /// Returns the gradient of the log-likelihood and its curvature, for each leaf.
+    /// Returns, for each leaf, the gradient and the negative curvature of the log-likelihood.
     fn slopes(&self, called: &[Called]) -> (Vec<f64>, Vec<f64>) {
         let n = self.lengths.len();
         let (mut gradient, mut information) = (vec![0.0; n], vec![0.0; n]);
@@ -104,15 +106,15 @@ impl Lengths {
         (gradient, information)
     }
 
-    /// Computes the most likely lengths under a prior of this variance. Returns the information about each.
+    /// Computes the most likely lengths given this prior variance. Returns the negative curvature for each length.
     fn fit(&mut self, called: &[Called], variance: f64) -> Vec<f64> {
         let mut last = Vec::new();
         for _ in 0..STEPS {
             let (gradient, information) = self.slopes(called);
             let mut largest = 0.0f64;
             for (at, length) in self.lengths.iter_mut().enumerate() {
-                // The three probabilities of an answer add up to 1. So simultaneous steps of its leaves are at most
-                // twice too long, and half steps are safe.
+                // The probabilities of the three answers add up to 1. So simultaneous full steps of the leaves are at
+                // most twice too long, and half steps are safe.
                 let step = 0.5 * (gradient[at] - *length / variance) / (information[at] + 1.0 / variance);
                 *length += step;
                 largest = largest.max(step.abs());

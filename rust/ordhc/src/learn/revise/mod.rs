@@ -30,15 +30,15 @@ pub(crate) struct Settings {
     pub(crate) schedule: Schedule,
 }
 
-/// Moves subtrees of a given tree according to answers, see [`Method::Revise`](super::Method::Revise).
+/// A learner that moves subtrees of a given tree according to answers, see [`Method::Revise`](super::Method::Revise).
 ///
-/// Every subtree has a posterior over its places while all other subtrees stay in place ([`Places`]). The questions
-/// asked are those that are expected to correct the most triplets. A subtree moves if most of its posterior is
-/// elsewhere. Subtrees with the clearest evidence move first. Among equally clear ones, the smallest moves first,
+/// Every subtree has a posterior over its places, computed while all other subtrees stay in place ([`Places`]). The
+/// questions are those that are expected to correct the most triplets. A subtree moves if most of its posterior is
+/// elsewhere. Subtrees with the clearest evidence move first. Among equally clear subtrees, the smallest moves first,
 /// because an answer about one leaf may be true of this leaf only.
 ///
 /// The first questions are about random leaves. If the answers agree with the tree no more than by chance, the tree is
-/// ignored, and another learner starts anew.
+/// ignored, and another learner (the *fallback*) starts without it.
 #[derive(Clone)]
 pub(crate) struct Revise {
     settings: Settings,
@@ -49,18 +49,18 @@ pub(crate) struct Revise {
     /// The sets of leaves that were asked about, in ascending order.
     asked: HashSet<[u32; 3]>,
     queue: VecDeque<[u32; 3]>,
-    /// True if there were answers since questions were last chosen, or if none were chosen yet.
+    /// True if there were answers since questions were last chosen, or if no questions were chosen yet.
     is_new: bool,
     is_done: bool,
     probe: Probe,
-    anew: Anew,
+    fallback: Fallback,
     random: ChaCha8Rng,
 }
 
 /// The learner that continues without the tree.
-struct Anew(Box<dyn Learner>);
+struct Fallback(Box<dyn Learner>);
 
-impl Clone for Anew {
+impl Clone for Fallback {
     fn clone(&self) -> Self {
         Self(self.0.boxed_clone())
     }
@@ -70,24 +70,24 @@ impl Clone for Anew {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     Revise([u32; 3]),
-    /// The id of the question of the other learner.
-    Anew(u64),
+    /// The id of a question of the fallback learner.
+    Fallback(u64),
 }
 
-/// Answers agree with the right place of a subtree more rarely than they are right, by this factor: their other leaves
-/// may be at wrong places.
+/// The probability that an answer agrees with the right place of a subtree is this factor times p. The factor is below
+/// 1 because other leaves of the question may be at wrong places.
 const PURE: f64 = 0.8;
 
-/// The largest prior odds of a place among the children of a node with more than two. The tree does not say in which
-/// order these children join.
+/// The largest prior odds of a place among the children of a node with more than two children. Such a node does not say
+/// in which order its children join.
 const LOOSE: f64 = 3.0;
 
 /// A question is not worth asking if it is expected to correct fewer triplets than this, per leaf of the tree.
 const WORTH: f64 = 1e-3;
 
 impl Revise {
-    /// Returns a learner that revises a tree. `anew` starts if the tree is useless.
-    pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, anew: Box<dyn Learner>) -> Self {
+    /// Returns a learner that revises a tree. `fallback` starts if the tree is useless.
+    pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, fallback: Box<dyn Learner>) -> Self {
         let n = prior.n_leaves();
         let Settings { p, strength, .. } = settings;
         let trust = Trust { right: PURE * p, strength, loose: strength.min(LOOSE) };
@@ -103,14 +103,14 @@ impl Revise {
             is_new: true,
             is_done: n < 3,
             probe: Probe::new(prior, settings.p),
-            anew: Anew(anew),
+            fallback: Fallback(fallback),
             random,
         }
     }
 
-    /// Returns the learner that continues without the tree, if it has started.
+    /// Returns the fallback learner, if it has started.
     fn other(&self) -> Option<&dyn Learner> {
-        self.probe.is_useless().then_some(&*self.anew.0)
+        self.probe.is_useless().then_some(&*self.fallback.0)
     }
 
     /// Returns the number of questions that are chosen at a time.
@@ -184,8 +184,8 @@ impl Strategy for Revise {
 
     fn next(&mut self) -> Option<([u32; 3], Purpose)> {
         if self.probe.is_useless() {
-            let question = self.anew.0.ask(1).ok()?.pop()?;
-            return Some((question.leaves, Purpose::Anew(question.id)));
+            let question = self.fallback.0.ask(1).ok()?.pop()?;
+            return Some((question.leaves, Purpose::Fallback(question.id)));
         }
         if self.queue.is_empty() && !self.is_done && std::mem::replace(&mut self.is_new, false) {
             self.choose();
@@ -198,9 +198,9 @@ impl Strategy for Revise {
 
     fn take(&mut self, purpose: Purpose, answer: i8) {
         match purpose {
-            Purpose::Anew(id) => {
-                // The other learner has asked this question, and the answer was checked before.
-                self.anew.0.tell(id, answer).expect("an open question");
+            Purpose::Fallback(id) => {
+                // The fallback learner has asked this question, and the answer was checked before.
+                self.fallback.0.tell(id, answer).expect("an open question");
             }
             Purpose::Revise(leaves) => {
                 leaves.iter().for_each(|&leaf| self.open[leaf as usize] -= 1);
@@ -214,7 +214,7 @@ impl Strategy for Revise {
 
     fn set_parallel(&mut self, parallel: usize) {
         self.settings.parallel = parallel.max(1);
-        self.anew.0.set_parallel(parallel);
+        self.fallback.0.set_parallel(parallel);
     }
 
     fn done(&self) -> bool {

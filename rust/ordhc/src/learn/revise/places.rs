@@ -1,4 +1,4 @@
-//! The posterior over the places of a subtree, and the value of an answer about it.
+//! The posterior over the places of a subtree, and the expected benefit of a question about it.
 
 use std::ops::Range;
 
@@ -9,9 +9,10 @@ use crate::refine::Shape;
 pub(super) struct Trust {
     /// The probability that an answer agrees with the right place. The two other answers share the rest.
     pub(super) right: f64,
-    /// The prior odds of the current place of a subtree against all other places together in a cluster twice as large.
+    /// The prior odds of the current place of a subtree, compared to all other places together in a cluster twice as
+    /// large.
     pub(super) strength: f64,
-    /// Like `strength`, among the children of a node with more than two.
+    /// The same odds for a place among the children of a node with more than two.
     pub(super) loose: f64,
 }
 
@@ -20,44 +21,48 @@ impl Trust {
         0.5 * (1.0 - self.right)
     }
 
-    /// Returns the log likelihood ratio of an answer that agrees.
+    /// Returns the log likelihood ratio of an answer that agrees with a place.
     pub(super) fn evidence(self) -> f64 {
         (self.right / self.wrong()).ln()
     }
 }
 
-/// The change of the log probability of places beside nodes, given by a range of positions in the [`Shape`].
+/// The positions in the [`Shape`] of some nodes, and the change of the log probability of the places beside these
+/// nodes.
 pub(super) type Tilt = (Range<usize>, f64);
 
-/// The result for a subtree's place.
+/// The conclusion about the place of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Finding {
-    /// The node beside which the subtree should be: the median of all places, by the triplets between places.
+    /// The node beside which the subtree belongs: the median of the posterior, where distances between places are
+    /// counted in triplets.
     pub(super) best: usize,
-    /// True if the best place is elsewhere, and the current place is unlikely.
+    /// True if the subtree must move: the best place is elsewhere, and the current place is unlikely.
     pub(super) moves: bool,
     /// The log odds of all places against the current one.
     pub(super) evidence: f64,
 }
 
-/// A subtree moves if the probability of its current place is below this value. One answer alone is not enough: another
-/// one must confirm it.
+/// A subtree moves if the probability of its current place is below this value. A single answer does not suffice:
+/// another answer must confirm it.
 const UNLIKELY: f64 = 0.05;
 
-/// The posterior over the places of a subtree, computed for one subtree after the other. A place is beside a node of
-/// the rest of the tree.
+/// The posterior over the places of a subtree, reused for one subtree after the other. A place is beside a node of the
+/// rest of the tree.
 ///
-/// Before any answer, the current place has weight 1. The other places in clusters around it have 1 / `strength` in all
-/// for each doubling of the cluster, so that no size of an error is preferred. An answer about one leaf of the subtree
-/// and two of the rest gives evidence about the places below two children of a node, and those not below the node.
+/// Before any answer, the current place has weight 1. The other places in the clusters around it have a total weight of
+/// 1 / `strength` for each doubling of the cluster size, so that no size of an error is preferred. An answer about one
+/// leaf of the subtree and two other leaves changes the weights of three groups of places: below each of two children
+/// of a node, and not below the node.
 ///
-/// The distance between two neighbouring places is the number of triplets that change from one to the other: the
-/// product of the sizes of the two sides that the step passes. So the best place is the median, found by going down as
-/// long as more than half of the weight is there.
+/// The distance of two neighbouring places is the number of triplets that differ between them. This is the product of
+/// the sizes of the two sides of the step. So the best place is the median, which is found by going down as long as
+/// more than half of the weight is below.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,
-    /// For each position in the shape: the number of leaves without the subtree, and the weight at and below the node.
+    /// For each position in the shape: the number of leaves at and below the node, without the subtree, and the weight
+    /// there.
     sizes: Vec<f64>,
     masses: Vec<f64>,
     sums: Vec<f64>,
@@ -69,7 +74,8 @@ pub(super) struct Places {
 impl Places {
     /// Computes the posterior of a subtree other than the whole tree.
     ///
-    /// `is_loose` returns true for a node if it and its parent are one node with more than two children.
+    /// `is_loose` returns true for a node that together with its parent represents one node with more than two
+    /// children.
     pub(super) fn weigh(
         &mut self,
         shape: &Shape,
@@ -108,7 +114,7 @@ impl Places {
         Finding { best, moves, evidence: (total / before).ln() }
     }
 
-    /// Writes the weights before any answer, and the sizes of nodes without the subtree. Returns the sum of the
+    /// Writes the weights before any answer, and the sizes of all nodes without the subtree. Returns the sum of the
     /// weights.
     fn lay_out(
         &mut self,
@@ -154,7 +160,7 @@ impl Places {
         total
     }
 
-    /// Normalizes weights to probabilities, and sums them at and below every node.
+    /// Normalizes the weights to probabilities, and computes their sums at and below every node.
     fn sum(&mut self, shape: &Shape, total: f64) {
         let m = shape.n_nodes();
         let Self { weights, sums, masses, .. } = self;
@@ -178,12 +184,12 @@ impl Places {
         shape.node_at(place)
     }
 
-    /// Returns the pivot of the best question and its value: the number of triplets that the tree is expected to
-    /// correct after one answer.
+    /// Returns the pivot of the best question, and the value of this question: the number of triplets that one answer
+    /// is expected to correct.
     ///
-    /// The loss of a step between two places on the wrong side is the product of the sizes that the step passes. A
-    /// probability m of being on the wrong side counts as m (1 - m), because its expected decrease can be computed for
-    /// all pivots at once.
+    /// The loss of a step between two neighbouring places is the product of the sizes of the two sides. If the
+    /// probability of being on the wrong side is m, the loss counts m (1 - m) times, because the expected decrease of
+    /// this number can be computed for all pivots at once.
     pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
         let m = shape.n_nodes();
         let span = shape.span(subtree);
@@ -193,8 +199,8 @@ impl Places {
         values.resize(m, 0.0);
         above.clear();
         above.resize(m, 0.0);
-        // Steps from nodes to their parents. `values` is the loss on one side, and `above` the difference of the other
-        // side.
+        // Consider each step from a node to its parent. `values` is the loss on the child's side, and `above` is the
+        // difference to the loss on the other side.
         for place in (0..m).rev().filter(|&place| shape.size_at(place) > 1) {
             for child in shape.children_at(place) {
                 let step = sizes[child] * (sizes[place] - sizes[child]);
@@ -233,7 +239,7 @@ impl Places {
         best
     }
 
-    /// Returns the best pivot except `last`, whose value is removed.
+    /// Returns the best pivot other than `last`, and excludes `last` from later calls.
     pub(super) fn next_best(&mut self, last: usize) -> Option<usize> {
         self.values[last] = 0.0;
         let best = (0..self.values.len()).max_by(|&a, &b| self.values[a].total_cmp(&self.values[b]).then(b.cmp(&a)))?;

@@ -1,9 +1,9 @@
-//! A test whether a tree is useful.
+//! A test whether a given tree is useful.
 
 use crate::tree::{LcaSizes, Topology};
 
-/// A test whether answers agree with a tree more than by chance. This is a sequential test (Wald) between a tree in
-/// which at most about half of the triplets are wrong, and a useless tree.
+/// Tests whether answers agree with a tree more than by chance. This is a sequential test (Wald) of two hypotheses: at
+/// most about half of the triplets of the tree are wrong, or the tree is useless.
 #[derive(Debug, Clone)]
 pub(super) struct Probe {
     tree: LcaSizes,
@@ -14,10 +14,10 @@ pub(super) struct Probe {
     most: usize,
 }
 
-/// The log odds at which the test decides: e^4, so that about one decision in fifty is wrong.
+/// The log odds at which the test decides. The odds are e^4, so about one decision in fifty is wrong.
 const CLEAR: f64 = 4.0;
-/// After this number of answers, or fewer if there are few leaves, the likelier hypothesis is accepted. If no answer
-/// is informative, the tree counts as useless.
+/// After `MOST` answers, or `MOST_A_LEAF` per leaf if these are fewer, the likelier hypothesis is accepted. If no
+/// answer is informative, the tree counts as useless.
 const MOST: usize = 60;
 const MOST_A_LEAF: usize = 2;
 const BATCH: usize = 10;
@@ -56,7 +56,7 @@ impl Probe {
         self.log_odds <= -CLEAR || (self.n >= self.most && self.log_odds <= 0.0)
     }
 
-    /// Returns the number of answers to get next.
+    /// Returns the number of questions to ask next.
     pub(super) fn wanted(&self, n_open: usize) -> usize {
         BATCH.min(self.most.saturating_sub(self.n)).saturating_sub(n_open)
     }

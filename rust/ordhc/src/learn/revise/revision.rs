@@ -1,4 +1,4 @@
-//! A tree under revision, with the evidence about its subtrees.
+//! A tree that is being revised, with the evidence about its subtrees.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +18,7 @@ pub(super) struct Revision {
     pub(super) evidence: Evidence,
     trust: Trust,
     lengths: Lengths,
-    /// For each inner node: true if it and its parent are one node with more than two children.
+    /// For each inner node: true if the node and its parent represent one node with more than two children.
     loose: Vec<bool>,
 }
 
@@ -27,7 +27,8 @@ const PASSES: usize = 4;
 /// The maximum number of subtrees that move in one pass.
 const MOVES: usize = 10;
 
-/// Returns, for each merge, true if it is part of a node with more than two children, but not its last merge.
+/// Returns, for each merge, true if it is part of a node with more than two children and not the last merge of this
+/// node.
 fn loose_nodes(tree: &Topology) -> Vec<bool> {
     let n_merges = |node| tree.children(node).len() - 1;
     let nodes = tree.n_leaves()..tree.n_nodes();
@@ -54,7 +55,7 @@ impl Revision {
         places.weigh(&self.shape, subtree, tilts, self.trust, |node| self.is_loose(node))
     }
 
-    /// Returns the results of `work` for some subtrees, computed on all cores.
+    /// Returns the results of `work` for the given subtrees, computed on all cores.
     fn each<R: Send>(&self, nodes: &[usize], work: impl Fn(&mut Places, usize, Finding) -> R + Sync) -> Vec<R> {
         const GRAIN: usize = 1 << 16;
         let ranges = parallel::ranges(nodes.len(), GRAIN.div_ceil(self.shape.n_nodes()));
@@ -69,7 +70,7 @@ impl Revision {
         found.into_iter().flatten().collect()
     }
 
-    /// Moves subtrees if answers favour another place.
+    /// Moves subtrees whose answers favour another place.
     pub(super) fn settle(&mut self) {
         let mut places = Places::default();
         // Skip subtrees without new answers, because their posterior has not changed.
@@ -108,12 +109,13 @@ impl Revision {
         self.evidence.read(&self.shape, &self.lengths);
     }
 
-    /// Returns the subtrees for which a question is worth more than `least` triplets, with this value, largest first.
+    /// Returns the subtrees for which a question is worth more than `least` triplets, with the values of these
+    /// questions. The largest value comes first.
     pub(super) fn doubts(&self, least: f64) -> Vec<(f64, usize)> {
         let nodes: Vec<usize> = (0..self.shape.n_nodes()).collect();
         let mut found = self.each(&nodes, |places, node, _| {
             let value = places.ask(&self.shape, node, self.trust).map_or(0.0, |(_, value)| value);
-            // If answers say that no two leaves are closer, more questions about this subtree are useless.
+            // Each answer that no two leaves are closer makes more questions about this subtree less useful.
             let none = self.evidence.none(&self.shape, node) as f64;
             (value * self.shape.size(node) as f64 / ((1.0 + none) * (1.0 + none)), node)
         });
@@ -122,7 +124,7 @@ impl Revision {
         found
     }
 
-    /// Returns the best question about a subtree that may be asked and whose leaves aren't in `taken`.
+    /// Returns the best question about a subtree that was not asked yet and has no leaf in `taken`.
     pub(super) fn question(
         &self,
         subtree: usize,
@@ -154,7 +156,8 @@ impl Revision {
         None
     }
 
-    /// Draws a leaf below a node, not in `taken` and not below the avoided node. Leaves with few answers are preferred.
+    /// Draws a leaf below a node, not in `taken` and not below the node `avoided`. Leaves with few answers are
+    /// preferred.
     fn draw(&self, node: usize, avoided: Option<usize>, taken: &[u32], random: &mut ChaCha8Rng) -> Option<u32> {
         let Self { shape, evidence, .. } = self;
         let span = avoided.map(|node| shape.span(node));
@@ -173,7 +176,7 @@ impl Revision {
         (!best.is_empty()).then(|| best[random.random_range(0..best.len())])
     }
 
-    /// Returns the tree. A node from splitting one with many children is removed if no answer agrees with it, or if
+    /// Returns the tree. A node that splits a node with many children is removed if no answer agrees with it, or if
     /// more answers say that no two leaves are closer.
     pub(super) fn tree(&self) -> Result<Dendrogram> {
         let n = self.shape.n_leaves();

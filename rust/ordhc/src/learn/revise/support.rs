@@ -1,18 +1,19 @@
-//! The support of nodes by answers.
+//! The support of inner nodes by answers.
 
 use crate::tree::Topology;
 
-/// Returns, for each inner node, the share of answers that agree with it among the relevant answers, or NaN if there
-/// are none.
+/// Returns, for each inner node, the share of the relevant answers that agree with it. The share is NaN if no answer is
+/// relevant.
 ///
-/// A node separates two leaves from a third. An answer about three leaves is relevant for the nodes above two of them
-/// but not the third. The answer agrees if the third leaf is the odd one out.
+/// A node separates two leaves from a third. An answer about three leaves is relevant for the nodes that are above two
+/// of the leaves but not above the third. The answer agrees if the third leaf is the odd one out.
 pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tree: &Topology) -> Vec<f64> {
     let (n, m) = (tree.n_leaves(), tree.n_inner());
     let mut above: Vec<usize> = tree.parents().iter().map(|&node| node as usize).collect();
     above[tree.root()] = usize::MAX;
     let mut votes = vec![[0u64; 2]; m];
-    // For each node: the leaves of the current question that are below it (as bits), and the number of that question.
+    // For each node: the index of the last question with a leaf below the node, and the leaves of that question that
+    // are below (as bits).
     let mut held = vec![(usize::MAX, 0u8); m];
     for (number, (leaves, answer)) in answers.enumerate() {
         for (at, &leaf) in leaves.iter().enumerate() {
@@ -29,7 +30,7 @@ pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tre
                 node = above[node];
             }
         }
-        // All nodes above two of the leaves are above the first or the second leaf.
+        // Every node above two of the leaves is above the first or the second leaf.
         for first in 0..2 {
             let mut node = above[leaves[first] as usize];
             while node != usize::MAX && held[node - n].1 != 0b111 {

@@ -1,22 +1,22 @@
-//! One tree of many answers, in which every new answer moves only the leaves that it is about.
+//! One tree that follows the answers: each new answer moves only the leaves that it is about.
 //!
-//! Trees drawn from the posterior take time in proportion to all answers, and each move of a leaf takes time in
-//! proportion to all leaves. Here the time for an answer depends on neither:
+//! Drawing trees from the posterior takes time in proportion to the number of all answers. Each move of a leaf there
+//! takes time in proportion to the number of all leaves. Here the time for an answer depends on neither number:
 //!
-//! * A place of a leaf is scored only along the paths from the leaves with which it was compared to the root.
-//! * A leaf is moved when its number of answers has grown by a quarter. So a leaf with m answers was moved about
-//!   4 ln m times, and at most `MOVES` leaves are moved between two questions.
-//! * A move uses at most `ANSWERS` of the leaf's answers: the last ones, and others that are spread evenly.
+//! * The places of a leaf are scored only along the paths from the leaves with which it was compared to the root.
+//! * A leaf is moved when its number of answers has grown by a quarter. So a leaf with m answers was moved about 4 ln m
+//!   times. At most `MOVES` leaves are moved between two questions.
+//! * A move uses at most `ANSWERS` of the leaf's answers: the last answers, and others that are spread evenly.
 //!
-//! If most answers are new (after an import), the tree begins again, as the average linkage of AddS.
+//! If most answers are new (after an import), the tree is rebuilt as the average linkage of AddS.
 //!
 //! A question is about a leaf whose place is uncertain, given the rest of the tree. Likely places of this leaf are
 //! drawn. The other leaves of the question are taken near two of these places, and the question with the most expected
-//! information is asked. Leaves are placed one after the other, because a place in a poor tree means little: new leaves
-//! are asked about when few places are uncertain.
+//! information is asked. New leaves are added when few places are uncertain, because a place in a poor tree means
+//! little.
 //!
-//! The tree depends only on the answers and on the numbers of answers at which questions were wanted. So the events of
-//! a session give the same questions when they are replayed.
+//! The tree depends only on the answers, and on the numbers of answers when questions were wanted. So a replay of the
+//! events of a session gives the same questions.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -41,45 +41,47 @@ use shape::{NONE, Place, Shape};
 
 /// The largest number of leaves that are moved when a question is wanted.
 const MOVES: usize = 8;
-/// The largest number of answers that a move uses, and the number of nodes that it may visit.
+/// The largest number of answers that a move uses, and the largest number of nodes that a move visits.
 const ANSWERS: usize = 256;
 const VISITS: usize = 150_000;
-/// The number of a leaf's last answers that a move uses in any case.
+/// The number of a leaf's last answers that every move uses.
 const LAST: usize = 32;
-/// The number of answers of a moved leaf that are compared with the tree.
+/// The number of answers about a moved leaf that are compared with the tree, to learn how reliable answers are.
 const OBSERVED: usize = 8;
-/// If at least this number of answers is new, and these are most, the tree begins again.
-const ANEW: usize = 1_000;
-/// The largest number of leaves for which the tree begins with a linkage: above, the similarities take too much memory.
+/// The tree is rebuilt if at least this number of answers is new, and most answers are new.
+const REBUILD: usize = 1_000;
+/// The largest number of leaves for which the tree is rebuilt by a linkage. For more leaves, the similarities take too
+/// much memory.
 const LINKED: usize = 8_000;
-/// The number of answers for each leaf that the linkage uses.
+/// The number of answers per leaf that the linkage uses.
 const LINKED_ANSWERS: usize = 100;
-/// The largest numbers of leaves and of answers of a subtree that a move of the subtree uses. Most answers about its
-/// leaves compare leaves within the subtree, and say nothing about its place.
+/// A move of a subtree uses at most `SUBTREE` of its leaves and `OF_SUBTREE` answers. Most answers about leaves of the
+/// subtree compare leaves within the subtree, and say nothing about its place.
 const SUBTREE: usize = 64;
 const OF_SUBTREE: usize = 4_096;
-/// A subtree moves if the log-likelihood rises by this number: a few wrong answers must not move many leaves.
+/// A subtree moves if the log-likelihood rises by at least this number, so that a few wrong answers do not move many
+/// leaves.
 const SURE: f64 = 2.0;
-/// The number of times that all leaves and subtrees are moved for the tree.
+/// The number of times that all leaves and subtrees are moved for the result of `tree`.
 const SWEEPS: usize = 8;
 
-/// A tree, and what is needed to move its leaves.
+/// A tree, and the data for moving its leaves.
 #[derive(Debug, Clone)]
 pub(super) struct Local<const K: usize> {
     shape: Shape,
     logs: Vec<f64>,
-    /// For each leaf: the numbers of its answers.
+    /// For each leaf: the indices of the answers about this leaf.
     of_leaf: Vec<Vec<u32>>,
-    /// For each answer: the number of its person.
+    /// For each answer: the index of its person.
     people: Vec<u32>,
     numbers: HashMap<Option<u32>, u32>,
     reliability: Reliability,
-    /// The leaves whose places are due to be drawn, and for each leaf whether it is one of them and the number of
-    /// answers at which it will be.
+    /// The leaves whose places must be drawn. For each leaf: whether it is one of these leaves, and the number of
+    /// answers at which it becomes one.
     due: VecDeque<u32>,
     is_due: Vec<bool>,
     next: Vec<usize>,
-    /// For each leaf: the entropy of its place when it was last moved, in nats.
+    /// For each leaf: the entropy of its place after its last move, in nats.
     entropies: Vec<f64>,
     places: Places,
     inside: Vec<bool>,
@@ -118,11 +120,11 @@ impl<const K: usize> Local<K> {
         self.shape.n_placed() as usize
     }
 
-    /// Takes the answers that are new, and moves leaves that they are about.
+    /// Adds the new answers, and moves leaves that these answers are about.
     pub(super) fn learn(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let known = self.n_answers();
         self.take(&answers[known..]);
-        if answers.len() - known >= ANEW.max(known) {
+        if answers.len() - known >= REBUILD.max(known) {
             return self.begin(answers, monitor);
         }
         for _ in 0..MOVES {
@@ -154,7 +156,7 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Begins a new tree. The leaves of a linkage are moved later, when questions are wanted.
+    /// Rebuilds the tree. The leaves of a linkage are moved later, when questions are wanted.
     fn begin(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let n = self.of_leaf.len();
         let seen: Vec<u32> = (0..n as u32).filter(|&leaf| !self.of_leaf[leaf as usize].is_empty()).collect();
@@ -176,7 +178,7 @@ impl<const K: usize> Local<K> {
         Ok(())
     }
 
-    /// Moves a leaf, and compares its answers with the tree.
+    /// Moves a leaf, and compares answers about this leaf with the tree.
     fn move_leaf(&mut self, answers: &[Answer<K>], leaf: u32) {
         let count = self.of_leaf[leaf as usize].len();
         self.next[leaf as usize] = count + 1 + if count < 8 { 0 } else { count / 4 };
@@ -185,8 +187,8 @@ impl<const K: usize> Local<K> {
         self.observe(answers, leaf);
     }
 
-    /// Moves a random node above a leaf to a better place. Each node is moved half as often as the node below, because
-    /// answers about one leaf are evidence about one leaf only.
+    /// Moves a random node above a leaf to a better place. Each node is chosen half as often as its child on this path,
+    /// because answers about one leaf are evidence mostly about this leaf.
     fn move_above(&mut self, answers: &[Answer<K>], leaf: u32) {
         let levels = 1 + self.random.random::<u64>().trailing_zeros();
         let mut node = leaf;
@@ -199,8 +201,8 @@ impl<const K: usize> Local<K> {
         self.move_subtree(answers, node);
     }
 
-    /// Puts a subtree at the best place given the rest of the tree. A subtree stays if no place is better. A new leaf is
-    /// put at a place that is drawn, because its first answers leave many places open.
+    /// Puts a subtree at the best place, given the rest of the tree. The subtree stays if no place is better. A new
+    /// leaf is put at a random likely place, because its first answers leave many places possible.
     fn move_subtree(&mut self, answers: &[Answer<K>], top: u32) {
         if self.shape.root == NONE {
             self.shape.put(top, Place::beside(NONE));
@@ -221,7 +223,7 @@ impl<const K: usize> Local<K> {
         self.random = random;
     }
 
-    /// Scores and weighs the places of a subtree that is cut off.
+    /// Computes the scores and weights of all places of a subtree that was cut off.
     fn score(&mut self, answers: &[Answer<K>], top: u32, random: &mut ChaCha8Rng) {
         let mut leaves = vec![top];
         if !self.shape.is_leaf(top) {
@@ -232,7 +234,7 @@ impl<const K: usize> Local<K> {
         let size = leaves.len() as u32;
         let rest = Rest { shape, logs, reliability, size, inside };
         places.begin();
-        // Deep trees have long paths. A random leaf shows how long.
+        // Deep trees have long paths. Estimate the length by the depth of a random leaf.
         let some = shape.leaf_under(shape.root, random.random_range(0..shape.size(shape.root)));
         let limit = if leaves.len() == 1 { ANSWERS } else { OF_SUBTREE };
         let total = (VISITS / (2 * shape.depth(some) + 2)).clamp(LAST, limit);
@@ -249,7 +251,7 @@ impl<const K: usize> Local<K> {
         leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
-    /// Compares some answers about a leaf with the tree.
+    /// Compares some answers about a leaf with the tree, to learn how reliable answers are.
     fn observe(&mut self, answers: &[Answer<K>], leaf: u32) {
         let Self { shape, logs, reliability, of_leaf, people, .. } = self;
         for number in some_of(&of_leaf[leaf as usize], OBSERVED) {
@@ -313,14 +315,14 @@ impl<const K: usize> Local<K> {
     }
 }
 
-/// Returns the last numbers, and others that are spread evenly, at most `most`.
+/// Returns at most `most` of the numbers: the last ones, and others that are spread evenly.
 fn some_of(numbers: &[u32], most: usize) -> impl Iterator<Item = u32> {
     let (older, last) = numbers.split_at(numbers.len().saturating_sub(LAST.min(most.div_ceil(2))));
     let some = (most - last.len().min(most)).min(older.len());
     (0..some).map(move |at| older[at * older.len() / some]).chain(last.iter().copied())
 }
 
-/// Returns the answer that a tree expects, and the logarithm of the ratio of the sizes of the two clusters that the
+/// Returns the answer that a tree predicts, and the logarithm of the ratio of the sizes of the two clusters that the
 /// question compares. Returns `None` if the clusters are the same.
 fn expected<const K: usize>(shape: &Shape, logs: &[f64], leaves: [u32; K]) -> Option<(i8, f64)> {
     let log = |a: u32, b: u32| logs[shape.size(shape.join(a, b)) as usize];

@@ -8,11 +8,11 @@ use crate::sorting::order_by_key;
 
 /// The number of random questions from which the best one is chosen.
 const CANDIDATES: usize = 200;
-/// The same number for a list. The number is smaller because trees often disagree most about questions that no tree
-/// explains, and recorded answers to these say little.
+/// The number of random questions from a list. A larger number would be worse: trees often disagree most about
+/// questions that no tree explains, and recorded answers to such questions say little.
 const OF_A_LIST: usize = 10;
 
-/// All questions, or those of a list, each as often as the list contains it.
+/// The questions that may be asked: all, or those of a list, each as often as the list contains it.
 #[derive(Debug, Clone)]
 pub(super) enum Pool<const K: usize> {
     All,
@@ -28,7 +28,7 @@ impl<const K: usize> Pool<K> {
         Self::Some(rows)
     }
 
-    /// Returns random questions about some leaves, or all of a short list.
+    /// Returns random questions about some leaves. Returns all questions of a short list.
     pub(super) fn candidates(&self, leaves: &[u32], random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
         let n = leaves.len() as u32;
         let named = |question: [u32; K]| question.map(|at| leaves[at as usize]);
@@ -40,7 +40,7 @@ impl<const K: usize> Pool<K> {
         }
     }
 
-    /// Removes a question that is asked.
+    /// Removes a question that is asked from the list.
     pub(super) fn take(&mut self, leaves: [u32; K]) {
         let Self::Some(rows) = self else { return };
         if let Ok(at) = rows.binary_search_by_key(&key(leaves), |&row| key(row)) {
@@ -59,7 +59,7 @@ impl<const K: usize> Pool<K> {
     }
 }
 
-/// Returns random different leaves, or two random different pairs of them.
+/// Returns random different leaves (`K` = 3), or two different random pairs (`K` = 4).
 fn any<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     loop {
         let leaves = [(); K].map(|()| random.random_range(0..n));
@@ -75,7 +75,7 @@ fn any<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     }
 }
 
-/// Returns two random pairs of three different leaves.
+/// Returns two random pairs that share their first leaf, of three different leaves.
 fn anchored<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     let [a, b, c]: [u32; 3] = any(n, random);
     std::array::from_fn(|at| [a, b, a, c][at])

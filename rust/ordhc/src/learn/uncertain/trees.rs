@@ -15,8 +15,9 @@ use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 
 /// Returns trees drawn from the posterior of some answers. The order of the answers does not matter.
 ///
-/// Answers about uncertain parts make a poor tree by themselves, and a chain may never correct its largest parts. So
-/// chains start at several trees. After half of the sweeps, all chains start again at the most likely tree.
+/// Answers about uncertain parts give a poor tree by themselves, and a chain may never correct the largest parts of
+/// that tree. So a first run, with half of the sweeps, starts its chains at several trees. Then all chains start at the
+/// most likely tree of this run.
 pub(super) fn draw<const K: usize>(
     n: usize,
     answers: &[Answer<K>],
@@ -28,7 +29,7 @@ pub(super) fn draw<const K: usize>(
     let mut number = 0;
     for (leaves, answer, person) in answers {
         let told = said(leaves.map(|leaf| leaf as i32), answer);
-        // For an answer that says nothing, each possible answer counts with equal weight.
+        // If an answer says nothing, give all possible answers the same weight.
         let weight = 1.0 / told.len() as f64;
         for one in told {
             for row in one {
@@ -60,7 +61,7 @@ pub(super) fn draw<const K: usize>(
     sample_from(&answers, &belonging, &starts, sampling, monitor)
 }
 
-/// Returns the average linkage of AddS of some answers.
+/// Returns the AddS average linkage of some answers.
 pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
     let mut rows: Vec<[i32; K]> = memory::room("comparisons", answers.len() * if K == 4 { 1 } else { 2 })?;
     for (leaves, answer, _) in answers {
@@ -74,10 +75,10 @@ pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: O
     Agglomeration::new(Rule::Average).monitor(monitor).run_in_place(&mut pairs, Layout::Condensed, Kind::Similarity)
 }
 
-/// Returns the answers in a canonical order, each with the number of its person, and the number of people.
+/// Returns the answers in a canonical order, each with the index of its person, and the number of people.
 ///
-/// People are numbered by their answers. So neither their original numbers nor the order of answers matters. Unknown
-/// people count as one person.
+/// People are indexed in the order of their answers. So neither their original numbers nor the order of the answers
+/// matters. All unknown people count as one person.
 fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>, usize) {
     let mut sorted = answers.to_vec();
     sorted.sort_unstable_by_key(|&(leaves, answer, who)| (who, leaves, answer));
@@ -97,7 +98,7 @@ fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>
 }
 
 /// Returns the comparisons of an answer: two triplets for an odd one out, or one comparison of two pairs. For an answer
-/// that says nothing, returns those of all possible answers.
+/// that says nothing, returns the comparisons of each possible answer.
 fn said<const K: usize>(leaves: [i32; K], answer: i8) -> Vec<Vec<[i32; K]>> {
     let row = |at: [usize; 4]| std::array::from_fn(|place| leaves[at[place]]);
     let all = if K == 4 {
@@ -115,7 +116,7 @@ fn said<const K: usize>(leaves: [i32; K], answer: i8) -> Vec<Vec<[i32; K]>> {
     vec![all[at].clone()]
 }
 
-/// Returns one tree that summarizes the likely ones. Leaves without answers are joined last.
+/// Returns one tree that summarizes the likely trees. Leaves without answers are joined last.
 pub(super) fn best_tree<const K: usize>(
     n: usize,
     answers: &[Answer<K>],

@@ -20,9 +20,9 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     let tree = shape.tree(&found, &mut notes)?;
     monitor.advance(0)?;
     let has_node_numbers = !found.inner.is_empty();
-    // `numbers` is the final number of each inner node as read.
+    // `numbers` has, for each inner node in the order of the text, its number in the result.
     let (tree, numbers) = match has_node_numbers {
-        true => (tree, shape.told_numbers(&found)?),
+        true => (tree, shape.comment_numbers(&found)?),
         false => {
             let (tree, order) = tree.sorted();
             let mut numbers = vec![0; order.len() - n];
@@ -45,32 +45,32 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     Ok(NewickTree { tree, annotations, is_numbered, has_node_numbers, note })
 }
 
-/// A node without children, or with more than one.
+/// A node that is kept: it has no children, or more than one.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
-    /// The node's index among the nodes as read.
+    /// The index of the node among the nodes of the text.
     source: usize,
-    /// The length of the branch up to the next kept node.
+    /// The length of the branch to the next kept node above.
     length: f64,
-    /// The node's number among the leaves, or among the inner nodes.
+    /// The index of the node among the leaves if it is a leaf, and among the inner nodes otherwise.
     number: u32,
     /// The index of the node's first child in `children`.
     first: u32,
     n_children: u32,
 }
 
-/// The tree without nodes of one child.
+/// The tree without the nodes that have one child.
 struct Shape {
     n: usize,
     /// The nodes, children before parents, with the root last.
     nodes: Vec<Kept>,
     children: Vec<u32>,
-    /// The nodes with one child, as read.
+    /// The indices of the nodes with one child, among the nodes of the text.
     passed: Vec<usize>,
 }
 
 impl Shape {
-    /// `leaves` is the number of each leaf, in the order of the text.
+    /// `leaves` has the number of each leaf, in the order of the text.
     fn of(found: &[Node], leaves: &[u32]) -> Self {
         let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new(), passed: Vec::new() };
         let mut open: Vec<u32> = Vec::new();
@@ -101,11 +101,15 @@ impl Shape {
         self.nodes.iter().enumerate().filter(|(_, node)| node.n_children > 0)
     }
 
-    /// Returns the tree, with inner nodes numbered as they are read, or as comments say.
+    /// Returns the tree. Inner nodes have the numbers in comments if there are any, and are numbered in the order of
+    /// the text otherwise.
     fn tree(&self, found: &Found, notes: &mut Vec<String>) -> Result<Tree> {
         let n = self.n;
-        let numbers =
-            if found.inner.is_empty() { (0..).take(self.nodes.len() - n).collect() } else { self.told_numbers(found)? };
+        let numbers = if found.inner.is_empty() {
+            (0..).take(self.nodes.len() - n).collect()
+        } else {
+            self.comment_numbers(found)?
+        };
         let label = |node: &Kept| match node.n_children {
             0 => node.number as usize,
             _ => n + numbers[node.number as usize] as usize,
@@ -148,7 +152,7 @@ impl Shape {
         }
         if missing > 0 {
             notes.push(format!(
-                "{missing} of {} branches have no length, so that some paths have none",
+                "{missing} of {} branches have no length, so some paths have no length",
                 below_root.len()
             ));
         }
@@ -156,7 +160,7 @@ impl Shape {
     }
 
     /// Returns the numbers that comments give to the inner nodes, counted from the first inner node.
-    fn told_numbers(&self, found: &Found) -> Result<Vec<u32>> {
+    fn comment_numbers(&self, found: &Found) -> Result<Vec<u32>> {
         let inner = self.numbers_of_sources(found.nodes.len());
         let mut numbers = vec![NONE; self.nodes.len() - self.n];
         let mut seen = vec![false; numbers.len()];
@@ -173,7 +177,7 @@ impl Shape {
         }
     }
 
-    /// Returns, for each node as read, its number among the inner nodes.
+    /// Returns, for each node of the text, its index among the inner nodes.
     fn numbers_of_sources(&self, n_nodes: usize) -> Vec<u32> {
         let mut numbers = vec![NONE; n_nodes];
         self.inner().for_each(|(_, node)| numbers[node.source] = node.number);
@@ -230,7 +234,7 @@ fn numbering(what: String) -> Error {
     Error::Line { line: 1, reason: format!("comments number the inner nodes: {what}") }
 }
 
-/// Returns the length of two consecutive branches.
+/// Returns the sum of two lengths, where NaN is an unknown length that is ignored.
 fn sum(a: f64, b: f64) -> f64 {
     if a.is_nan() {
         b
@@ -241,7 +245,7 @@ fn sum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Returns the leaves' numbers, if the text has them, and whether the text has numbers only.
+/// Returns the numbers of the leaves if the text has them, and whether the text has numbers instead of names.
 fn leaf_numbers(found: &Found) -> (Option<Vec<u32>>, bool) {
     let n = found.leaves.len();
     let plain = |label: &Label| if label.is_quoted { None } else { plain_number(&label.text) };

@@ -18,13 +18,13 @@ impl Label {
         self.support().and_then(number)
     }
 
-    /// Returns the part of the label that is the support.
+    /// Returns the part of the label that is the support, or `None` if the label is a name.
     pub(super) fn support(&self) -> Option<&str> {
         if self.is_quoted { None } else { support(&self.text) }
     }
 }
 
-/// Returns the whole text if it is a number. For several numbers such as `95.2/98`, returns the last, which is the
+/// Returns the whole text if it is a number. Returns the last of several numbers such as `95.2/98`, because this is the
 /// bootstrap support in IQ-TREE's output.
 fn support(text: &str) -> Option<&str> {
     if text.split('/').all(|part| number(part).is_some()) { text.rsplit('/').next() } else { None }
@@ -39,13 +39,15 @@ pub(super) fn ends_label(byte: u8) -> bool {
     b"()[]:;,'".contains(&byte) || byte.is_ascii_whitespace()
 }
 
-/// Returns the name of a leaf as it must be written. A `_` without quotes would be read as a blank.
+/// Returns the name of a leaf as it must be written. Names with special characters are quoted. For example, `_` without
+/// quotes would be read as a blank.
 pub(super) fn leaf_label(name: &str) -> String {
     let special = |c: char| c.is_whitespace() || c.is_control() || "()[]{}:;,'\"=\\_".contains(c);
     if name.is_empty() || name.contains(special) { quoted(name) } else { name.to_string() }
 }
 
-/// Returns the name of an inner node as it must be written. A number without quotes would be read as support.
+/// Returns the name of an inner node as it must be written. Numbers are quoted, because a number without quotes would
+/// be read as support.
 pub(super) fn node_label(name: &str) -> String {
     if support(name).is_some() { quoted(name) } else { leaf_label(name) }
 }
@@ -54,7 +56,7 @@ pub(super) fn quoted(name: &str) -> String {
     format!("'{}'", name.replace('\'', "''"))
 }
 
-/// Returns a share in percent without rounding, so that [`of_percent`] restores the same share.
+/// Returns a share as a percentage without rounding, so that [`of_percent`] restores the same share.
 pub(super) fn percent(share: f64) -> String {
     let scientific = format!("{share:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -74,13 +76,13 @@ pub(super) fn percent(share: f64) -> String {
     format!("{}.{}", &digits[..before], &digits[before..])
 }
 
-/// Returns the share that is written in percent, rounded once.
+/// Returns the share of a percentage. The share is rounded only once.
 pub(super) fn of_percent(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     number(&format!("{mantissa}e{}", exponent.parse::<i64>().ok()?.saturating_sub(2)))
 }
 
-/// Returns the beginning of a name, without characters that disturb a terminal.
+/// Returns the beginning of a name, without characters that could change the state of a terminal.
 pub(super) fn shown(name: &str) -> String {
     const LIMIT: usize = 60;
     let mut shown = String::new();

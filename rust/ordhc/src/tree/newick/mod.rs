@@ -15,7 +15,7 @@ use crate::error::{Error, Result, check_len};
 pub use read::{NewickTree, Underscores};
 pub use text::Newick;
 
-/// Everything a tree has besides nodes, heights and lengths. A field is `None` if the tree lacks it.
+/// The data of a tree besides its nodes, heights and lengths. A field is `None` if the tree does not have it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotations {
     /// The names of the leaves.
@@ -24,10 +24,10 @@ pub struct Annotations {
     pub node_names: Option<Vec<Option<String>>>,
     /// The support of each inner node, from 0 to 1, or NaN if unknown.
     pub support: Option<Vec<f64>>,
-    /// True if support is written as a share, false if in percent.
+    /// True if support is written as a share, false if it is written in percent.
     pub shares: bool,
-    /// The leaves in the order of the text, as read. The children of each node are written in the order of their first
-    /// leaves. If `None`, children are written in the order of their labels, with single leaves first.
+    /// The leaves in the order of the text that was read. The children of each node are written in the order of their
+    /// first leaves. If `None`, children are written in the order of their labels, with single leaves first.
     pub standing: Option<Vec<u32>>,
 }
 
@@ -60,11 +60,11 @@ impl Annotations {
 impl Dendrogram {
     /// Reads Newick text. Returns the tree, and the leaves' names in the order of the text.
     ///
-    /// [`NewickTree`] describes the format, and has all other contents of the text. In a tree with its shape only, the
-    /// height of a node is the number of levels below.
+    /// [`NewickTree`] describes the format and returns all other contents of the text. If the text has neither heights
+    /// nor lengths, the height of a node is the number of levels below.
     ///
     /// # Errors
-    /// Text that is not valid, with its line; lengths of a tree that is not ultrametric.
+    /// Invalid text, with its line; lengths of a tree that is not ultrametric.
     ///
     /// ```
     /// let (tree, names) = ordhc::Dendrogram::from_newick("((a:1,b:1):2,c:3);")?;

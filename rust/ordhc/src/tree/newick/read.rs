@@ -8,7 +8,7 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::Tree;
 
-/// The meaning of underscores outside of quotes.
+/// The meaning of underscores without quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Underscores {
     /// Underscores are blanks, as the format defines.
@@ -24,16 +24,16 @@ named!(Underscores, "underscores", {
 
 /// A tree read from Newick text.
 ///
-/// * **Names**: within quotes, `''` is one quote. Outside of quotes `_` is a blank, as in the format and in DendroPy,
+/// * **Names**: within quotes, `''` is one quote. Without quotes, `_` is a blank, as in the format and in DendroPy,
 ///   unless underscores are kept.
-/// * **Labels of inner nodes** are support if they are numbers outside of quotes, and otherwise names (as in Bio.Phylo,
+/// * **Labels of inner nodes** are support if they are numbers without quotes, and otherwise names (as in Bio.Phylo,
 ///   which also ignores the quotes). If one number is outside 0 to 100, all labels are names. Support is in percent,
-///   unless no number of the tree is above 1. For several numbers such as `95.2/98` (IQ-TREE) the last is used. Support
-///   is also read from comments: `support` (`[&support=98]`) and, if there is no other support, `posterior`, `prob`,
-///   `bootstrap`, and `B` of NHX.
+///   unless no number in the tree is above 1. Several numbers such as `95.2/98` (IQ-TREE) count as the last one.
+///   Support is also read from comments: `support` (`[&support=98]`) and, if there is no other support, `posterior`,
+///   `prob`, `bootstrap`, and `B` of NHX.
 /// * **Heights** are read from comments as [`Newick::heights`](super::Newick::heights) writes them. Without such
 ///   comments, the tree has the **branch lengths** of the text unchanged, or its shape only.
-/// * **Nodes with one child** are removed, and their lengths are added to the child's branch.
+/// * **Nodes with one child** are removed, and their lengths are added to the branch of the child.
 /// * **Comments** (`[&R]`, `[...]`) may be anywhere between labels, and may be nested.
 ///
 /// Leaves without a name, duplicate names and text after the tree are errors. The reader does not recurse, so deep
@@ -52,16 +52,16 @@ named!(Underscores, "underscores", {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewickTree {
-    /// The tree. Leaves have their numbers if the text has numbers, and otherwise are numbered in the order of the
+    /// The tree. Leaves have the numbers in the text if there are any, and otherwise are numbered in the order of the
     /// text. Inner nodes are numbered as in [`Tree::sorted`], unless comments number them.
     pub tree: Tree,
     /// All other contents of the text. The names of leaves are always present.
     pub annotations: Annotations,
-    /// True if leaves have numbers 0 to n - 1 instead of names.
+    /// True if the text has numbers 0 to n - 1 instead of names of leaves.
     pub is_numbered: bool,
     /// True if comments number the inner nodes. The inner nodes then have these numbers.
     pub has_node_numbers: bool,
-    /// A note on the parts of the text that the tree does not represent exactly.
+    /// A note on the parts of the text that the tree does not represent exactly, or `None`.
     pub note: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl NewickTree {
     pub fn read(text: &str, underscores: Underscores, monitor: Option<&Monitor>) -> Result<Self> {
         watched!(monitor);
         let marks = text.bytes().filter(|byte| b"(,".contains(byte)).count() as u64;
-        // Besides nodes, memory is needed for names, children, heights and merges.
+        // Nodes, names, children, heights and merges need memory.
         memory::check("the tree of the Newick text", text.len() as u64 + marks * (size_of::<Node>() as u64 + 150))?;
         let found = Scanner::new(text, underscores == Underscores::Kept).scan(monitor)?;
         assemble(found, monitor)

@@ -4,10 +4,10 @@ use super::labels::{Label, ends_label, number, shown};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// The number of nodes that are read between two calls of the monitor.
+/// The number of nodes that are read between two reports to the monitor.
 const STRIDE: usize = 4096;
 
-/// A node as read. Children come before parents.
+/// A node of the text. Children come before parents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) n_children: u32,
@@ -25,9 +25,10 @@ pub(super) struct Node {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) nodes: Vec<Node>,
-    /// The labels of the leaves, in the order of the text.
+    /// The labels of the inner nodes, with the indices of their nodes.
     pub(super) leaves: Vec<Label>,
-    /// The labels of inner nodes, with their nodes.
+    /// Values from comments, with the indices of their nodes: support, the numbers of inner nodes, the numbers of
+    /// leaves.
     pub(super) labels: Vec<(usize, Label)>,
     /// Values from comments, with their nodes: support, the numbers of inner nodes, the numbers of leaves.
     pub(super) support: Vec<(usize, String)>,
@@ -73,7 +74,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn scan(mut self, monitor: &Monitor) -> Result<Found> {
         let mut open: Vec<u32> = Vec::new();
         monitor.start(self.text.len() as u64);
-        let mut told = 0;
+        let mut reported = 0;
         self.comments()?;
         loop {
             // A node begins here.
@@ -99,11 +100,11 @@ impl<'a> Scanner<'a> {
             self.found.leaves.push(label);
             self.attributes(&mut node)?;
             self.found.nodes.push(node);
-            // The node ends. Nodes around it may end here too.
+            // The node ends. The nodes above it may end here too.
             loop {
                 if self.found.nodes.len().is_multiple_of(STRIDE) {
-                    monitor.advance((self.at - told) as u64)?;
-                    told = self.at;
+                    monitor.advance((self.at - reported) as u64)?;
+                    reported = self.at;
                 }
                 match (self.peek(), open.last_mut()) {
                     (Some(b','), Some(siblings)) => {
@@ -187,7 +188,7 @@ impl<'a> Scanner<'a> {
                 name.push('\'');
                 self.at += 1;
             } else if name.ends_with('\\') && !self.may_end_here() {
-                // Biopython writes quotes within names this way.
+                // Biopython writes a quote within a name as `\'`.
                 name.pop();
                 name.push('\'');
             } else {
@@ -196,13 +197,13 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns true if the following text may come after a label.
+    /// Returns true if the following text can come after a label.
     fn may_end_here(&self) -> bool {
         let next = self.text.as_bytes()[self.at..].iter().find(|byte| !byte.is_ascii_whitespace());
         next.is_none_or(|byte| b"(),:;[".contains(byte))
     }
 
-    /// Returns the text up to the next mark or blank.
+    /// Returns the text up to the next mark of the format or the next blank.
     fn word(&mut self) -> &'a str {
         let start = self.at;
         while self.byte().is_some_and(|byte| !ends_label(byte)) {
@@ -233,7 +234,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads the comments about the node that is pushed next.
+    /// Reads the comments about the node that will be added next.
     fn comments_of(&mut self, node: &mut Node) -> Result<()> {
         let this = self.found.nodes.len();
         while let Some(comment) = self.comment()? {
@@ -304,7 +305,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Returns the items of a comment: separated by colons after `&&NHX:`, and by commas after `&`.
+/// Returns the items of a comment. They are separated by colons after `&&NHX:`, and by commas after `&`.
 fn items(comment: &str) -> std::str::Split<'_, char> {
     match comment.strip_prefix("&&NHX") {
         Some(list) => list.split(':'),

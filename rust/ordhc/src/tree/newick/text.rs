@@ -14,8 +14,8 @@ use crate::tree::{Dendrogram, Tree};
 /// [`text`](Self::text) also reports to a monitor.
 ///
 /// Leaves are written by name (quoted if needed), or by number. Support is written as the label of a node, in percent.
-/// If a node also has a name, the name is the label, and support is in a comment, `[&support=93]`. Names that are
-/// numbers are quoted, to distinguish names from support.
+/// If a node also has a name, the name is the label, and support is in a comment, `[&support=93]`. Names of nodes that
+/// are numbers are quoted, to distinguish names from support.
 #[derive(Debug, Clone)]
 pub struct Newick<'a> {
     tree: Cow<'a, Tree>,
@@ -25,7 +25,8 @@ pub struct Newick<'a> {
 }
 
 impl Dendrogram {
-    /// Returns a builder that writes the tree as Newick text, with the annotations that are added.
+    /// Returns a builder that writes the tree as Newick text, with names, support and other annotations if they are
+    /// set.
     ///
     /// ```
     /// use ordhc::{Dendrogram, Kind};
@@ -75,7 +76,7 @@ impl<'a> Newick<'a> {
     /// Sets all annotations, replacing names and support.
     ///
     /// # Errors
-    /// Annotations whose lengths differ from the tree's.
+    /// Annotations whose lengths do not fit the tree.
     ///
     /// ```
     /// use ordhc::tree::{Annotations, Topology};
@@ -104,8 +105,8 @@ impl<'a> Newick<'a> {
     }
 
     /// Writes comments from which [`NewickTree::read`](crate::tree::NewickTree::read) restores the tree unchanged. The
-    /// comments are the heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`, and the numbers of leaves and inner
-    /// nodes if the text alone would give others.
+    /// comments are the heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`. If reading the text alone would give
+    /// other numbers, comments also have the numbers of leaves and inner nodes.
     #[must_use]
     pub fn heights(mut self) -> Self {
         self.heights = true;

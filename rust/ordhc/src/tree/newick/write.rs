@@ -11,7 +11,7 @@ use crate::monitor::Monitor;
 use crate::sorting::order_by_key;
 use crate::tree::{Dendrogram, Topology, Tree};
 
-/// The number of nodes that are written between two calls of the monitor.
+/// The number of nodes that are written between two reports to the monitor.
 const STRIDE: usize = 4096;
 
 enum Step {
@@ -43,7 +43,7 @@ impl<'a> Writer<'a> {
     pub(super) fn new(tree: &'a Tree, annotations: &'a Annotations, newick: &Newick<'_>) -> Self {
         let topology = tree.topology();
         let n = topology.n_leaves();
-        // If all percentages are at most 1, they would be read as shares, so shares are written.
+        // Percentages that are all at most 1 would be read as shares, so write shares in this case.
         let largest = annotations.support.iter().flatten().copied().fold(0.0, f64::max);
         let numbers = annotations.names.as_ref().is_some_and(|names| {
             let mut seen = vec![false; n];
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
         comment(text, &items);
     }
 
-    /// Writes the label and comments of an inner node, counted from the first inner node.
+    /// Writes the label and the comments of an inner node. Nodes are counted from the first inner node.
     fn node(&self, text: &mut String, node: usize) {
         let name = self.annotations.node_names.as_ref().and_then(|names| names[node].as_ref());
         let support = self.annotations.support.as_ref().map(|support| support[node]).filter(|share| !share.is_nan());
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Returns the shorter of two notations of a number, with and without an exponent. Both restore the exact value.
+/// Returns the shorter notation of a number, with or without an exponent. Both notations restore the exact value.
 fn shortest(x: f64) -> String {
     let (plain, scientific) = (x.to_string(), format!("{x:e}"));
     if scientific.len() < plain.len() { scientific } else { plain }
@@ -202,7 +202,7 @@ fn comment(text: &mut String, items: &[String]) {
     }
 }
 
-/// Returns the number that is written exactly like `name`, if there is one.
+/// Returns the number whose decimal digits are `name`, or `None` if `name` has other characters or is too large.
 pub(super) fn plain_number(name: &str) -> Option<usize> {
     let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if plain { name.parse().ok() } else { None }

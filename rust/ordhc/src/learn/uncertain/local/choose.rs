@@ -1,4 +1,4 @@
-//! The choice of questions about uncertain places.
+//! The choice of questions about leaves whose places are uncertain.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -7,31 +7,33 @@ use super::reliability::Reliability;
 use super::shape::{NONE, Shape};
 use super::{Answer, Local};
 
-/// The number of leaves of which places are drawn for a question, and the number from which these are chosen.
+/// The number of leaves whose places are drawn for a question, and the number of candidates for these leaves.
 const LEAVES: usize = 8;
 const FROM: usize = 32;
-/// A place is uncertain if its entropy is above this number of nats, unless the leaf has many answers: `FIRST`, and
-/// `A_DOUBLING` for each doubling of the number of placed leaves. Places among many siblings stay uncertain.
+/// A place is uncertain if its entropy is above `UNCERTAIN` nats. A leaf with many answers is not asked about any more,
+/// because places among many siblings stay uncertain. The limit is `FIRST` answers, and `A_DOUBLING` more for each
+/// doubling of the number of placed leaves.
 const UNCERTAIN: f64 = 1.0;
 const FIRST: f64 = 2.0;
 const A_DOUBLING: f64 = 1.3;
-/// The number of uncertain places, in addition to one for each open question, from which no new leaf is asked about.
+/// No new leaf is asked about if the number of uncertain places is at least this number plus the number of open
+/// questions.
 const FEW: usize = 3;
-/// The number of places of a leaf that are drawn, and of questions about the leaf that are compared.
+/// The number of places that are drawn for a leaf, and the number of questions about the leaf that are compared.
 const DRAWN: usize = 24;
 const QUESTIONS: usize = 16;
-/// The number of clusters in which another leaf of a question is looked for.
+/// The number of clusters in which another leaf for a question is searched.
 const TRIES: usize = 8;
 
-/// Likely places of a leaf that is cut off: the nodes that it may be beside.
+/// Likely places of a leaf that was cut off, as the nodes that it may be beside.
 struct Likely {
     leaf: u32,
     beside: Vec<u32>,
 }
 
 impl<const K: usize> Local<K> {
-    /// Returns random questions about those of the leaves `among` whose places are uncertain, each with its expected
-    /// information. For two pairs that share a leaf (`is_anchored`), this leaf comes first in both.
+    /// Returns random questions about leaves of `among` whose places are uncertain, each with its expected information.
+    /// If `is_anchored`, the two pairs share a leaf, which comes first in both.
     pub(in super::super) fn candidates(
         &mut self,
         answers: &[Answer<K>],
@@ -60,7 +62,7 @@ impl<const K: usize> Local<K> {
         found
     }
 
-    /// Returns some of the leaves `among` whose places are uncertain.
+    /// Returns some of the leaves `among` whose places are uncertain, or a mixture of leaves if all leaves have places.
     fn uncertain(&self, among: &[u32], n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
         let (placed, new): (Vec<u32>, Vec<u32>) = among.iter().partition(|&&leaf| self.shape.has(leaf));
         let many = (FIRST + A_DOUBLING * (placed.len() as f64).log2()) as usize;
@@ -78,7 +80,8 @@ impl<const K: usize> Local<K> {
             }
             return chosen;
         }
-        // Every leaf has a place. Take the most uncertain leaves of some, and a few others.
+        // All leaves have places. Draw some leaves; take the most uncertain half of `LEAVES` from them, and the rest at
+        // random.
         let mut all = some(&mut { placed }, FROM);
         all.sort_by(|&one, &other| self.entropies[other as usize].total_cmp(&self.entropies[one as usize]));
         let mut others = all.split_off(all.len().min(LEAVES / 2));
@@ -86,7 +89,7 @@ impl<const K: usize> Local<K> {
         all
     }
 
-    /// Returns the expected information of a question of a list, about the place of its leaf with the fewest answers.
+    /// Returns the expected information of a question of a list about the place of its leaf with the fewest answers.
     pub(in super::super) fn worth(&mut self, answers: &[Answer<K>], leaves: [u32; K], random: &mut ChaCha8Rng) -> f64 {
         let least = leaves.into_iter().min_by_key(|&leaf| (self.of_leaf[leaf as usize].len(), leaf));
         let Some(leaf) = least.filter(|_| self.shape.n_placed() > 2) else { return 0.0 };
@@ -99,14 +102,14 @@ impl<const K: usize> Local<K> {
         worth
     }
 
-    /// Draws places of a leaf that is cut off, given the rest of the tree.
+    /// Draws likely places of a leaf that was cut off, given the rest of the tree.
     fn likely(&mut self, answers: &[Answer<K>], leaf: u32, random: &mut ChaCha8Rng) -> Likely {
         self.score(answers, leaf, random);
         let beside = (0..DRAWN).map(|_| self.places.draw(&self.shape, random).beside).collect();
         Likely { leaf, beside }
     }
 
-    /// Returns the entropy of the answer over all places less the mean entropy at each place, in nats.
+    /// Returns the mutual information of the answer and the place, in nats.
     fn information(&self, likely: &Likely, leaves: [u32; K]) -> f64 {
         let Self { shape, logs, reliability, .. } = self;
         let mut others = leaves.iter().filter(|&&other| other != likely.leaf);
@@ -124,7 +127,7 @@ impl<const K: usize> Local<K> {
     }
 }
 
-/// Returns the probabilities of the answers if a leaf is beside a node.
+/// Returns the probability of each answer if a leaf is beside a node.
 fn answers_at<const K: usize>(
     shape: &Shape,
     logs: &[f64],
@@ -133,7 +136,8 @@ fn answers_at<const K: usize>(
     leaf: u32,
     beside: u32,
 ) -> [f64; 3] {
-    // The leaf joins another one where `beside` does, or at the new node if the other leaf is below `beside`.
+    // The leaf joins another leaf where `beside` joins it, or at the leaf's new parent if the other leaf is below
+    // `beside`.
     let size = |a: u32, b: u32| {
         let other = if a == leaf { b } else { a };
         if a != leaf && b != leaf { shape.size(shape.join(a, b)) } else { shape.size(shape.join(beside, other)) + 1 }
@@ -150,7 +154,7 @@ fn answers_at<const K: usize>(
     let [a, b] = [leaves[(at + 1) % 3], leaves[(at + 2) % 3]];
     let both = shape.size(shape.join(a, b));
     let [with_a, with_b] = [size(leaf, a), size(leaf, b)];
-    // At or above the join of the others, the leaf is the odd one out.
+    // If the leaf joins at or above the node where the two others join, the leaf is the odd one out.
     let (odd, difference) = if with_a == with_b {
         (at, logs[with_a as usize] - logs[both as usize])
     } else if with_a < with_b {
@@ -162,7 +166,7 @@ fn answers_at<const K: usize>(
     std::array::from_fn(|at| if at == odd { right } else { wrong })
 }
 
-/// Returns a question about a leaf and leaves near two of its likely places.
+/// Returns a question about a leaf and two leaves near two of its likely places.
 fn question<const K: usize>(
     shape: &Shape,
     likely: &Likely,
@@ -173,7 +177,7 @@ fn question<const K: usize>(
     let [first, second] = [(); 2].map(|()| likely.beside[random.random_range(0..likely.beside.len())]);
     let mut leaf_of = |node: u32| shape.leaf_under(node, random.random_range(0..shape.size(node)));
     let a = leaf_of(first);
-    // If the places have the same near leaves, the other leaf comes from the next larger cluster.
+    // Both places may have the same nearby leaf. Then take the other leaf from the next larger cluster.
     let clusters = std::iter::successors(Some(second), |&node| Some(shape.parent(node)).filter(|&above| above != NONE));
     let b = clusters.map(&mut leaf_of).take(TRIES).find(|&b| b != a)?;
     if K == 3 {

@@ -1,4 +1,4 @@
-//! The places of a subtree, scored by the answers about it alone.
+//! The possible places of a subtree, with scores from the answers about this subtree alone.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -7,38 +7,39 @@ use super::super::Answer;
 use super::reliability::{Reliability, says};
 use super::shape::{NONE, Place, Shape};
 
-/// Differences of scores that rounding errors can make.
+/// Smaller differences of scores may be rounding errors.
 const ROUNDED: f64 = 1e-9;
 
-/// A place beside a node, or the places of a whole part of the tree.
+/// The place beside a node, or all places in a part of the tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spot {
     pub(super) node: u32,
-    /// True if the place may be beside any leaf at or below the node: no answer distinguishes these places.
+    /// True if the place may be beside any leaf at or below `node`, because no answer distinguishes these places.
     pub(super) is_part: bool,
     /// The log-likelihood, up to a constant.
     pub(super) score: f64,
 }
 
-/// The log-likelihood of answers at each place of a subtree that was cut off.
+/// Scores each place of a subtree that was cut off by the log-likelihood of the answers.
 ///
 /// An answer about the subtree and two other leaves depends on the place only along the paths from these leaves to the
-/// root. So only the nodes of these paths are visited. The score of a place is the sum of `gains` over the node that it
-/// is beside and the nodes above. All places in a part that hangs on a path have the score of the path's node.
+/// root. So only the nodes of these paths are visited. The score of the place beside a node is the sum of `gains` over
+/// this node and all nodes above. If a part of the tree is not on any path, all its places have the score of the node
+/// above.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     gains: Vec<f64>,
-    /// The node belongs to the current subtree if its mark is the current one.
+    /// A node has a gain for the current subtree if its mark equals `mark`.
     marks: Vec<u32>,
     mark: u32,
     pub(super) spots: Vec<Spot>,
     open: Vec<(u32, f64)>,
     weights: Vec<f64>,
-    /// The entropy of the place, in nats.
+    /// The entropy of the distribution of places, in nats.
     pub(super) entropy: f64,
 }
 
-/// The data that do not change while a subtree is scored.
+/// The data that do not change while the places of a subtree are scored.
 #[derive(Clone, Copy)]
 pub(super) struct Rest<'a> {
     pub(super) shape: &'a Shape,
@@ -46,7 +47,7 @@ pub(super) struct Rest<'a> {
     pub(super) reliability: &'a Reliability,
     /// The number of leaves of the subtree.
     pub(super) size: u32,
-    /// The leaves of the subtree are marked.
+    /// For each leaf: true if it is in the subtree.
     pub(super) inside: &'a [bool],
 }
 
@@ -55,7 +56,7 @@ impl Rest<'_> {
         self.logs[self.shape.size(node) as usize]
     }
 
-    /// The logarithm of the size of a node together with the subtree.
+    /// Returns the logarithm of the number of leaves of a node and the subtree together.
     fn log_with(&self, node: u32) -> f64 {
         self.logs[(self.shape.size(node) + self.size) as usize]
     }
@@ -96,8 +97,9 @@ impl Places {
         self.gains[at] += gain;
     }
 
-    /// Adds values along the path from a node up to below `stop`. `value` returns the value of places beside a node, and
-    /// of places in parts that hang on the node. The value at `stop` is `top`.
+    /// Adds gains along the path from the node `from` up to the node below `stop`. `value` returns the score of the
+    /// places beside a node, and of the places in parts below the node that are not on the path. The score at `stop` is
+    /// `top`.
     #[inline]
     fn climb(&mut self, shape: &Shape, from: u32, stop: u32, value: impl Fn(u32) -> f64, top: f64) {
         let mut node = from;
@@ -140,7 +142,7 @@ impl Places {
         let top = rest.log(join);
         let value =
             |difference: f64, is_right: bool| rest.reliability.logs(level, difference.max(0.0))[usize::from(!is_right)];
-        // Above the join, the subtree is the odd one out.
+        // Above the node where `a` and `b` join, the subtree is the odd one out.
         let is_odd = odd != a && odd != b;
         let above = |node: u32| value(rest.log_with(node) - top, is_odd);
         let shape = rest.shape;
@@ -222,8 +224,8 @@ impl Places {
         }
     }
 
-    /// Sums the weights of the listed places. A part has the weight of as many places as it has leaves, so a subtree
-    /// without answers is put beside a random leaf (Yule's process).
+    /// Computes cumulative weights of the listed places. A part has the weight of as many places as it has leaves. So
+    /// without answers, a subtree is put beside a random leaf (as in Yule's process).
     pub(super) fn weigh(&mut self, shape: &Shape) {
         let most = self.spots.iter().map(|spot| spot.score).fold(f64::NEG_INFINITY, f64::max);
         self.weights.clear();
@@ -238,7 +240,7 @@ impl Places {
         self.entropy = sum.ln() - mean / sum;
     }
 
-    /// Draws the node beside which the subtree is put, in proportion to the weights.
+    /// Draws the node beside which the subtree is put, with probabilities in proportion to the weights.
     pub(super) fn draw(&self, shape: &Shape, random: &mut ChaCha8Rng) -> Place {
         let sum = self.weights[self.weights.len() - 1];
         let drawn = random.random::<f64>() * sum;
@@ -246,7 +248,7 @@ impl Places {
         self.place(shape, at, random)
     }
 
-    /// Returns the place with the highest score, or `before` if no score is higher by more than `least`.
+    /// Returns the place with the highest score. Returns `before` unless that score is higher by more than `least`.
     pub(super) fn best(&self, shape: &Shape, before: Place, least: f64, random: &mut ChaCha8Rng) -> Place {
         let up = |&node: &u32| Some(shape.parent(node)).filter(|&above| above != NONE);
         let path = std::iter::successors(Some(before.beside), up);

@@ -1,28 +1,29 @@
-//! How likely answers are right.
+//! Estimates of how often answers are right.
 
-/// Answers are classified by the logarithm (base 2) of the ratio of the sizes of the two clusters that they compare.
-/// There are `PER_DOUBLING` classes for each doubling.
+/// Answers are classified by how different the two clusters that they compare are: by the base-2 logarithm of the ratio
+/// of their sizes. There are `PER_DOUBLING` classes for each doubling.
 const PER_DOUBLING: f64 = 4.0;
 const CLASSES: usize = 48;
-/// People have one of these numbers of reliabilities, in equal steps from 0 (guesses) to 1 (usual).
+/// The number of levels of reliability of a person, in equal steps from 0 (guesses) to 1 (usual).
 const LEVELS: usize = 8;
-/// The weights of the priors of a class and of a person, in answers.
+/// The weights of the priors for a class and for a person, as numbers of answers.
 const PRIOR_OF_CLASS: f64 = 50.0;
 const PRIOR_OF_PERSON: f64 = 10.0;
 /// Earlier answers lose half of their weight after this number of observations.
 const HALF_LIFE: f64 = 20_000.0;
-/// The limits of the probability that an answer is right beyond guessing.
+/// The limits of the share of right answers beyond chance.
 const LEAST: f64 = 0.25;
 const MOST: f64 = 0.97;
 
-/// For each class and each person: how often answers agree with the tree. The result is two tables of logarithms.
+/// Estimates, for each class and each person, how often answers agree with the tree. Stores the results as logarithms.
 #[derive(Debug, Clone)]
 pub(super) struct Reliability {
     /// The probability of a right answer by guessing: 1/3, or 1/2 for two pairs.
     chance: f64,
-    /// For each class: the weighted numbers of answers that agree, and of all answers.
+    /// For each class: the weighted number of answers that agree with the tree, and of all answers.
     classes: Vec<[f64; 2]>,
-    /// For each person, and for all: the numbers of answers that agree beyond chance, and that are expected to.
+    /// For each person, and for all people: the number of answers that agree beyond chance, and the expected value of
+    /// this number.
     people: Vec<[f64; 2]>,
     all: [f64; 2],
     /// For each level and class: the logarithms of the probabilities of the right answer and of one wrong answer.
@@ -45,9 +46,10 @@ impl Reliability {
         new
     }
 
-    /// Returns the share of right answers beyond chance, of a class.
+    /// Returns the share of right answers beyond chance in a class.
     fn excess(&self, class: usize) -> f64 {
-        // The prior: Luce's choice with heights that rise by 1.2 for each doubling, and some random answers.
+        // The prior is Luce's choice rule, with heights that rise by 1.2 for each doubling, mixed with some random
+        // answers.
         let power = (1.2 * (class as f64 + 0.5) / PER_DOUBLING).exp();
         let others = 1.0 / self.chance - 1.0;
         let prior = 0.9 * power / (power + others) + 0.1 * self.chance;
@@ -73,33 +75,33 @@ impl Reliability {
         ((difference * PER_DOUBLING) as usize).min(CLASSES - 1)
     }
 
-    /// Returns the level of a person, whose number is that of [`Self::observe`].
+    /// Returns the level of a person. The index of a person is the same as in [`Self::observe`].
     pub(super) fn level(&self, person: u32) -> usize {
         let [right, expected] = self.people.get(person as usize).copied().unwrap_or_default();
-        // A person is compared with all people: if all of them disagree with the tree, the tree is wrong.
+        // Each person is compared with all people, because a tree with which all people disagree is wrong.
         let usual = ((self.all[0] + PRIOR_OF_PERSON) / (self.all[1] + PRIOR_OF_PERSON)).max(LEAST);
         let share = ((right / usual + PRIOR_OF_PERSON) / (expected + PRIOR_OF_PERSON)).clamp(0.0, 1.0);
         (share * (LEVELS - 1) as f64).round() as usize
     }
 
-    /// Returns the logarithms of the probabilities of the right answer and of one wrong answer, by the logarithm of the
-    /// ratio of two sizes.
+    /// Returns the logarithms of the probabilities of the right answer and of one wrong answer. `difference` is the
+    /// base-2 logarithm of the ratio of the sizes of the two clusters.
     #[inline]
     pub(super) fn logs(&self, level: usize, difference: f64) -> [f64; 2] {
         self.logs[level * CLASSES + Self::class(difference)]
     }
 
-    /// Returns the logarithm of the probability of an answer between two options that are equally likely.
+    /// Returns the logarithm of the probability of an answer if all options are equally likely.
     pub(super) fn even(&self) -> f64 {
         self.chance.ln()
     }
 
-    /// Returns the probabilities of the right answer and of one wrong answer of a usual person.
+    /// Returns the probabilities of the right answer and of one wrong answer, for a usual person.
     pub(super) fn probabilities(&self, difference: f64) -> [f64; 2] {
         self.logs(LEVELS - 1, difference).map(f64::exp)
     }
 
-    /// Counts an answer.
+    /// Adds an observed answer to the counts.
     pub(super) fn observe(&mut self, person: u32, difference: f64, is_right: bool) {
         let class = Self::class(difference);
         let excess = self.excess(class);
@@ -120,7 +122,7 @@ impl Reliability {
     }
 }
 
-/// Returns true if an answer says something.
+/// Returns true unless the answer is "neither" or "unknown".
 pub(super) fn says<const K: usize>(answer: i8) -> bool {
     answer != if K == 4 { 0 } else { -1 }
 }

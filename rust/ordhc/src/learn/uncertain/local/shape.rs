@@ -5,7 +5,7 @@ use crate::tree::Topology;
 /// Marks a missing node.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The place of a subtree: beside a node, as the first or the second child of their parent.
+/// The place of a subtree: beside a node, as the first or second child of the new parent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Place {
     pub(super) beside: u32,
@@ -13,14 +13,15 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns the place of a subtree that comes second.
+    /// Returns the place beside a node at which the subtree becomes the second child.
     pub(super) fn beside(node: u32) -> Self {
         Self { beside: node, is_first: false }
     }
 }
 
-/// A rooted binary tree of some of `n` leaves. Leaves are the nodes `0..n`, and inner nodes have other numbers below
-/// `2 n - 1`. Every node knows its number of leaves, so a path can be climbed without visiting the rest of the tree.
+/// A rooted binary tree of some of `n` leaves. Leaves are the nodes `0..n`, and inner nodes have other numbers below `2
+/// n - 1`. Every node stores its number of leaves, so that a path can be followed without visiting the rest of the
+/// tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     n: usize,
@@ -46,7 +47,7 @@ impl Shape {
         }
     }
 
-    /// Returns a tree of all leaves of a dendrogram. Nodes with several children become pairs.
+    /// Returns a tree of all leaves of a dendrogram. A node with more than two children becomes several binary nodes.
     pub(super) fn of(tree: &Topology) -> Self {
         let tree = tree.binary();
         let mut new = Self::new(tree.n_leaves());
@@ -100,8 +101,8 @@ impl Shape {
         std::iter::successors(up(&node), up).count()
     }
 
-    /// Returns the lowest node that is at or above both nodes. A node is smaller than each node above it, so the smaller
-    /// one of two different nodes can climb.
+    /// Returns the lowest common ancestor of two nodes. A node has fewer leaves than each node above it, so the smaller
+    /// of two different nodes is never the ancestor and can move up.
     #[inline]
     pub(super) fn join(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
@@ -114,7 +115,7 @@ impl Shape {
         a
     }
 
-    /// Puts a subtree beside a node, below a new node. In an empty tree, the subtree becomes the whole tree.
+    /// Puts a subtree beside a node, under a new parent. In an empty tree, the subtree becomes the whole tree.
     pub(super) fn put(&mut self, top: u32, place: Place) {
         if self.is_leaf(top) {
             self.sizes[top as usize] = 1;
@@ -140,8 +141,8 @@ impl Shape {
         self.resize(above, |size| size + more);
     }
 
-    /// Cuts a subtree off, and returns its place. Putting it there again restores the same tree. Returns `None` for the
-    /// root, without a change.
+    /// Cuts a subtree off, and returns its place. Putting the subtree back at this place restores the same tree.
+    /// Returns `None` for the root, which is not cut off.
     pub(super) fn cut(&mut self, top: u32) -> Option<Place> {
         let parent = self.parent(top);
         if parent == NONE {
@@ -188,7 +189,7 @@ impl Shape {
         }
     }
 
-    /// Returns leaf number `at` at or below a node.
+    /// Returns the `at`-th leaf at or below a node.
     pub(super) fn leaf_under(&self, node: u32, mut at: u32) -> u32 {
         let mut node = node;
         while !self.is_leaf(node) {
@@ -203,7 +204,7 @@ impl Shape {
         node
     }
 
-    /// Writes the leaves at and below a node.
+    /// Writes the leaves at and below a node into `leaves`.
     pub(super) fn leaves_under(&self, node: u32, leaves: &mut Vec<u32>) {
         leaves.clear();
         let mut open = vec![node];

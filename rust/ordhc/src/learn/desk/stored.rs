@@ -1,32 +1,32 @@
-//! Answers that are stored until the learner asks for them. The learner ignores who gave them.
+//! Answers that are stored until the learner asks for them. Learners that use the store ignore who gave an answer.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::learn::learner::Told;
 
-/// Answers by question, in the order of arrival. Copies share their common part.
+/// Stored answers by question, in the order of arrival. Copies share their unchanged part.
 #[derive(Debug, Clone)]
-pub(super) struct Bank<const K: usize> {
+pub(super) struct Stored<const K: usize> {
     shared: Arc<HashMap<[u32; K], Few>>,
     /// The changes since the shared part. An entry without answers hides the shared answers.
     changed: HashMap<[u32; K], Few>,
-    /// For questions with answers that do not fit into `Few`: these answers, and all later ones.
+    /// For questions with an answer that does not fit into [`Few`]: this answer, and all later ones.
     more: HashMap<[u32; K], VecDeque<Told>>,
     len: u64,
 }
 
-/// The number of changes that are stored separately, and their share of all entries.
+/// The changes are merged into the shared part if they are more than `APART` plus 1 / `SHARE` of the shared entries.
 const APART: usize = 1024;
 const SHARE: usize = 4;
 
-impl<const K: usize> Default for Bank<K> {
+impl<const K: usize> Default for Stored<K> {
     fn default() -> Self {
         Self { shared: Arc::default(), changed: HashMap::new(), more: HashMap::new(), len: 0 }
     }
 }
 
-impl<const K: usize> Bank<K> {
+impl<const K: usize> Stored<K> {
     /// Returns the number of answers.
     pub(super) fn len(&self) -> u64 {
         self.len
@@ -79,7 +79,7 @@ impl<const K: usize> Bank<K> {
     }
 }
 
-/// At most 15 answers with two bits each, the first one in the lowest bits, below a bit that marks the end.
+/// At most 15 answers with two bits each. The first answer is in the lowest bits. The highest set bit marks the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Few(u32);
 
@@ -90,15 +90,15 @@ impl Default for Few {
 }
 
 impl Few {
-    /// Returns these answers with another one at the end, or `None` if there is no room or the answer has a
-    /// probability.
+    /// Returns these answers with another answer at the end. Returns `None` if there is no room, or if the new answer
+    /// has a probability.
     fn with(self, Told { answer, p, .. }: Told) -> Option<Self> {
         let end = self.0.ilog2();
         (end < 30 && p.is_none())
             .then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
     }
 
-    /// Returns the first answer, and the others.
+    /// Returns the first answer and the remaining answers, or `None` if there is no answer.
     fn split(self) -> Option<(i8, Self)> {
         (self.0 > 1).then_some(((self.0 & 3) as i8 - 1, Self(self.0 >> 2)))
     }
@@ -113,48 +113,48 @@ mod tests {
     type Plain = HashMap<[u32; 3], VecDeque<Told>>;
 
     proptest! {
-        /// Compares the bank with plain lists, including copies that change separately.
+        /// Compares the store with plain lists, including copies that change separately.
         #[test]
         fn answers_come_in_their_order(acts in prop::collection::vec((0u32..12, 0u8..7, -1i8..=2, prop::option::weighted(0.02, 0.5..1.0)), 0..400), many: bool) {
-            let mut banks = vec![(Bank::<3>::default(), Plain::new())];
+            let mut stores = vec![(Stored::<3>::default(), Plain::new())];
             if many {
                 for at in 0..3 * APART as u32 {
-                    let (bank, plain) = &mut banks[0];
+                    let (stored, plain) = &mut stores[0];
                     let told = Told::new((at % 4) as i8 - 1);
-                    bank.push([at, 1, 2], told);
+                    stored.push([at, 1, 2], told);
                     plain.entry([at, 1, 2]).or_default().push_back(told);
                 }
-                prop_assert!(banks[0].0.changed.len() < 3 * APART);
+                prop_assert!(stores[0].0.changed.len() < 3 * APART);
             }
             for (at, act, answer, p) in acts {
                 let told = Told { p, ..Told::new(answer) };
-                let which = at as usize % banks.len();
-                let (bank, plain) = &mut banks[which];
+                let which = at as usize % stores.len();
+                let (stored, plain) = &mut stores[which];
                 let question = [at / 2, 1, 2];
                 match act {
                     0 if which < 3 => {
-                        let copy = banks[which].clone();
-                        banks.push(copy);
+                        let copy = stores[which].clone();
+                        stores.push(copy);
                     }
                     1 | 2 => {
                         let expected = plain.get_mut(&question).and_then(VecDeque::pop_front);
-                        prop_assert_eq!(bank.take(question), expected);
+                        prop_assert_eq!(stored.take(question), expected);
                     }
                     _ => {
-                        bank.push(question, told);
+                        stored.push(question, told);
                         plain.entry(question).or_default().push_back(told);
                     }
                 }
             }
-            for (mut bank, plain) in banks {
-                prop_assert_eq!(bank.len(), plain.values().map(|answers| answers.len() as u64).sum::<u64>());
+            for (mut stored, plain) in stores {
+                prop_assert_eq!(stored.len(), plain.values().map(|answers| answers.len() as u64).sum::<u64>());
                 for (question, answers) in plain {
                     for told in answers {
-                        prop_assert_eq!(bank.take(question), Some(told));
+                        prop_assert_eq!(stored.take(question), Some(told));
                     }
-                    prop_assert_eq!(bank.take(question), None);
+                    prop_assert_eq!(stored.take(question), None);
                 }
-                prop_assert_eq!(bank.len(), 0);
+                prop_assert_eq!(stored.len(), 0);
             }
         }
     }
