@@ -4,10 +4,19 @@ import hashlib
 import io
 import os
 import pickle
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -150,6 +159,8 @@ def run_tasks(
             for future in done:
                 at = pending.pop(future)
                 error = _error_of(future)
+                if isinstance(error, BrokenExecutor):
+                    _let_shutdown_end(executor)
                 if error is None:
                     results[at] = future.result()
                 elif not _is_lost(error):
@@ -171,6 +182,19 @@ def run_tasks(
             future.cancel()
         raise
     return [results[at] for at in range(len(tasks))]
+
+
+def _let_shutdown_end(executor: Executor) -> None:
+    """Close the queue of a broken `ProcessPoolExecutor`, because its `shutdown` could wait forever.
+
+    Before Python 3.11.5, a thread that writes to the dead processes keeps `shutdown` waiting (CPython issue
+    94777).
+    """
+    if sys.version_info < (3, 11, 5) and isinstance(executor, ProcessPoolExecutor):
+        # `shutdown` sets the attribute to None.
+        queue = getattr(executor, "_call_queue", None)
+        if queue is not None:
+            queue._reader.close()
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:
