@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ordhc_collect.study.copies import WIDTHS, Copies, copy_of, flaw_of, has_place, widths_of
+from ordhc_collect.study.copies import WIDTHS, Copies, copy_of, flaw_of, may_continue, widths_of
 from ordhc_collect.study.reading import read_study
 from ordhc_collect.web.pages import Pages
 from ordhc_collect.web.tokens import Signer
@@ -45,7 +45,7 @@ def test_photos_are_turned_and_lose_their_place(tmp_path):
     exif[0x0112] = 6
     exif.get_ifd(0x8825)[1] = "N"
     path = photo(tmp_path / "a.jpg", 900, 600, exif=exif)
-    assert has_place(path)
+    assert may_continue(path)
     assert widths_of(path) == (320, 600)
     copy = Image.open(io.BytesIO(copy_of(path, 320)))
     assert copy.size == (320, 480)

@@ -295,7 +295,7 @@ def test_bots_know_gold_and_the_rules_say_whom_they_leave_out(tmp_path, crowd, t
 
 @pytest.mark.parametrize(("question", "row"), [("odd", 3), ("triplet", 3), ("pairs", 4)])
 def test_answers_to_gold_are_those_of_its_table(question, row):
-    from ordhc_collect.simulate.crowd import Answering, drawn_tree
+    from ordhc_collect.simulate.crowd import SimulatedPerson, drawn_tree
     from ordhc_collect.study.model import Gold
 
     tree = drawn_tree(8, 0)
@@ -307,7 +307,7 @@ def test_answers_to_gold_are_those_of_its_table(question, row):
                 gold = Gold([(shown[0], shown[2], shown[0], shown[1])], [(-1, 1)[choice - 1]])
             else:
                 gold = Gold([(shown[3], shown[2], shown[0], shown[1])], [(-1, 1)[choice - 1]])
-            assert Answering(tree, question, 1.0, "x", gold)(list(shown)) == choice
+            assert SimulatedPerson(tree, question, 1.0, "x", gold)(list(shown)) == choice
 
 
 def test_answers_of_bots_are_kept_apart(tmp_path):

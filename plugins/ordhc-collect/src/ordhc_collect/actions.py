@@ -20,10 +20,10 @@ from ordhc_collect.analysis.psych_ds import check_folder, write_psych_ds
 from ordhc_collect.analysis.summary import people_of
 from ordhc_collect.demo import DEMO, TEMPLATE
 from ordhc_collect.people.clock import Clock
-from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.state import RefusedError
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.people.tables import copy_session, reading
-from ordhc_collect.study.check import Weight, look, report
+from ordhc_collect.study.check import MediaSize, check_media, report
 from ordhc_collect.study.model import Study
 from ordhc_collect.study.reading import read_study, study_or_problems
 from ordhc_collect.web.forgetting import forget
@@ -59,7 +59,7 @@ def hash_password() -> None:
 def check(path: Path) -> int:
     """Print the errors and warnings of a study; return the exit code, 2 if there are errors."""
     study, problems = study_or_problems(path)
-    weight = Weight() if study is None else look(study, problems)
+    media = MediaSize() if study is None else check_media(study, problems)
     for line in problems.errors:
         say(f"error    {line}")
     for line in problems.warnings:
@@ -68,7 +68,7 @@ def check(path: Path) -> int:
         many = len(problems.errors)
         say(f"{path}: {many} {'error' if many == 1 else 'errors'}", err=True)
         return 2
-    say(report(study, weight))
+    say(report(study, media))
     return 0
 
 
@@ -100,11 +100,11 @@ def run(study: Study, data: Path | None, *, delete_after: float | None = None, *
         say(f"Participants  {served.address}/")
         say(f"Dashboard     {served.address}/dashboard?token={served.token}")
         say(f"Answers       {kept}")
-        if served.desk.is_simulated:
+        if served.state.is_simulated:
             say("The people of this file are simulated, so nobody else can take part in it:")
             say("its dashboard can be tried, and a study with people needs another --data FILE.")
         if delete_after is not None:
-            served.desk.delete_after = 86_400 * delete_after
+            served.state.delete_after = 86_400 * delete_after
         say("Ctrl-C ends the server; the same command goes on.")
 
     # The server repeats the signal at its end. SIGTERM must not kill the process before the file is closed.
@@ -143,14 +143,14 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
     with locked(data), opened(study, data) as (study, session):
         with session.transaction() as db:
             db.execute("PRAGMA secure_delete=ON")
-        desk = Desk(study, session, data, Clock())
+        state = StudyState(study, session, data, Clock())
         if options["delete_ids"]:
             with session.transaction():
-                count = desk.delete_ids()
+                count = state.delete_ids()
             say(f"{count:,} ids of the platform are deleted.")
             return
         try:
-            count = forget(desk, options["forget"])
+            count = forget(state, options["forget"])
         except RefusedError:
             raise InputError(f"there is nobody with the id {options['forget']!r}", path=str(data)) from None
         say(f"This person and {count:,} answers are erased from the file.")

@@ -31,7 +31,7 @@ _FOLDS = 5
 _NAMED = 8
 
 Data = Triplets | Quadruplets
-Told = Callable[[float], None]
+Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -81,18 +81,18 @@ class Comparison:
         The message if the comparison fails.
     """
 
-    compare: Callable[[Data, Told], Compared]
+    compare: Callable[[Data, Progress], Compared]
     seconds: Callable[[Data], float]
     command: str
     failed: str
 
 
-def _structure(data: Data, progress: Told) -> Compared:
+def _structure(data: Data, progress: Progress) -> Compared:
     found = ordhc.structure(data, folds=_FOLDS, unit=unit_of(data), progress=progress)
     return _concluded(found.verdict, found.caution)
 
 
-def _groups(data: Data, progress: Told) -> Compared:
+def _groups(data: Data, progress: Progress) -> Compared:
     found = ordhc.people_groups(data, folds=_FOLDS, progress=progress)
     groups = found.groups if found.n_trees > 1 else ()
     members = [
@@ -134,12 +134,12 @@ class Comparing:
         self._last = dict.fromkeys(comparisons, _missing(0))
         self._is_closed = False
 
-    def look(self, data: Data) -> tuple[Compared, ...]:
+    def results(self, data: Data) -> tuple[Compared, ...]:
         """Return the last result of each comparison; start a new one if there are a quarter more answers."""
         n = len(np.unique(answers_of(data)))
-        return tuple(self._looked(comparison, data, n) for comparison in self._comparisons)
+        return tuple(self._result(comparison, data, n) for comparison in self._comparisons)
 
-    def _looked(self, comparison: Comparison, data: Data, n: int) -> Compared:
+    def _result(self, comparison: Comparison, data: Data, n: int) -> Compared:
         running = self._running.get(comparison)
         if running is not None and running.done():
             del self._running[comparison]
@@ -174,7 +174,7 @@ def _missing(n: int) -> Compared:
     return Compared(0, "", f"Appears after {_FEWEST} answers; there are {n}.")
 
 
-def _compared(comparison: Comparison, data: Data, n: int, progress: Told) -> Compared:
+def _compared(comparison: Comparison, data: Data, n: int, progress: Progress) -> Compared:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OrdhcWarning)
         try:

@@ -57,7 +57,7 @@ def rows_of(
     return _comparisons(study, session)
 
 
-def _told(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
+def _questions(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
     """Yield the person and the question of each trial, and details of the answer.
 
     The details are the choice, the time, the seconds measured by the page and by the server, and the status.
@@ -96,7 +96,7 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
         *("head", "left", "right", "winner", "puid", "response_time", "time_received", "sampler"),
         *("answer", "weight", "excluded"),
     ]
-    for number, (person, trial, (choice, at, page, _, _)) in enumerate(_told(tables)):
+    for number, (person, trial, (choice, at, page, _, _)) in enumerate(_questions(tables)):
         if not choice:
             continue
         shown = trial.shown
@@ -104,18 +104,18 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
             odd = shown[choice - 1]
             first, second = (leaf for leaf in shown if leaf != odd)
             # Left and right are in the order of the page.
-            told = [
+            comparisons = [
                 (head, *(leaf for leaf in shown if leaf != head), winner)
                 for head, winner in ((first, second), (second, first))
             ]
         else:
-            told = [(*shown, shown[choice])]
+            comparisons = [(*shown, shown[choice])]
         # Without a time of the page leave the cell empty: the server's time includes the transfer of the
         # page.
         took = _seconds(page)
         known = people.get(person)
         about = [number, None if known is None else known.weight, _reasons(known)]
-        for row in told:
+        for row in comparisons:
             yield [*(names[leaf] for leaf in row), ids.get(person, person), took, at, trial.sampler, *about]
 
 
@@ -159,7 +159,7 @@ def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
         ),
     ]
     measured = tables.measured()
-    for person, trial, (choice, at, page, server, status) in _told(tables):
+    for person, trial, (choice, at, page, server, status) in _questions(tables):
         shown = [names[leaf] for leaf in trial.shown]
         standing = people.get(person)
         more = measured.get((person, trial.number), {})

@@ -85,7 +85,10 @@ def write_psych_ds(
     name = re.sub("[^a-z0-9]+", "", study.title.lower()) or "study"
     # People may write their names or addresses into free text.
     free = {each.name for each in study.fields if each.kind in ("text", "comment")}
-    known = {"trials": COLUMNS, "people": COLUMNS | {key: (told, "") for key, told in study.columns.items()}}
+    known = {
+        "trials": COLUMNS,
+        "people": COLUMNS | {key: (meaning, "") for key, meaning in study.columns.items()},
+    }
     secret = {
         "trials": {*_SECRET},
         "people": {*_SECRET, *study.id_parameters, *study.parameters, *free},
@@ -140,9 +143,9 @@ def _description(
     """
     measured = []
     for name, meanings in columns.items():
-        told, unit = "; ".join(meaning for meaning, _ in meanings), meanings[0][1]
+        meaning, unit = "; ".join(meaning for meaning, _ in meanings), meanings[0][1]
         measured.append(
-            {"@type": "PropertyValue", "name": name, "description": told}
+            {"@type": "PropertyValue", "name": name, "description": meaning}
             | ({"unitText": unit} if unit else {})
         )
     return {

@@ -184,14 +184,14 @@ class Tables:
             practice = int(practised.get(name, 0))
             person = Person(name, stage, language, tries, n_done, outcome=outcome, practice=practice)
             open_ = []
-            for number, question, sampler, leaves, sides, asked, attempt, choice, *told in trials.get(
+            for number, question, sampler, leaves, sides, asked, attempt, choice, *answered in trials.get(
                 name, ()
             ):
                 trial = Trial(number, question, sampler, _numbers(leaves), _numbers(sides), asked, attempt)
                 if choice is None:
                     open_.append(trial)
                 else:
-                    at, page, server = told
+                    at, page, server = answered
                     person = replace(person, held=Answer(trial, choice, server if page is None else page, at))
             first, second = (*open_, None, None)[:2]
             yield replace(person, trial=first, later=second), seen
@@ -223,11 +223,11 @@ class Tables:
             "enlarged": measured.enlarged,
             "late": measured.is_late or None,
         }
-        told = json.dumps({key: value for key, value in more.items() if value is not None})
+        text = json.dumps({key: value for key, value in more.items() if value is not None})
         self._db.execute(
             "UPDATE collect_trials SET choice = ?, answered = ?, page_seconds = ?, server_seconds = ?,"
             " measured = ?, status = ? WHERE person = ? AND trial = ?",
-            (answer.choice, answer.at, measured.seconds, server, told, HELD, person, answer.trial.number),
+            (answer.choice, answer.at, measured.seconds, server, text, HELD, person, answer.trial.number),
         )
 
     def settle(self, person: str, number: int, status: str) -> None:

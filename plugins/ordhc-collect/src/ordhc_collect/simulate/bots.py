@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ordhc_collect.simulate.client import Answered, Browser, fields_of
+from ordhc_collect.simulate.client import Browser, Response, fields_of
 from ordhc_collect.study.model import Study
 
 __all__ = ["Answerer", "Run", "take_part"]
@@ -53,7 +53,7 @@ async def take_part(
     chance = random.Random(f"{seed} {name}")
     browser = Browser(address)
 
-    def note(found: Answered) -> Answered:
+    def note(found: Response) -> Response:
         run.seconds.append(found.seconds)
         if found.status not in (200, 303):
             run.errors.append(f"{found.status}: {found.text[:200]}")

@@ -9,7 +9,7 @@ from ordhc.errors import InputError
 from ordhc_collect.people.asking import key_of
 from ordhc_collect.study.model import Gold
 
-__all__ = ["Answering", "Kind", "crowd_of", "drawn_tree"]
+__all__ = ["SimulatedPerson", "Kind", "crowd_of", "drawn_tree"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def drawn_tree(n: int, seed: int) -> Dendrogram:
     return ordhc.as_dendrogram(grown(leaves, 1.0) + ";")
 
 
-class Answering:
+class SimulatedPerson:
     """A simulated person: a function from the numbers of the shown items to the number of the choice.
 
     The right answer is the known answer of a gold question, and for other questions that of the tree.

@@ -22,7 +22,7 @@ from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.analysis.tree import model_of, tree_of
 from ordhc_collect.people.tables import Tables, reading
 from ordhc_collect.simulate.bots import Run, take_part
-from ordhc_collect.simulate.crowd import Answering, Kind, crowd_of, drawn_tree
+from ordhc_collect.simulate.crowd import Kind, SimulatedPerson, crowd_of, drawn_tree
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.server import Served, serve
 
@@ -46,7 +46,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class _Course:
+class _Results:
     """The results of a simulated study.
 
     Attributes
@@ -126,8 +126,8 @@ def simulated(
         if data is not None:
             with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(data)) as copy:
                 source.backup(copy)
-    course = _Course(run, took, summary, asked, points)
-    found = _report(study, places, kinds, course, is_drawn=truth is None)
+    results = _Results(run, took, summary, asked, points)
+    found = _report(study, places, kinds, results, is_drawn=truth is None)
     if data is not None:
         found += ["", f"Their answers are in {data}, in which nobody else can take part."]
     return "\n".join(found)
@@ -184,7 +184,7 @@ def _run(
 
         async def one(k: int) -> None:
             kind = kinds[int(np.searchsorted(counts, k, side="right"))]
-            answering = Answering(tree, study.question, kind.accuracy, f"{seed} {k}", study.gold)
+            answering = SimulatedPerson(tree, study.question, kind.accuracy, f"{seed} {k}", study.gold)
             async with turns:
                 await take_part(study, found[0].address, f"bot-{k}", answering, run, seed=seed)
 
@@ -272,11 +272,11 @@ def _report(
     study: Study,
     places: int,
     kinds: Sequence[Kind],
-    course: _Course,
+    results: _Results,
     *,
     is_drawn: bool,
 ) -> list[str]:
-    run = course.run
+    run = results.run
     how = [
         "at random" if kind.accuracy is None else f"right {kind.accuracy:.0%} of the time" for kind in kinds
     ]
@@ -293,13 +293,13 @@ def _report(
         f"  all        {places * each / 3600:.1f} hours of people",
         "",
         "Who is asked what",
-        *_share_lines(study, course.asked),
+        *_share_lines(study, results.asked),
         "",
         "Who counts",
-        f"  left out   {_left_out(study, course.summary)}",
+        f"  left out   {_left_out(study, results.summary)}",
         "",
         "How good",
-        *_quality_lines(course.summary, course.points),
+        *_quality_lines(results.summary, results.points),
         "",
         "What it costs",
     ]
@@ -314,7 +314,7 @@ def _report(
     lines += [
         "",
         "The server",
-        f"  {run.n_answers / max(course.took, 1e-9):,.0f} answers a second; a page took {slow[0]:.0f} ms, "
+        f"  {run.n_answers / max(results.took, 1e-9):,.0f} answers a second; a page took {slow[0]:.0f} ms, "
         f"99% less than {slow[1]:.0f} ms",
         f"  {len(run.errors)} errors" + (f": {run.errors[0]}" if run.errors else ""),
     ]
@@ -336,16 +336,16 @@ def _left_out(study: Study, summary: Summary) -> str:
         return "nobody: there are no rules in [exclude]"
     count, total = len(summary.excluded), len(summary.people)
     rules = Counter(why.partition(":")[0] for each in summary.people.values() for why in each.excluded)
-    told = ", ".join(f"{rule} ({number})" for rule, number in rules.most_common())
-    return f"{count:,} of {total:,} people" + (f": {told}" if told else "")
+    text = ", ".join(f"{rule} ({number})" for rule, number in rules.most_common())
+    return f"{count:,} of {total:,} people" + (f": {text}" if text else "")
 
 
 def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:
     lines = []
     if summary.heldout is not None:
         n, share, low, high = summary.heldout
-        told = f"{share:.0%} of {n:,} held-out answers are foretold ({low:.0%} to {high:.0%})"
-        lines.append(f"  held out   {told}")
+        text = f"{share:.0%} of {n:,} held-out answers are foretold ({low:.0%} to {high:.0%})"
+        lines.append(f"  held out   {text}")
     if not points:
         return [*lines, "  no answers, no tree"]
     last = points[-1]

@@ -13,7 +13,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError, features
 
 from ordhc_collect.study.media import has_copies
 
-__all__ = ["WIDTHS", "Copies", "copy_of", "flaw_of", "has_place", "of_phone", "sizes_of", "widths_of"]
+__all__ = ["WIDTHS", "Copies", "copy_of", "flaw_of", "has_location", "phone_bytes", "sizes_of", "widths_of"]
 
 #: The widths of copies in pixels. A browser takes the one that fits its screen.
 WIDTHS = (320, 640, 1280, 2560)
@@ -41,7 +41,7 @@ def sizes_of(picture_size: int | None) -> str:
     return f"min({share}vw, {most}px)"
 
 
-def of_phone(path: Path, picture_size: int | None) -> int:
+def phone_bytes(path: Path, picture_size: int | None) -> int:
     """Return the number of bytes that a phone with a sharp screen loads for a picture."""
     share, most = _shares(picture_size)
     needed = min(share / 100 * _PHONE, most) * _DENSITY
@@ -118,7 +118,7 @@ def flaw_of(path: Path) -> str | None:
     return None
 
 
-def has_place(path: Path) -> bool:
+def has_location(path: Path) -> bool:
     """Return True if a photo contains the place where it was taken (GPS data in EXIF)."""
     if path.suffix.lower() == ".svg":
         return False

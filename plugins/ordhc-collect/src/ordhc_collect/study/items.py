@@ -138,8 +138,8 @@ def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems)
                 place, f"{path.name}: {name!r} has two {kinds[ending]} files: leave one of them out"
             )
     if passed:
-        told = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
-        problems.warn(f"[items] folder = {folder.name!r}", f"passes over files of unknown kinds: {told}")
+        listed = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
+        problems.warn(f"[items] folder = {folder.name!r}", f"passes over files of unknown kinds: {listed}")
     shown = pictures.beside(folder, f"[items] folder = {folder.name!r}")
     return [_described(item, fields.get(name, {}), shown) for name, item in items.items()]
 

@@ -66,8 +66,8 @@ class Pictures:
 
         def address(source: str) -> str | None:
             if is_elsewhere(source):
-                told = f"the picture {source[:80]!r} is left out: pictures come from the study's folder"
-                self._problems.warn(place, told)
+                message = f"the picture {source[:80]!r} is left out: pictures come from the study's folder"
+                self._problems.warn(place, message)
                 return None
             inside = folder.absolute().relative_to(self._root.absolute()) / unquote(source)
             path = confined(str(inside), self._root, place, self._problems)

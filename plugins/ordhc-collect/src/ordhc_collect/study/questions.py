@@ -71,8 +71,8 @@ def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
         return {"random": 1.0}
     for name, share in list(shares.items()):
         if name == "gold":
-            told = "is no sampler: every person gets as many questions of gold as [gold] per_person says"
-            problems.error("[sampler] gold", told)
+            message = "is no sampler: every person gets as many questions of gold as [gold] per_person says"
+            problems.error("[sampler] gold", message)
             del shares[name]
         elif name not in names:
             problems.error("[sampler]", f"there is no sampler {name!r}; {suggestion(name, names)}")
@@ -179,19 +179,19 @@ def _known(path: Path, place: str, question: str, items: tuple[Item, ...], probl
         leaves = _leaves(row, question, here, items, problems)
         if leaves is None:
             continue
-        told = row["answer"]
+        answer = row["answer"]
         if question == "pairs":
             choices = {"1": 1, "2": -1}
         elif question == "triplet":
             choices = {row["left"]: 1, row["right"]: -1}
         else:
             choices = {row[column]: place for place, column in enumerate(columns)}
-        if told not in choices:
+        if answer not in choices:
             what = "is 1 or 2, the pair" if question == "pairs" else f"is one of {', '.join(choices)}"
-            problems.error(here, f"the answer {told!r} {what} it should be")
+            problems.error(here, f"the answer {answer!r} {what} it should be")
             continue
         gold.rows.append(leaves)
-        gold.answers.append(choices[told])
+        gold.answers.append(choices[answer])
     return gold
 
 

@@ -44,10 +44,10 @@ def read_study(path: str | Path) -> Study:
     study, problems = study_or_problems(path)
     if study is None or problems.errors:
         many = len(problems.errors)
-        told = "\n".join(f"  - {line}" for line in problems.errors)
+        message = "\n".join(f"  - {line}" for line in problems.errors)
         what = "is wrong" if many == 1 else "are wrong"
         raise InputError(
-            f"{many} {'thing' if many == 1 else 'things'} {what} with this study:\n{told}", path=str(path)
+            f"{many} {'thing' if many == 1 else 'things'} {what} with this study:\n{message}", path=str(path)
         )
     return study
 
@@ -78,8 +78,10 @@ def _warn_of_few(study: Study, problems: Problems) -> None:
     if not study.sampler.keys() - {"list"}:
         n, what = len({frozenset(row) for row in study.listed}), "the list has"
     if n < study.per_person:
-        told = f"a person is asked at most {n:,}, because {what} {n:,} different questions: per_person = {n}"
-        problems.warn(f"[trials] per_person = {study.per_person}", told)
+        message = (
+            f"a person is asked at most {n:,}, because {what} {n:,} different questions: per_person = {n}"
+        )
+        problems.warn(f"[trials] per_person = {study.per_person}", message)
 
 
 #: The line with the hash of the dashboard's password, which must not be stored in the session file.
@@ -120,8 +122,8 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
     exclude = _exclusion(top.section("exclude"), bool(gold.rows))
     people = _people(top.section("people"), exclude)
     if people["anonymous"] and not people["is_kiosk"] and "prolific.com" in (ends["done"].url or ""):
-        told = "is needed with Prolific: who comes by a link without an id takes part, but cannot be paid"
-        problems.warn("[people] anonymous = false", told)
+        message = "is needed with Prolific: who comes by a link without an id takes part, but cannot be paid"
+        problems.warn("[people] anonymous = false", message)
     return Study(
         root=root,
         text=text,
@@ -243,8 +245,8 @@ def _languages(general: Section, root: Path) -> tuple[str, ...]:
         if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
             general.wrong("languages", f"{language!r} is no language: en, de, fr, es, pt_BR, ...")
         elif language not in (known := known_languages(root)):
-            told = f"there is no catalogue locale/{language}.po; there is {', '.join(known)}"
-            general.wrong("languages", told)
+            message = f"there is no catalogue locale/{language}.po; there is {', '.join(known)}"
+            general.wrong("languages", message)
     return languages
 
 
@@ -288,8 +290,8 @@ def _outcome(section: Section) -> Outcome:
             section.wrong("url", "should be an address that begins with https://")
             url = None
         elif unknown := set(re.findall(r"\{(.*?)\}", url)) - {"code", "id", "person"}:
-            told = f"has {{{unknown.pop()}}}, but only {{code}}, {{id}} and {{person}} are filled in"
-            section.wrong("url", told)
+            message = f"has {{{unknown.pop()}}}, but only {{code}}, {{id}} and {{person}} are filled in"
+            section.wrong("url", message)
         elif "{code}" in url and code is None:
             section.wrong("url", "has {code}, but there is no code")
     section.close()

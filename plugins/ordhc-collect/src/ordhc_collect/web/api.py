@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, Router
 
-from ordhc_collect.people.desk import PAUSED, Desk
 from ordhc_collect.people.state import Measured, Person, RefusedError, Trial
+from ordhc_collect.people.study_state import PAUSED, StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.pages import Pages
@@ -52,14 +52,14 @@ class Api:
     def __init__(
         self,
         study: Study,
-        desk: Desk,
+        state: StudyState,
         writer: Writer,
         pages: Pages,
         people: Participants,
         signer: Signer,
         prefix: str = "",
     ) -> None:
-        self._study, self._desk, self._writer = study, desk, writer
+        self._study, self._state, self._writer = study, state, writer
         self._pages, self._people, self._signer, self._prefix = pages, people, signer, prefix
 
     def routes(self) -> list[Mount]:
@@ -68,10 +68,10 @@ class Api:
             return []
         router = Router(
             [
-                Route("/study", _told(self.study)),
-                Route("/people", _told(self.join), methods=["POST"]),
-                Route("/next", _told(self.next)),
-                Route("/answers", _told(self.answer), methods=["POST"]),
+                Route("/study", _as_json(self.study)),
+                Route("/people", _as_json(self.join), methods=["POST"]),
+                Route("/next", _as_json(self.next)),
+                Route("/answers", _as_json(self.answer), methods=["POST"]),
             ],
             redirect_slashes=False,
         )
@@ -92,7 +92,7 @@ class Api:
             "languages": study.languages,
             "per_person": study.per_person,
             "none": study.allow_none,
-            "status": "full" if self._desk.is_full() else self._desk.status,
+            "status": "full" if self._state.is_full() else self._state.status,
             "items": [self._item(leaf) for leaf in range(len(study.items))],
         }
 
@@ -112,17 +112,17 @@ class Api:
         if parameter not in self._study.id_parameters:
             raise RefusedError("parameter")
 
-        def joined(desk: Desk) -> Person:
-            person = desk.join(None if platform is None else parameter, platform, language)
-            return desk.onward(person.id)
+        def joined(state: StudyState) -> Person:
+            person = state.join(None if platform is None else parameter, platform, language)
+            return state.advance(person.id)
 
         person = await self._writer.do(joined)
-        return {"person": person.id, "token": self._signer.person(person.id), **self._state(person)}
+        return {"person": person.id, "token": self._signer.person(person.id), **self._progress(person)}
 
     async def next(self, request: Request) -> dict[str, Any]:
         """Return the question of a person, or the end."""
         who = self._who(request)
-        return self._state(await self._writer.do(lambda desk: desk.onward(who)))
+        return self._progress(await self._writer.do(lambda state: state.advance(who)))
 
     async def answer(self, request: Request) -> dict[str, Any]:
         """Record an answer; return the next question, or the end."""
@@ -131,20 +131,20 @@ class Api:
         if not _is_whole(number) or (ms is not None and not (_is_number(ms) and 0 <= ms < 1e8)):
             raise RefusedError("number")
         measured = Measured(None if ms is None else ms / 1000, plays=_plays(body))
-        trial = self._desk.people[who].trial
+        trial = self._state.people[who].trial
         choice = self._choice(trial, body.get("choice"))
         attempt = 0 if trial is None else trial.attempt
 
-        def answered(desk: Desk) -> Person:
-            desk.answer(who, number, attempt, choice, measured)
-            return desk.onward(who)
+        def answered(state: StudyState) -> Person:
+            state.answer(who, number, attempt, choice, measured)
+            return state.advance(who)
 
-        return self._state(await self._writer.do(answered))
+        return self._progress(await self._writer.do(answered))
 
     def _who(self, request: Request) -> str:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         who = self._signer.who(token.strip()) if scheme.lower() == "bearer" else None
-        if who is None or who not in self._desk.people:
+        if who is None or who not in self._state.people:
             raise RefusedError("unknown", 401)
         return who
 
@@ -172,17 +172,17 @@ class Api:
         files = {kind: f"{folder}{leaf}/{kind}" for kind in item.files}
         return {"name": item.name, "label": item.label, "html": html, **files}
 
-    def _state(self, person: Person) -> dict[str, Any]:
+    def _progress(self, person: Person) -> dict[str, Any]:
         """Return the progress of a person, with the question or the outcome."""
         study = self._study
-        state: dict[str, Any] = {"done": person.n_done, "of": study.per_person, "question": None}
+        found: dict[str, Any] = {"done": person.n_done, "of": study.per_person, "question": None}
         if person.has_ended:
             outcome = study.outcomes[person.outcome or "done"]
-            return state | {"stage": "end", "outcome": person.outcome, "code": outcome.code_for(person.id)}
-        if not self._desk.has_place(person.id):
-            return state | {"stage": "full"}
-        if self._desk.status == PAUSED or person.trial is None:
-            return state | {"stage": "paused"}
+            return found | {"stage": "end", "outcome": person.outcome, "code": outcome.code_for(person.id)}
+        if not self._state.may_continue(person.id):
+            return found | {"stage": "full"}
+        if self._state.status == PAUSED or person.trial is None:
+            return found | {"stage": "paused"}
         trial = person.trial
         has_head = len(trial.sides) == 3 and len(trial.leaves) == 4
         question = {
@@ -193,7 +193,7 @@ class Api:
             "items": [self._item(leaf) for leaf in trial.shown[has_head:]],
             "choices": self._choices(trial),
         }
-        return state | {"stage": "question", "question": question}
+        return found | {"stage": "question", "question": question}
 
 
 def _is_number(value: Any) -> bool:
@@ -226,7 +226,9 @@ async def _body(request: Request) -> dict[str, Any]:
     return found
 
 
-def _told(handle: Callable[[Request], Awaitable[dict[str, Any]]]) -> Callable[[Request], Awaitable[Response]]:
+def _as_json(
+    handle: Callable[[Request], Awaitable[dict[str, Any]]],
+) -> Callable[[Request], Awaitable[Response]]:
     """Return a handler that sends the result of another as JSON, and errors as {"error", "remedy"}."""
 
     async def handled(request: Request) -> Response:

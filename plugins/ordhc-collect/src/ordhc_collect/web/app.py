@@ -15,7 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ordhc_collect.analysis.summary import people_of
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.media import MEDIA
@@ -36,17 +36,17 @@ _TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings
 
 
 def application(
-    study: Study, desk: Desk, writer: Writer, signer: Signer, copies: Copies, prefix: str = ""
+    study: Study, state: StudyState, writer: Writer, signer: Signer, copies: Copies, prefix: str = ""
 ) -> App:
     """Return the web application of a study; all addresses begin with `prefix`, "/alike" for example."""
     pages = Pages(study, signer)
-    people = Participants(study, desk, writer, pages, signer)
-    live = Live(study, desk, writer)
-    dashboard = Dashboard(study, desk, writer, live, signer, signer.token)
+    participants = Participants(study, state, writer, pages, signer)
+    live = Live(study, state, writer)
+    dashboard = Dashboard(study, state, writer, live, signer, signer.token)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(_tidy(writer)), asyncio.create_task(_judge(desk, writer, live))]
+        tasks = [asyncio.create_task(_tidy(writer)), asyncio.create_task(_apply_rules(state, writer, live))]
         try:
             yield
         finally:
@@ -55,15 +55,15 @@ def application(
             live.close()
 
     routes = [
-        Route("/", people.welcome),
-        Route("/join", people.join, methods=["POST"]),
-        Route("/study", people.study),
-        Route("/leave", people.leave, methods=["POST"]),
-        Route("/next", people.step, methods=["POST"]),
+        Route("/", participants.welcome),
+        Route("/join", participants.join, methods=["POST"]),
+        Route("/study", participants.study),
+        Route("/leave", participants.leave, methods=["POST"]),
+        Route("/next", participants.step, methods=["POST"]),
         Route("/health", _health),
         Route("/favicon.ico", _icon),
         Mount("/static", StaticFiles(directory=STATIC)),
-        *Api(study, desk, writer, pages, people, signer, prefix).routes(),
+        *Api(study, state, writer, pages, participants, signer, prefix).routes(),
         *dashboard.routes,
         *_media(study, pages, copies, prefix),
     ]
@@ -90,7 +90,7 @@ def application(
             # Skip the router for the most frequent request.
             request = Request(scope, receive)
             try:
-                answer = await people.answer(request)
+                answer = await participants.answer(request)
             except Exception as error:
                 answer = await failed(request, error)
             await answer(scope, receive, send)
@@ -161,29 +161,29 @@ def _number(text: str) -> int:
 
 
 async def _tidy(writer: Writer) -> None:
-    """Call `Desk.tidy` every second, as long as the server runs."""
+    """Call `StudyState.tidy` every second, as long as the server runs."""
     while True:
         await asyncio.sleep(1)
         try:
-            if await writer.alone(Desk.is_untidy):
-                await writer.do(Desk.tidy)
+            if await writer.alone(StudyState.is_untidy):
+                await writer.do(StudyState.tidy)
         except OSError as error:
             log.error("answers wait to be written: %s", error)
         except Exception:
             log.exception("looking after answers failed")
 
 
-async def _judge(desk: Desk, writer: Writer, live: Live) -> None:
+async def _apply_rules(state: StudyState, writer: Writer, live: Live) -> None:
     """Determine whom the rules exclude each time people have finished, as long as the server runs."""
     while True:
         await asyncio.sleep(1)
-        if not desk.must_judge():
+        if not state.must_apply_rules():
             continue
-        n_done = desk.n_done
+        n_done = state.n_done
         try:
             # On the dashboard's thread, because the estimate can take seconds.
             people = await live.work(lambda: people_of(live.session()))
             excluded = {who for who, person in people.items() if person.excluded}
-            await writer.do(lambda desk: desk.exclude(excluded, n_done))  # noqa: B023
+            await writer.do(lambda state: state.exclude(excluded, n_done))  # noqa: B023
         except Exception:
             log.exception("the rules of exclusion could not be applied")

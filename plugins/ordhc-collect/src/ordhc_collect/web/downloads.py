@@ -12,7 +12,7 @@ from ordhc_collect.analysis.drawing import tree_svg
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.people.tables import reading
 from ordhc_collect.study.model import Study
-from ordhc_collect.web.live import Live, Moment
+from ordhc_collect.web.live import Live, Snapshot
 
 __all__ = ["DOWNLOADS", "download"]
 
@@ -35,8 +35,8 @@ async def download(name: str, study: Study, live: Live) -> Response:
     if name == "study.ordhc":
         make: Callable[[Path], None] = live.copy_file
     else:
-        moment = await live.now()
-        make = _maker(name, study, live, moment)
+        snapshot = await live.now()
+        make = _maker(name, study, live, snapshot)
     with tempfile.NamedTemporaryFile(suffix=f"-{name}", delete=False) as file:
         path = Path(file.name)
     # Only the owner may read the temporary file, because it contains people's answers.
@@ -58,8 +58,8 @@ async def download(name: str, study: Study, live: Live) -> Response:
     )
 
 
-def _maker(name: str, study: Study, live: Live, moment: Moment) -> Callable[[Path], None]:
-    summary = moment.summary
+def _maker(name: str, study: Study, live: Live, snapshot: Snapshot) -> Callable[[Path], None]:
+    summary = snapshot.summary
 
     def make(path: Path) -> None:
         if name.startswith("tree"):

@@ -2,7 +2,7 @@
 
 import time
 
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 
 __all__ = ["finish_forgetting", "forget"]
 
@@ -10,12 +10,12 @@ __all__ = ["finish_forgetting", "forget"]
 _PATIENCE = 5.0
 
 
-def forget(desk: Desk, name: str) -> int:
+def forget(state: StudyState, name: str) -> int:
     """Erase all data of a person; return the number of answers that the person gave.
 
     Parameters
     ----------
-    desk
+    state
         The study.
     name
         The id of the person in the study or on the platform.
@@ -28,31 +28,31 @@ def forget(desk: Desk, name: str) -> int:
         The write-ahead log still has some of the data, because another program reads the file. Call this
         again.
     """
-    if desk.unfinished is not None:
-        finish_forgetting(desk)
-    with desk.session.transaction():
-        who = desk.find(name)
-        count = desk.n_answers(who)
-        desk.drop(who)
-    desk.unfinished = who
-    finish_forgetting(desk)
+    if state.to_forget is not None:
+        finish_forgetting(state)
+    with state.session.transaction():
+        who = state.find(name)
+        count = state.n_answers(who)
+        state.drop(who)
+    state.to_forget = who
+    finish_forgetting(state)
     return count
 
 
-def finish_forgetting(desk: Desk) -> None:
-    """Let the session forget the marked person (`Desk.unfinished`); rebuild the file and empty its log."""
-    who = desk.unfinished
+def finish_forgetting(state: StudyState) -> None:
+    """Let the session forget the marked person (`StudyState.to_forget`); rebuild the file and empty its log."""
+    who = state.to_forget
     if who is None:
         return
     end = time.monotonic() + _PATIENCE
     while True:
         try:
-            desk.session.forget(who)
+            state.session.forget(who)
             break
         except OSError:
             if time.monotonic() > end:
                 raise
             time.sleep(0.1)
-    with desk.session.transaction():
-        desk.dropped()
-    desk.load()
+    with state.session.transaction():
+        state.dropped()
+    state.load()

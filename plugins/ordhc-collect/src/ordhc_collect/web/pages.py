@@ -124,7 +124,7 @@ class Pages:
         person: Person,
         *,
         is_paused: bool,
-        has_place: bool,
+        may_continue: bool,
         practice: Trial | None,
         platform: str | None = None,
         layout: str = "base.html",
@@ -134,7 +134,7 @@ class Pages:
         values: dict[str, Any] = {"layout": layout, "preload": True}
         if person.stage == END:
             return self.end(person, platform, **values)
-        if not has_place:
+        if not may_continue:
             return self.ending("too_late", language, person.id, platform, **values)
         values["token"] = self._signer.form(person.id, person.stage)
         if person.stage == INSTRUCTIONS:

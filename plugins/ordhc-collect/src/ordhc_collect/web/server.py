@@ -17,7 +17,7 @@ from ordhc import Session
 from ordhc.errors import InputError
 from ordhc.learners import arguments
 from ordhc_collect.people.clock import Clock
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.model import Study
@@ -186,7 +186,7 @@ class Served:
 
     address: str
     token: str
-    desk: Desk
+    state: StudyState
     writer: Writer
     #: Stops the server; can be called from any thread.
     stop: Callable[[], None]
@@ -254,13 +254,13 @@ def serve(
         with session.transaction() as db:
             # With this pragma SQLite overwrites deleted data.
             db.execute("PRAGMA secure_delete=ON")
-        desk = Desk(study, session, data, Clock())
-        finish_forgetting(desk)
+        state = StudyState(study, session, data, Clock())
+        finish_forgetting(state)
         place = stack.enter_context(contextlib.closing(listening(host, port)))
-        writer = Writer(desk)
+        writer = Writer(state)
         stack.callback(writer.close)
         signer = Signer(key_beside(data))
-        app = application(study, desk, writer, signer, Copies(folder), prefix)
+        app = application(study, state, writer, signer, Copies(folder), prefix)
         config = uvicorn.Config(
             app,
             http=_Protocol,
@@ -283,14 +283,14 @@ def serve(
 
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{place.getsockname()[1]}{prefix}"
-        on_start(Served(address, signer.token, desk, writer, stop))
+        on_start(Served(address, signer.token, state, writer, stop))
         try:
             server.run(sockets=[place])
         finally:
             # All requests are answered now, so no answer can be taken back any more: pass all to the session.
             writer.close()
             with contextlib.suppress(OSError), session.transaction():
-                desk.settle()
+                state.settle()
 
 
 def _many_files() -> None:

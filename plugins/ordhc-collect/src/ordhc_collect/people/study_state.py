@@ -32,7 +32,7 @@ from ordhc_collect.people.tables import Tables
 from ordhc_collect.study.forms import PRACTISED, Field
 from ordhc_collect.study.model import Study
 
-__all__ = ["CLOSED", "PAUSED", "RUNNING", "Desk"]
+__all__ = ["CLOSED", "PAUSED", "RUNNING", "StudyState"]
 
 RUNNING, PAUSED, CLOSED = "running", "paused", "closed"
 #: Longer response times, in seconds, are cut to this value.
@@ -41,7 +41,7 @@ _LONGEST = 86_400.0
 _LOOK_AT_IDS = 600.0
 
 
-class Desk:
+class StudyState:
     """All people of a study, in memory and in the study's file.
 
     Methods that write must be called within a transaction, and by one thread. `load` reads the file into
@@ -67,12 +67,12 @@ class Desk:
         self._cells: dict[tuple[str, str], set[str]] = {}
         #: The people whom the rules exclude, and the number of finished people at which they were determined.
         self._excluded: set[str] = set()
-        self._n_judged = -1
+        self._n_at_rules = -1
         #: The seconds after a person's last visit when the id on the platform is deleted; None for never.
         self.delete_after: float | None = None
         self._deleted_at = -math.inf
         #: The person whom the session must still forget.
-        self.unfinished: str | None = None
+        self.to_forget: str | None = None
         self._tables: Tables
         self.load()
 
@@ -101,7 +101,7 @@ class Desk:
             self.n_done = sum(person.outcome == "done" for person in self.people.values())
             self._active = {person.id for person in self.people.values() if not person.has_ended}
             self._excluded &= self.people.keys()
-            self._n_judged = -1
+            self._n_at_rules = -1
             self._cells = {}
             for who, details in tables.details().items():
                 self._count(who, details)
@@ -159,7 +159,7 @@ class Desk:
         is_valid = person is not None and person.outcome == "done" and who not in self._excluded
         return is_valid or self.is_here(who)
 
-    def has_place(self, who: str) -> bool:
+    def may_continue(self, who: str) -> bool:
         """Return True if a person may continue; the places of people who leave are given to others."""
         return who not in self._gone or not self.is_full()
 
@@ -226,7 +226,7 @@ class Desk:
         person = self.touch(who)
         if person.stage != stage:
             return person
-        if not self.has_place(who):
+        if not self.may_continue(who):
             raise RefusedError("too_late", 403)
         if stage == SCREENING:
             has_room = self._has_room(who, given)
@@ -253,9 +253,9 @@ class Desk:
             return self._keep(self._asked(replace(person, stage=TRIALS), is_rested=True))
         if stage == AFTER:
             self._passes(who, self.study.after, given)
-            return self._keep(replace(self._told(person), stage=DEBRIEFING))
+            return self._keep(replace(self._settled(person), stage=DEBRIEFING))
         if stage == DEBRIEFING:
-            return self._end(self._told(person), "done")
+            return self._end(self._settled(person), "done")
         return person
 
     def _passes(self, who: str, fields: tuple[Field, ...], given: dict[str, str]) -> bool:
@@ -263,12 +263,12 @@ class Desk:
         found: dict[str, str] = {}
         passes = True
         for place, each in enumerate(fields):
-            told = given.get(str(place), "")
-            value = each.value(told)
+            answer = given.get(str(place), "")
+            value = each.value(answer)
             if value is None:
                 raise RefusedError("incomplete")
             found[each.name] = value
-            passes = passes and (not each.right or each.place(told) in each.right)
+            passes = passes and (not each.right or each.place(answer) in each.right)
         self._tables.note(who, found)
         self._count(who, found)
         return passes
@@ -350,15 +350,15 @@ class Desk:
             self._tables.take_back(person.id, person.trial)
         return self._keep(person)
 
-    def onward(self, who: str) -> Person:
+    def advance(self, who: str) -> Person:
         """Move a person whom another program shows all pages on to the next question, or to the end."""
         person = self.renewed(self.touch(who))
         if person.has_ended or person.trial is not None:
             return person
-        if not self.has_place(who):
+        if not self.may_continue(who):
             raise RefusedError("too_late", 403)
         person = self._asked(replace(person, stage=TRIALS), is_rested=True)
-        return self._keep(person) if person.trial is not None else self._end(self._told(person), "done")
+        return self._keep(person) if person.trial is not None else self._end(self._settled(person), "done")
 
     def answer(self, who: str, number: int, attempt: int, choice: int, measured: Measured) -> Person:
         """Record an answer; an answer that is sent twice counts once. Return the person."""
@@ -376,20 +376,20 @@ class Desk:
             raise RefusedError("no choice")
         if self.study.must_play and not is_late and self._is_unheard(trial, measured):
             raise RefusedError("not played")
-        if not self.has_place(who):
+        if not self.may_continue(who):
             raise RefusedError("too_late", 403)
         now = self.clock.now()
         server = max(now - trial.asked, 0.0)
         if server < self.study.min_seconds:
             # A double click answers a question that the person has not seen yet. Show the question again.
             return person
-        person = self._told(person)
+        person = self._settled(person)
         page = measured.seconds
         answer = Answer(trial, choice, min(server if page is None else page, _LONGEST), now)
         self._tables.hold(who, answer, measured, server)
         person = replace(person, trial=None, n_done=person.n_done + 1, held=answer)
         if not self.study.can_undo or not self.study.undo_seconds:
-            person = self._told(person)
+            person = self._settled(person)
         return self._keep(self._asked(person))
 
     def _is_unheard(self, trial: Trial, measured: Measured) -> bool:
@@ -399,7 +399,7 @@ class Desk:
         plays = measured.plays or ()
         return len(plays) < n or not all(plays)
 
-    def _told(self, person: Person) -> Person:
+    def _settled(self, person: Person) -> Person:
         """Pass the answer that was held back to the session; return the person."""
         if person.held is None:
             return person
@@ -457,12 +457,12 @@ class Desk:
 
     def exclude(self, people: set[str], n_done: int) -> None:
         """Note whom the rules exclude, as of `n_done` finished people, to give their places to others."""
-        self._n_judged = n_done
+        self._n_at_rules = n_done
         self._excluded = {who for who in people & self.people.keys() if self.people[who].outcome == "done"}
 
-    def must_judge(self) -> bool:
+    def must_apply_rules(self) -> bool:
         """Return True if people have finished since `exclude`, and their places may be needed."""
-        if not self.study.replace_excluded or self.n_done == self._n_judged:
+        if not self.study.replace_excluded or self.n_done == self._n_at_rules:
             return False
         has_quotas = any(each.quota for each in self.study.screening)
         return has_quotas or self.is_full()
@@ -471,7 +471,7 @@ class Desk:
         """Pass answers that were given before a time to the session."""
         for person in list(self.people.values()):
             if person.held is not None and person.held.at <= before:
-                self.people[person.id] = self._told(person)
+                self.people[person.id] = self._settled(person)
 
     def _has_old_ids(self) -> bool:
         """Return True if ids may be old enough to be deleted; they are looked at every ten minutes."""
@@ -549,15 +549,15 @@ class Desk:
     def dropped(self) -> None:
         """Note that the session has forgotten the marked person."""
         self._tables.unset("forgetting")
-        self.unfinished = None
+        self.to_forget = None
 
     def _finish_forgetting(self, tables: Tables) -> None:
         """Find the person whom the session had still to forget when the server was killed."""
         found = tables.get("forgetting")
-        self.unfinished = None
+        self.to_forget = None
         if found is not None:
             known = (who for who in self.session.people() if who is not None)
-            self.unfinished = next((who for who in known if _fingerprint(who) == found), None)
+            self.to_forget = next((who for who in known if _fingerprint(who) == found), None)
 
 
 def _fingerprint(who: str) -> str:
