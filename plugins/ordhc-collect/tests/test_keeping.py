@@ -126,7 +126,7 @@ def test_a_running_study_is_copied_whole(serve, tmp_path):
     again = serve()
     page = Client(again).join("?PROLIFIC_PID=a")
     assert number_of(page) == 4
-    with pytest.raises(InputError, match="can't be written over the session"):
+    with pytest.raises(InputError, match="is the session itself; give another file to --backup"):
         run(server.study, "--data", server.data, "--backup", server.data)
 
 

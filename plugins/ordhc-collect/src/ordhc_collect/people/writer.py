@@ -1,4 +1,4 @@
-"""The single thread that writes to the study's file."""
+"""The single thread that writes to the session file."""
 
 import asyncio
 import contextlib
@@ -14,9 +14,11 @@ from ordhc_collect.people.study_state import StudyState
 __all__ = ["Writer"]
 
 T = TypeVar("T")
-#: Maximum number of requests in a transaction, and the seconds after which no more are added to it. The first
-#: request should not wait for all others.
-_MOST, _LONGEST = 256, 0.04
+#: Maximum number of requests in a transaction.
+_MOST = 256
+#: The number of seconds after which no more requests are added to a transaction, so that its first request
+#: does not wait for long.
+_LONGEST = 0.04
 
 
 class Writer:
@@ -85,7 +87,7 @@ class Writer:
             return None, error
 
     def _together(self, jobs: list[Any]) -> list[Any]:
-        """Execute requests in one transaction; return those that are left for the next transaction."""
+        """Execute requests in one transaction; return the requests that are left for the next transaction."""
         results: list[tuple[Any, Any, Exception | None]] = []
         try:
             if self._is_stale:
@@ -103,7 +105,8 @@ class Writer:
                         # continue.
                         results.append((job, None, error))
         except Exception as error:
-            # Read the file again at once, because pages are made from the state in memory.
+            # The transaction was rolled back, but memory was not. Read the file again at once, because pages
+            # are made from memory.
             self._is_stale = True
             with contextlib.suppress(Exception):
                 self._state.load()

@@ -1,4 +1,4 @@
-"""A small HTTP client with one connection, forms and cookies, like a browser without scripts."""
+"""A small HTTP client with one connection, forms and cookies, as a browser without scripts."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ class Response:
 
 
 class Browser:
-    """A connection to a server on this machine, with the cookies that the server has set."""
+    """A connection to a server, with the cookies that the server has set."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)

@@ -25,7 +25,7 @@ _QUESTIONS = {
 _PAGES = 60
 
 
-#: A slow line, in bytes per second: 1.6 Mbit/s, the "slow 4G" of browsers' tools.
+#: A slow connection, in bytes per second: 1.6 Mbit/s, as "slow 4G" in browsers' developer tools.
 _SLOW = 1.6e6 / 8
 #: Names that look like those of files: angry_03, IMG_2041.
 _FILE_NAME = re.compile(r".*[A-Za-z].*(_|\d{2,}).*")
@@ -33,7 +33,7 @@ _FILE_NAME = re.compile(r".*[A-Za-z].*(_|\d{2,}).*")
 
 @dataclass
 class MediaSize:
-    """The media of a study: their number, their bytes, and the bytes that a phone loads."""
+    """The number of a study's media files, their size in bytes, and the bytes that a phone loads."""
 
     n: int = 0
     bytes: int = 0
@@ -41,7 +41,7 @@ class MediaSize:
 
 
 def check_media(study: Study, problems: Problems) -> MediaSize:
-    """Read all pictures to their ends, report what is wrong with them, and return the size of all media."""
+    """Decode all pictures, add their problems to `problems`, and return the size of all media."""
     media = MediaSize()
     with_location = []
     for item in study.items:
@@ -55,16 +55,18 @@ def check_media(study: Study, problems: Problems) -> MediaSize:
     for path in study.pictures:
         _checked_picture(path, study, problems, with_location)
     if with_location:
-        many = (
+        files = (
             f"{with_location[0]} and {len(with_location) - 1} more"
             if len(with_location) > 1
             else with_location[0]
         )
-        text = f"{many} contain the place where the photo was taken, and people can download it: remove EXIF"
+        text = (
+            f"{files}: EXIF data contain the location of the photo, and people can download it; remove them"
+        )
         problems.warn("[items]", text)
     shown = [item.name for item in study.items if _FILE_NAME.fullmatch(item.name)] if study.captions else []
     if shown:
-        text = f"shows names that look like files, such as {shown[0]!r}; people may compare the names"
+        text = f"shows names that look like file names, such as {shown[0]!r}; people may compare the names"
         problems.warn("[study] captions = true", text)
     return media
 
@@ -80,15 +82,16 @@ def _checked_picture(path: Path, study: Study, problems: Problems, with_location
 
 
 def _media(study: Study, media: MediaSize) -> list[str]:
-    """Return a line about the size of the media; no line if there are none."""
+    """Return a line about the size of the media; an empty list if there are none."""
     if not media.n:
         return []
     text = f"{media.n} files, {media.bytes / 1e6:,.1f} MB; a phone loads {media.phone_bytes / 1e6:,.1f} MB"
     if study.preload:
-        text += f" before the first question, {math.ceil(media.phone_bytes / _SLOW)} s on a slow line (1.6 Mbit/s)"
+        seconds = math.ceil(media.phone_bytes / _SLOW)
+        text += f" before the first question, {seconds} s on a slow connection (1.6 Mbit/s)"
     else:
         each = media.phone_bytes / media.n * (3 if study.question == "odd" else 4)
-        text += f", {each / _SLOW:.1f} s for each question on a slow line (1.6 Mbit/s)"
+        text += f", {each / _SLOW:.1f} s for each question on a slow connection (1.6 Mbit/s)"
     return [f"  media      {text}"]
 
 
@@ -98,13 +101,13 @@ def _minutes(seconds: float) -> str:
 
 
 def _end(study: Study) -> list[str]:
-    """Return a line about when the learner ends, if the learner ends before the study; otherwise no line."""
+    """Return a line about when the learner ends; an empty list if the learner lasts as long as the study."""
     learner = ordhc.Learner(len(study.items), **study.learner_of_session)
     most, planned = learner.status.remaining, study.n_planned
     if math.isinf(most) or (planned is not None and planned <= most):
         return []
     of = "" if planned is None else f" of {planned:,.0f} planned"
-    return [f"             ends after about {most:,.0f} questions{of}; the others are drawn at random"]
+    return [f"             ends after about {most:,.0f} questions{of}; later questions are drawn at random"]
 
 
 def report(study: Study, media: MediaSize) -> str:
@@ -135,12 +138,12 @@ def report(study: Study, media: MediaSize) -> str:
     for each in study.screening:
         if each.quota:
             options = next(iter(each.options.values()))
-            text = [
+            quotas = [
                 f"{option} {'any' if most is None else most}"
                 for option, most in zip(options, each.quota, strict=True)
             ]
-            lines.append(f"  quota      {each.name}: {', '.join(text)}")
+            lines.append(f"  quota      {each.name}: {', '.join(quotas)}")
     for rule in Rules(**asdict(study.exclude)).in_words():
         lines.append(f"  exclude    {rule}")
-    lines.append("Nothing is wrong. `--simulate 50` shows how good the tree will be.")
+    lines.append("No errors. `--simulate 50` shows how good the tree will be.")
     return "\n".join(lines)

@@ -1,7 +1,8 @@
-"""Give questions to other experiments (jsPsych, lab.js, PsychoPy, oTree), and take their answers, as JSON.
+"""The JSON API: other experiments (jsPsych, lab.js, PsychoPy, oTree) get questions and send answers.
 
 The API uses the same session, samplers, checks and limits as the pages. A person is identified by a token in
-the header `Authorization`, never by a cookie, so that no other site can act for a person.
+the header `Authorization` and never by a cookie, because browsers also send cookies for requests from other
+sites.
 """
 
 import json
@@ -29,16 +30,16 @@ _REMEDIES = {
     "body": "send a JSON object, with Content-Type: application/json",
     "choice": "choice is the number of a choice, from 1; the name of its item; or 0 for neither, if allowed",
     "closed": "the study takes no more people",
-    "full": "all places of the study are taken; try again later",
+    "full": "the study has its maximum number of people; try again later",
     "language": "language is one of the study's languages, see GET /api/study",
     "no id": "id is the person's id on the platform, filled in, of at most 200 characters",
-    "not asked": "number is that of the question that GET /api/next returns",
+    "not asked": "number must be the number of the question that GET /api/next returns",
     "not kept": "the answer could not be written; send it again",
-    "not played": "play everything to its end; plays is how often each sound and clip was played",
-    "number": "number is that of the question, and ms a number of milliseconds from 0",
+    "not played": "play every sound and clip to its end; plays has the number of times for each",
+    "number": "number is the number of the question; ms is the response time in milliseconds, 0 or more",
     "plays": "plays is a list of whole numbers from 0, one for each sound and clip of the question",
     "parameter": "parameter is one of the study's id_parameters",
-    "simulated": "the people of this study are simulated; serve it with another --data FILE",
+    "simulated": "the people in the session file are simulated; serve the study with another --data FILE",
     "too many": "too many people join from this address; try again in a minute",
     "unknown": "send the token of POST /api/people as the header Authorization: Bearer TOKEN",
 }
@@ -84,7 +85,7 @@ class Api:
         return [Mount("/api", shared)]
 
     async def study(self, _: Request) -> dict[str, Any]:
-        """Return what is asked, the items, and whether people can join."""
+        """Return the kind of question, the items, and whether people can join."""
         study = self._study
         return {
             "title": study.title,
@@ -120,12 +121,12 @@ class Api:
         return {"person": person.id, "token": self._signer.person(person.id), **self._progress(person)}
 
     async def next(self, request: Request) -> dict[str, Any]:
-        """Return the question of a person, or the end."""
+        """Return the current question of a person, or the outcome."""
         who = self._who(request)
         return self._progress(await self._writer.do(lambda state: state.advance(who)))
 
     async def answer(self, request: Request) -> dict[str, Any]:
-        """Record an answer; return the next question, or the end."""
+        """Record an answer; return the next question, or the outcome."""
         who, body = self._who(request), await _body(request)
         number, ms = body.get("number"), body.get("ms")
         if not _is_whole(number) or (ms is not None and not (_is_number(ms) and 0 <= ms < 1e8)):
@@ -149,13 +150,14 @@ class Api:
         return who
 
     def _choice(self, trial: Trial | None, given: Any) -> int:
-        """Return the number of a choice that is given by number or by the name of its item."""
+        """Return the number of the choice `given`, which is a number or the name of an item."""
         if _is_whole(given):
             return int(given)
         places = {} if trial is None else {name: at for at, (name, *_) in enumerate(self._choices(trial), 1)}
         if not isinstance(given, str) or (trial is not None and given not in places):
             raise RefusedError("choice")
-        # Without a question the number is checked first: an answer that is sent twice counts once.
+        # Without a current question the name cannot be checked. Return any choice: the answer was sent twice
+        # and is ignored, or it is refused as "not asked".
         return places.get(given, 1)
 
     def _choices(self, trial: Trial) -> list[list[str]]:
@@ -167,7 +169,8 @@ class Api:
 
     def _item(self, leaf: int) -> dict[str, Any]:
         item, folder = self._study.items[leaf], f"{self._prefix}/media/"
-        # Addresses in the pages are relative to the pages, which clients of the API do not show.
+        # In the pages, addresses of pictures are relative. Clients of the API are at other addresses, so make
+        # the paths absolute.
         html = None if item.html is None else _PICTURE.sub(rf"\g<1>{folder}", item.html)
         files = {kind: f"{folder}{leaf}/{kind}" for kind in item.files}
         return {"name": item.name, "label": item.label, "html": html, **files}
@@ -205,7 +208,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _plays(body: dict[str, Any]) -> tuple[int, ...] | None:
-    """Return how often each sound and clip of a question was played; None if the client does not say."""
+    """Return the number of times that each sound and clip was played; None if the request has no `plays`."""
     plays = body.get("plays")
     if plays is None:
         return None
@@ -219,7 +222,7 @@ async def _body(request: Request) -> dict[str, Any]:
         found = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
         found = None
-    # Browsers send a foreign site's request of another content type without asking the server first.
+    # Require JSON: browsers let other sites send forms and plain text without a CORS check.
     is_json = request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
     if not isinstance(found, dict) or not is_json:
         raise RefusedError("body")
@@ -229,7 +232,7 @@ async def _body(request: Request) -> dict[str, Any]:
 def _as_json(
     handle: Callable[[Request], Awaitable[dict[str, Any]]],
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that sends the result of another as JSON, and errors as {"error", "remedy"}."""
+    """Return a handler that sends the result of `handle` as JSON, and errors as {"error", "remedy"}."""
 
     async def handled(request: Request) -> Response:
         try:

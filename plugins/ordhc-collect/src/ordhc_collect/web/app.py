@@ -38,7 +38,7 @@ _TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings
 def application(
     study: Study, state: StudyState, writer: Writer, signer: Signer, copies: Copies, prefix: str = ""
 ) -> App:
-    """Return the web application of a study; all addresses begin with `prefix`, "/alike" for example."""
+    """Return the web application of a study; all addresses begin with `prefix`, for example "/alike"."""
     pages = Pages(study, signer)
     participants = Participants(study, state, writer, pages, signer)
     live = Live(study, state, writer)
@@ -69,7 +69,7 @@ def application(
     ]
 
     async def failed(request: Request, error: Exception) -> Response:
-        # Do not log the contents of the request: they may be secret.
+        # Do not log the body of the request: it may be secret.
         log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__, exc_info=error)
         return PlainTextResponse("Something is wrong on our side. Please try again.\n", 500)
 
@@ -82,12 +82,12 @@ def application(
         lifespan=lifespan,
         exception_handlers={Exception: failed, HTTPException: refused},
     )
-    # Starlette's redirects would lead to the host that the request names, which may be forged.
+    # Starlette would redirect to the host in the header Host, which may be forged.
     inner.router.redirect_slashes = False
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == "/answer" and scope["method"] == "POST":
-            # Skip the router for the most frequent request.
+            # Skip the router for the most frequent request, to save time.
             request = Request(scope, receive)
             try:
                 answer = await participants.answer(request)
@@ -104,17 +104,17 @@ async def _health(_: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-# Browsers request this icon for responses that name none, such as media files.
+# Browsers request this address for responses that name no icon, such as media files.
 async def _icon(_: Request) -> Response:
     return FileResponse(STATIC / "icon.svg", headers={"cache-control": "public, max-age=86400"})
 
 
 def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Route]:
-    """Return the routes of media files, and of what the pages need to show them."""
+    """Return the routes of media files, of the list of media to load first, and of the pictures' style."""
 
     async def media(request: Request) -> Response:
         path = _file(study, request.path_params["leaf"], request.path_params["kind"])
-        # A file may have become a link since the study was read, or may be gone.
+        # Check again, because since the start a file may have become a link to elsewhere, or may be deleted.
         if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
             return PlainTextResponse("there is no such file", 404)
         if (width := _number(request.query_params.get("w", ""))) > 0:
@@ -129,7 +129,7 @@ def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Rout
     async def preloaded(_: Request) -> Response:
         return JSONResponse(pages.preloaded())
 
-    # Styles within pages are forbidden, so the size of pictures has a file of its own.
+    # The security policy forbids styles within pages, so the size of pictures needs its own file.
     async def size(_: Request) -> Response:
         width = f"min(100%, {study.picture_size or 384}px)"
         rules = f"width: {width}; max-width: none; height: auto; aspect-ratio: 1;"
@@ -156,7 +156,7 @@ def _file(study: Study, leaf: str, kind: str) -> Path | None:
 
 
 def _number(text: str) -> int:
-    """Return the number in a text; -1 for other texts, and for long ones, which `int` refuses to convert."""
+    """Return the number in a text; -1 if the text is not a number, or is so long that `int` would fail."""
     return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
@@ -168,13 +168,13 @@ async def _tidy(writer: Writer) -> None:
             if await writer.alone(StudyState.is_untidy):
                 await writer.do(StudyState.tidy)
         except OSError as error:
-            log.error("answers wait to be written: %s", error)
+            log.error("answers could not be written, and will be tried again: %s", error)
         except Exception:
-            log.exception("looking after answers failed")
+            log.exception("answers could not be passed to the session, and will be tried again")
 
 
 async def _apply_rules(state: StudyState, writer: Writer, live: Live) -> None:
-    """Determine whom the rules exclude each time people have finished, as long as the server runs."""
+    """Apply the rules that exclude people each time people have finished, as long as the server runs."""
     while True:
         await asyncio.sleep(1)
         if not state.must_apply_rules():

@@ -1,4 +1,4 @@
-"""The dashboard, for people with its token or password."""
+"""The dashboard: pages for the researchers, who have its token or password."""
 
 import asyncio
 import hashlib
@@ -70,7 +70,7 @@ class Dashboard:
         ]
 
     def _language(self, request: Request) -> str:
-        """Return the language that was chosen on the dashboard, or else that of the browser."""
+        """Return the language that was chosen on the dashboard, or else the browser's preferred language."""
         for chosen in (request.query_params.get("lang"), request.cookies.get(_LANGUAGE)):
             if chosen in self._study.languages:
                 return str(chosen)
@@ -95,17 +95,17 @@ class Dashboard:
         return HTMLResponse(self._render("enter.html", **values), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
-        # Check the token before the rate limit. A token of 192 bits cannot be guessed, and failed attempts of
-        # others at the same address must not lock its owner out.
+        # Check the token before the rate limit. A token of 192 bits cannot be guessed, so it needs no limit,
+        # and failed attempts from the same address must not lock its owner out.
         if not secrets.compare_digest(secret.encode(), self._token.encode()):
             address = request.client.host if request.client else ""
             if not self._tries.allows(address):
-                log.warning("too many tries to enter the dashboard")
+                log.warning("too many attempts to open the dashboard")
                 return self._login(request, 429, "Too many tries. Wait a minute.")
             # Checking a password is slow by design, so do not block the event loop.
             if not await asyncio.to_thread(self._is_password, secret[:1000]):
                 log.warning("a wrong token or password for the dashboard")
-                return self._login(request, 403, "That is not right.")
+                return self._login(request, 403, "Wrong token or password.")
         response = RedirectResponse(f"{_up(request)}dashboard", 303)
         response.set_cookie(
             self._cookie,
@@ -147,7 +147,7 @@ class Dashboard:
             )
         )
         if "lang" in request.query_params:
-            # The stream of events has an address of its own, so it reads the language from a cookie.
+            # The address of the stream of events has no `lang`, so `events` reads the language from a cookie.
             response.set_cookie(_LANGUAGE, language, httponly=True, samesite="lax")
         return response
 
@@ -195,12 +195,14 @@ class Dashboard:
         }
 
     def _lengths(self, summary: Summary, language: str) -> str:
-        """Return the part about typical and untypical items, with the words of `ordhc report`."""
+        """Return the part about typical and untypical items, in the same words as `ordhc report`."""
         if (found := summary.lengths) is None:
             say = self._words[language].gettext
             text = say("Appears with the first answers.")
             if summary.tree is not None:
-                text = say("Not known: with this number of answers, a faster method makes the tree.")
+                text = say(
+                    "Unknown: for this number of answers, a faster method without lengths makes the tree."
+                )
             return self._render("part_lengths.html", language, items=(), text=text, span=(0.0, 1.0))
         text = told_lengths(found["deviation"])
         return self._render(
@@ -213,7 +215,7 @@ class Dashboard:
     # Actions.
 
     async def _allowed(self, request: Request) -> dict[str, str] | None:
-        """Return the fields of a form; None if the form does not belong to the dashboard."""
+        """Return the fields of a form; None if it was not made by the dashboard for this researcher."""
         if not self._is_admin(request):
             return None
         form = {key: str(value) for key, value in (await request.form()).items()}
@@ -241,9 +243,7 @@ class Dashboard:
                 return self._ask("forget", person=name, who=who, count=count)
             count = await self._writer.alone(lambda state: forget(state, name))
         except RefusedError:
-            return HTMLResponse(
-                self._render("result.html", up="../", text="There is nobody with this id."), 404
-            )
+            return HTMLResponse(self._render("result.html", up="../", text="No person has this id."), 404)
         except OSError as error:
             return HTMLResponse(
                 self._render("result.html", up="../", text=f"Not everything could be erased: {error}"), 503
@@ -275,9 +275,9 @@ class Dashboard:
 
 
 def _up(request: Request) -> str:
-    """Return the way from the address of a request to the folder of all pages: "", "../" and so on.
+    """Return the relative path from the address of a request to the root of all pages: "", "../" and so on.
 
-    Links are relative, because a proxy may serve the study in a folder of its site.
+    Links are relative, because a proxy may serve the study under a prefix.
     """
     return "../" * (request.url.path.count("/") - 1)
 

@@ -21,7 +21,7 @@ DOWNLOADS = {
     "trials.csv": "every question and answer",
     "salmon.csv": "in Salmon's columns",
     "triplets.csv": "comparisons with weights",
-    "people.csv": "what is known of everybody",
+    "people.csv": "one row for each person",
     "tree.nwk": "the tree, as Newick",
     "tree.svg": "the tree, as a picture",
     "study.ordhc": "everything: the session file",
@@ -29,7 +29,7 @@ DOWNLOADS = {
 
 
 async def download(name: str, study: Study, live: Live) -> Response:
-    """Return the response with a file of `DOWNLOADS`."""
+    """Return the response with the file `name` of `DOWNLOADS`."""
     if name not in DOWNLOADS:
         return PlainTextResponse("there is no such file\n", 404)
     if name == "study.ordhc":
@@ -59,6 +59,7 @@ async def download(name: str, study: Study, live: Live) -> Response:
 
 
 def _maker(name: str, study: Study, live: Live, snapshot: Snapshot) -> Callable[[Path], None]:
+    """Return a function that writes the file `name` to a path."""
     summary = snapshot.summary
 
     def make(path: Path) -> None:

@@ -6,7 +6,7 @@ from ordhc_collect.people.study_state import StudyState
 
 __all__ = ["finish_forgetting", "forget"]
 
-#: Maximum number of seconds to wait for other programs that read the file.
+#: Maximum number of seconds to wait until other programs have stopped reading the file.
 _PATIENCE = 5.0
 
 
@@ -16,7 +16,7 @@ def forget(state: StudyState, name: str) -> int:
     Parameters
     ----------
     state
-        The study.
+        The state of the study.
     name
         The id of the person in the study or on the platform.
 
@@ -25,8 +25,8 @@ def forget(state: StudyState, name: str) -> int:
     RefusedError
         No person has this id.
     OSError
-        The write-ahead log still has some of the data, because another program reads the file. Call this
-        again.
+        Another program reads the file, so the write-ahead log of the file still has some of the data. Call
+        this function again.
     """
     if state.to_forget is not None:
         finish_forgetting(state)
@@ -40,7 +40,7 @@ def forget(state: StudyState, name: str) -> int:
 
 
 def finish_forgetting(state: StudyState) -> None:
-    """Let the session forget the marked person (`StudyState.to_forget`); rebuild the file and empty its log."""
+    """Let the session forget the marked person (`StudyState.to_forget`); wait for readers of the file."""
     who = state.to_forget
     if who is None:
         return

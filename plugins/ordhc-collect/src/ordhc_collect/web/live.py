@@ -21,9 +21,9 @@ __all__ = ["Live", "Snapshot"]
 T = TypeVar("T")
 
 log = logging.getLogger("ordhc_collect")
-#: A snapshot is made at most every _PAUSE + _SHARE * t seconds, where t is the duration of the last snapshot.
+#: The minimum time between two snapshots is _PAUSE + _SHARE * t seconds; t is the duration of the last one.
 _PAUSE, _SHARE = 1.5, 4
-#: Maximum number of points of the line of accuracy over time.
+#: Maximum number of points of the curve of accuracy over time.
 _MOST_POINTS = 400
 
 Point = tuple[float, float, float, float]
@@ -31,7 +31,29 @@ Point = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A snapshot of the study: its answers, its people, and the held-out accuracy so far."""
+    """A snapshot of the study: its answers, its people, and the held-out accuracy so far.
+
+    Attributes
+    ----------
+    version
+        The number of the snapshot, from 0.
+    summary
+        The summary of the answers.
+    here, joined
+        The number of people who take part now, and of all people who joined.
+    outcomes
+        The number of people by outcome.
+    cost
+        The cost of the people who are done, with the platform's fee.
+    history
+        The held-out accuracy over time, see `StudyState.history`.
+    asked
+        The number of questions that each sampler has chosen.
+    structure
+        The result of the test whether a tree describes the answers.
+    groups
+        The result of the test whether people agree on one tree.
+    """
 
     version: int
     summary: Summary
@@ -40,15 +62,13 @@ class Snapshot:
     outcomes: dict[str, int]
     cost: float
     history: tuple[Point, ...]
-    #: The number of questions that each sampler has chosen.
     asked: dict[str, int]
-    #: The results of the tests if a tree describes the answers, and if people agree on one tree.
     structure: Compared
     groups: Compared
 
 
 class Live:
-    """The source of snapshots, which are made only while a browser shows the dashboard."""
+    """Makes the snapshots for the dashboard, but only while a browser shows the dashboard."""
 
     def __init__(self, study: Study, state: StudyState, writer: Writer) -> None:
         self._study, self._state, self._writer = study, state, writer
@@ -69,7 +89,7 @@ class Live:
             self._session.close()
 
     async def now(self) -> Snapshot:
-        """Return the current snapshot; make a new one if the last is too old."""
+        """Return the current snapshot; make a new snapshot if the last one is too old."""
         async with self._lock:
             age = self._state.clock.now() - self._made
             if self._snapshot is None or age > _PAUSE + _SHARE * self._took:
@@ -87,7 +107,7 @@ class Live:
         return summarise(self._study, self.session(), self._state.clock.now())
 
     def session(self) -> Session:
-        """Return the session for reading; call this only on the dashboard's own thread."""
+        """Return the dashboard's session, for reading; call this only on the dashboard's own thread."""
         if self._session is None:
             self._session = Session(self.path)
         return self._session
@@ -138,7 +158,7 @@ class Live:
             try:
                 snapshot = await self.now()
             except OSError as error:
-                log.error("the dashboard can't look: %s", error)
+                log.error("the dashboard cannot read the session: %s", error)
             else:
                 if snapshot.version != last:
                     last = snapshot.version

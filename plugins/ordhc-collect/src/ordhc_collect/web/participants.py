@@ -23,7 +23,7 @@ __all__ = ["Participants"]
 log = logging.getLogger("ordhc_collect")
 #: Maximum number of characters of an id on a platform.
 _LONGEST_ID = 200
-#: The size of a window as the script writes it: 390x844 @3.
+#: The size of a window and its screen pixels per CSS pixel, as the script sends them: 390x844 @3.
 _VIEWPORT = re.compile(r"\d{1,5}x\d{1,5} @\d{1,2}(\.\d{1,3})?")
 #: Parts of a placeholder that the platform should have replaced with an id.
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\$\{|%")
@@ -51,12 +51,12 @@ class Participants:
     # Identification.
 
     def may_join(self, request: Request) -> bool:
-        """Return True, and count the request, if its address is within the limit of people who join."""
+        """Return True, and count the request, if its IP address is within the limit for joining."""
         return self._joins.allows(request.client.host if request.client else "")
 
     @staticmethod
     def is_id(given: object) -> bool:
-        """Return True if this is an id on a platform, and no placeholder that was not replaced."""
+        """Return True if `given` can be an id on a platform; False for an unreplaced placeholder."""
         return isinstance(given, str) and 0 < len(given) <= _LONGEST_ID and not _PLACEHOLDER.search(given)
 
     def _who(self, request: Request) -> str | None:
@@ -79,9 +79,9 @@ class Participants:
         return preferred(request.headers.get("accept-language", ""), self._study.languages)
 
     def _misspelt(self, values: Any) -> tuple[str, str] | None:
-        """Return a parameter that is similar to one with the person's id, and this one; or None.
+        """Return a parameter of the address that is a misspelt id parameter, and the correct name; or None.
 
-        A person who came by `?prolific_id=` would take part without an id.
+        Without this check, a person with a link such as `?prolific_id=` would take part without an id.
         """
         known = {name.casefold(): name for name in self._study.id_parameters}
         kept = {name.casefold() for name in (*self._study.parameters, "lang")}
@@ -108,14 +108,14 @@ class Participants:
         """Return the page that asks for consent; redirect people who have given it."""
         parameter, platform = self._platform(request.query_params)
         if platform is not None and _PLACEHOLDER.search(platform):
-            # The placeholder was not replaced by an id, so all visitors of this link would be one person.
+            # The platform did not replace the placeholder, so all visitors of this link would have one id.
             if not self._state.unfilled[parameter]:
                 log.warning("a link's %s is not filled in: it is %r", parameter, platform)
             self._state.unfilled[parameter] += 1
             return self._message("no id", self._language(request), 400)
         if platform is None and (misspelt := self._misspelt(request.query_params)) is not None:
             if not self._state.misspelt[misspelt]:
-                log.warning("a link has the parameter %s; the study's parameter is %s", *misspelt)
+                log.warning("a link has the parameter %s instead of %s", *misspelt)
             self._state.misspelt[misspelt] += 1
             return self._message("no id", self._language(request), 400)
         who = None if self._study.is_kiosk else self._who(request)
@@ -211,7 +211,7 @@ class Participants:
     # Forms.
 
     async def step(self, request: Request) -> Response:
-        """Handle the form of a page without a question, and return the next page."""
+        """Handle the form of any page except a question's page, and return the next page."""
         form = await request.form()
         who = self._who(request)
         signed = self._signer.read_form(str(form.get("token", "")))
@@ -231,7 +231,7 @@ class Participants:
         return await self._page(person, is_live=True) if is_live else RedirectResponse("study", 303)
 
     async def answer(self, request: Request) -> Response:
-        """Handle an answer, or take an answer back, and return the next page."""
+        """Record an answer, or take an answer back, and return the next page."""
         form = await _fields(request)
         who = self._who(request)
         signed = self._signer.read_form(form.get("token", ""))
@@ -294,12 +294,12 @@ class Participants:
 
 
 def _is_live(request: Request) -> bool:
-    """Return True if the page's script sent the request and shows the next page itself."""
+    """Return True if the page's script sent the request; the script then shows the next page itself."""
     return request.headers.get("x-live") == "1"
 
 
 async def _fields(request: Request) -> dict[str, str]:
-    """Return the fields of a short form; an empty dict if the body is no form."""
+    """Return the fields of a short form; an empty dict if the body is not a form."""
     try:
         return dict(parse_qsl((await request.body()).decode("latin-1"), max_num_fields=20))
     except ValueError:
@@ -307,7 +307,7 @@ async def _fields(request: Request) -> dict[str, str]:
 
 
 def _measured(form: dict[str, str]) -> Measured:
-    """Return what the page has measured; values that are no numbers are left out."""
+    """Return the measurements of the page; a value that is not a number becomes None."""
     plays = form.get("plays", "").split()
     return Measured(
         _seconds(form.get("ms", "")),
@@ -321,12 +321,12 @@ def _measured(form: dict[str, str]) -> Measured:
 
 
 def _device(agent: str) -> str:
-    """Return "phone", "tablet" or "computer", by the name of a browser."""
+    """Return "phone", "tablet" or "computer", derived from the browser's header User-Agent."""
     if re.search(r"iPad|Tablet|Android(?!.*Mobile)", agent):
         return "tablet"
     return "phone" if re.search(r"Mobi|iPhone", agent) else "computer"
 
 
 def _seconds(text: str) -> float | None:
-    """Return the milliseconds that a page has measured, in seconds; None if the text is no number."""
+    """Convert a text with milliseconds to seconds; return None if the text is not a number."""
     return int(text) / 1000 if text.isdecimal() and len(text) < 9 else None
