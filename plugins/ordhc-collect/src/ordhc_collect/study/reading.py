@@ -75,9 +75,7 @@ def _warn_of_few(study: Study, problems: Problems) -> None:
     if not study.sampler.keys() - {"list"}:
         n, what = len({frozenset(row) for row in study.listed}), "in the list"
     if n < study.per_person:
-        message = (
-            f"a person is asked at most {n:,}, because {what} {n:,} different questions: per_person = {n}"
-        )
+        message = f"there are only {n:,} different questions {what}; write per_person = {n}"
         problems.warn(f"[trials] per_person = {study.per_person}", message)
 
 
