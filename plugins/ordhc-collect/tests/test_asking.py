@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 from ordhc_collect.people.asking import Asker
-from ordhc_collect.simulate.crowd import Answering, drawn_tree
+from ordhc_collect.simulate.crowd import SimulatedPerson, drawn_tree
 from ordhc_collect.study.reading import read_study
 from studies import make_study
 
@@ -22,7 +22,7 @@ def asked_of(study, path, n_people=N_PEOPLE, *, reopened=()):
     asker = Asker(study, session, counts)
     order = random.Random(1)
     people = {f"p{k}": 0 for k in range(n_people)}
-    answering = {who: Answering(truth, study.question, 0.85, who) for who in people}
+    answering = {who: SimulatedPerson(truth, study.question, 0.85, who) for who in people}
     while people:
         who = order.choice(list(people)[:20])
         people[who] += 1

@@ -160,7 +160,7 @@ def test_proxies_of_other_machines(tmp_path):
 def test_proxies_that_are_no_addresses(tmp_path, given):
     found = CliRunner().invoke(collect, ["--behind-proxy", given, str(make_study(tmp_path))])
     assert found.exit_code == 2
-    assert "is no address or network" in found.output
+    assert "is not an IP address or a network" in found.output
 
 
 def test_all_addresses_of_a_network_are_one():

@@ -27,7 +27,7 @@ def comparing():
 
 def when_done(comparing, data):
     for _ in range(1200):
-        (found,) = comparing.look(data)
+        (found,) = comparing.results(data)
         if found.headline or "Being compared" not in found.text:
             return found
         time.sleep(0.1)
@@ -40,19 +40,19 @@ def page(compared):
 
 def test_the_card_follows_the_answers(comparing):
     t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=4, seed=1)
-    (few,) = comparing.look(t[:40])
+    (few,) = comparing.results(t[:40])
     assert few.text == "Appears after 100 answers; there are 40."
     assert "there are 40" in page(few)
-    assert comparing.look(t[:300])[0].text == "Being compared …"
+    assert comparing.results(t[:300])[0].text == "Being compared …"
     first = when_done(comparing, t[:300])
     assert first.n_answers == 300
     assert "hierarchy" in first.headline
     assert not first.text.startswith(first.headline)
     # The last comparison stands until there are a quarter more answers.
-    assert comparing.look(t[:370])[0] is first
-    assert comparing.look(t)[0] is first
+    assert comparing.results(t[:370])[0] is first
+    assert comparing.results(t)[0] is first
     for _ in range(1200):
-        if (found := comparing.look(t)[0]) is not first:
+        if (found := comparing.results(t)[0]) is not first:
             break
         time.sleep(0.1)
     assert found.n_answers == 600
@@ -62,9 +62,9 @@ def test_the_card_follows_the_answers(comparing):
 def test_large_studies_are_left_to_the_command(comparing, monkeypatch):
     monkeypatch.setattr(module, "_MOST_SECONDS", 0.0)
     t, _ = ordhc.datasets.planted(300, levels=2, leaves_per_cluster=4, seed=1)
-    assert "run ordhc structure study.ordhc" in comparing.look(t)[0].text
+    assert "run ordhc structure study.ordhc" in comparing.results(t)[0].text
     other = Comparing(GROUPS)
-    assert "run ordhc people-groups study.ordhc" in other.look(t)[0].text
+    assert "run ordhc people-groups study.ordhc" in other.results(t)[0].text
     other.close()
 
 
@@ -91,7 +91,7 @@ def test_groups_of_people_are_named():
     both = Comparing(STRUCTURE, GROUPS)
     data = ordhc.Triplets(rows, n_leaves=12, groups=people)
     for _ in range(1200):
-        structure, groups = both.look(data)
+        structure, groups = both.results(data)
         if structure.headline and groups.headline:
             break
         time.sleep(0.1)
@@ -112,6 +112,6 @@ def test_groups_of_people_are_named():
 def test_closing_ends_a_comparison():
     t, _ = ordhc.datasets.planted(3000, levels=2, leaves_per_cluster=8, seed=1)
     found = Comparing(STRUCTURE)
-    found.look(t)
+    found.results(t)
     found.close()
-    assert found.look(t)[0].n_answers == 0
+    assert found.results(t)[0].n_answers == 0

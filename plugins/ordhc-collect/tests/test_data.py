@@ -103,7 +103,7 @@ def test_pairs_have_no_place_in_salmons_columns(serve, tmp_path):
     server.stop()
     found = collect(server.study, "--data", server.data, "--export", tmp_path / "a.csv", "--as", "salmon")
     assert found.returncode == 2
-    assert "no place for pairs" in found.stderr
+    assert "format has no pairs" in found.stderr
     assert not (tmp_path / "a.csv").exists()
     assert collect(server.study, "--data", server.data, "--export", tmp_path / "a.csv").returncode == 0
     assert len(rows_of((tmp_path / "a.csv").read_text())) == 6
@@ -220,7 +220,7 @@ def test_the_dashboard_asks_before_it_deletes_ids(serve):
     asked = boss.post("/dashboard/ids", {"token": token})
     assert title_of(asked) == "Delete all platform ids?"
     assert "2 ids of the platform will be deleted" in asked.text
-    assert "nobody can be paid" in asked.text
+    assert "you cannot find people by their ids" in asked.text
     assert ids() == 2
     assert "2 ids of the platform are deleted" in boss.post("/dashboard/ids", fields_of(asked.text)).text
     assert ids() == 0
@@ -272,4 +272,4 @@ def test_another_study_does_not_use_the_file(serve, tmp_path):
     other = make_study(tmp_path / "other", 5)
     found = command_line("collect", other, "--data", server.data)
     assert found.returncode == 2
-    assert "other names" in found.stderr
+    assert "which the study does not have" in found.stderr

@@ -239,7 +239,7 @@ from pathlib import Path
 import numpy as np
 import ordhc
 from ordhc_collect import actions
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 
 def tidy(*_):
     matrix = np.random.default_rng(0).random(2000 * 1999 // 2)
@@ -247,7 +247,7 @@ def tidy(*_):
     while True:
         ordhc.linkage(matrix, "average")
 
-Desk.tidy, Desk.is_untidy = tidy, lambda _: True
+StudyState.tidy, StudyState.is_untidy = tidy, lambda _: True
 study, data = actions.read_study(Path(sys.argv[1])), Path(sys.argv[2])
 actions.run(study, data, host="127.0.0.1", port=0, proxies=None)
 """

@@ -76,9 +76,12 @@ def test_a_new_item_is_shown_after_the_server_has_started_again(serve, tmp_path,
     for _ in range(12):
         assert 6 not in shown_on(page)
         page = client.answer(page)
-    assert "cannot show these new items before its server starts again: wolf" in caplog.text
+    assert "shows these new items only after a restart of its server: wolf" in caplog.text
     server.stop()
-    with pytest.raises(InputError, match=r"cannot show 'wolf': add it to \[items\].*ordhc session retire"):
+    with pytest.raises(
+        InputError,
+        match=r"has the item 'wolf', which the study does not have: add it to \[items\].*ordhc session retire",
+    ):
         ServerHere(server.study, data=server.data)
     (tmp_path / "items" / "wolf.txt").write_text("The wolf")
     with ServerHere(server.study, data=server.data) as again:
@@ -112,5 +115,5 @@ def test_another_study_is_refused(serve, tmp_path):
     server = serve(n=6)
     server.stop()
     other = make_study(tmp_path / "other", items={"x": "X", "y": "Y", "z": "Z"})
-    with pytest.raises(InputError, match="other names than this study"):
+    with pytest.raises(InputError, match="has none of this study.s items"):
         ServerHere(other, data=server.data)

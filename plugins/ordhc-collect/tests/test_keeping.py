@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from ordhc_collect.command import collect
 from ordhc_collect.people.clock import Clock
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.simulate.client import fields_of
 from ordhc_collect.study.reading import read_study
 from ordhc_collect.web.server import opened
@@ -126,7 +126,7 @@ def test_a_running_study_is_copied_whole(serve, tmp_path):
     again = serve()
     page = Client(again).join("?PROLIFIC_PID=a")
     assert number_of(page) == 4
-    with pytest.raises(InputError, match="can't be written over the session"):
+    with pytest.raises(InputError, match="is the session itself; give another file to --backup"):
         run(server.study, "--data", server.data, "--backup", server.data)
 
 
@@ -143,29 +143,29 @@ def test_ids_are_deleted_some_days_after_the_last_visit(tmp_path):
     study = read_study(make_study(tmp_path))
     clock = Hand()
     with opened(study, tmp_path / "s.ordhc") as (study, session):
-        desk = Desk(study, session, tmp_path / "s.ordhc", clock)
-        desk.delete_after = 30 * 86_400.0
+        state = StudyState(study, session, tmp_path / "s.ordhc", clock)
+        state.delete_after = 30 * 86_400.0
         with session.transaction():
             kept = {"STUDY_ID": "s1", "device": "phone"}
-            first = desk.join("PROLIFIC_PID", "p1", "en", kept)
+            first = state.join("PROLIFIC_PID", "p1", "en", kept)
         clock.at += 20 * 86_400
         with session.transaction():
-            second = desk.join("PROLIFIC_PID", "p2", "en", kept)
-            desk.tidy()
-            assert {desk.platform_of(person.id) for person in (first, second)} == {"p1", "p2"}
+            second = state.join("PROLIFIC_PID", "p2", "en", kept)
+            state.tidy()
+            assert {state.platform_of(person.id) for person in (first, second)} == {"p1", "p2"}
         clock.at += 10 * 86_400 + 1
-        assert desk.is_untidy()
+        assert state.is_untidy()
         with session.transaction() as db:
-            desk.tidy()
-            assert [desk.platform_of(person.id) for person in (first, second)] == [None, "p2"]
-            assert first.id in desk.people
+            state.tidy()
+            assert [state.platform_of(person.id) for person in (first, second)] == [None, "p2"]
+            assert first.id in state.people
             rows = db.execute("SELECT person, key FROM collect_details").fetchall()
             assert {*rows} == {(first.id, "device"), (second.id, "device"), (second.id, "STUDY_ID")}
-        desk.delete_after = None
+        state.delete_after = None
         clock.at += 1e9
         with session.transaction():
-            desk.tidy()
-            assert desk.platform_of(second.id) == "p2"
+            state.tidy()
+            assert state.platform_of(second.id) == "p2"
 
 
 def test_days_are_above_zero(tmp_path):

@@ -10,10 +10,10 @@ import pytest
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.analysis.summary import summarise
 from ordhc_collect.people.clock import Clock
-from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.state import INSTRUCTIONS, TRIALS, Measured
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.people.tables import reading
-from ordhc_collect.simulate.crowd import Answering
+from ordhc_collect.simulate.crowd import SimulatedPerson
 from ordhc_collect.study.reading import read_study
 from ordhc_collect.web.server import opened
 from studies import make_study
@@ -37,19 +37,19 @@ def truth():
     return ordhc.as_dendrogram(f"(({groups[0]},{groups[1]}),({groups[2]},{groups[3]}));")
 
 
-def take_part(desk, name, answer, per_person, seconds):
-    with desk.session.transaction():
-        who = desk.join("puid", name, "en").id
-    with desk.session.transaction():
-        person = desk.step(who, INSTRUCTIONS, {})
+def take_part(state, name, answer, per_person, seconds):
+    with state.session.transaction():
+        who = state.join("puid", name, "en").id
+    with state.session.transaction():
+        person = state.step(who, INSTRUCTIONS, {})
     for _ in range(per_person):
         assert person.stage == TRIALS
-        with desk.session.transaction():
+        with state.session.transaction():
             trial = person.trial
             choice = answer(list(trial.shown))
-            person = desk.answer(who, trial.number, trial.attempt, choice, Measured(seconds))
-    with desk.session.transaction():
-        desk.step(who, person.stage, {})
+            person = state.answer(who, trial.number, trial.attempt, choice, Measured(seconds))
+    with state.session.transaction():
+        state.step(who, person.stage, {})
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +60,11 @@ def study(tmp_path_factory):
     found, data = read_study(path), folder / "study.ordhc"
     tree = truth()
     with opened(found, data) as (_, session):
-        desk = Desk(found, session, data, Clock())
+        state = StudyState(found, session, data, Clock())
         for k in range(24):
-            take_part(desk, f"bot{k}", Answering(tree, "odd", 0.85, f"{k}"), 30, 2.0)
-        take_part(desk, "fast", Answering(tree, "odd", None, "fast"), 30, 0.1)
-        take_part(desk, "same", lambda shown: 2, 30, 2.0)
+            take_part(state, f"bot{k}", SimulatedPerson(tree, "odd", 0.85, f"{k}"), 30, 2.0)
+        take_part(state, "fast", SimulatedPerson(tree, "odd", None, "fast"), 30, 0.1)
+        take_part(state, "same", lambda shown: 2, 30, 2.0)
     return path, found, data
 
 
@@ -221,7 +221,7 @@ def test_changes_of_the_study_are_kept_with_their_time(study, tmp_path):
         path.write_text(changed)
         found = read_study(path)
         with opened(found, data) as (_, session):
-            Desk(found, session, data, Clock())
+            StudyState(found, session, data, Clock())
     path.write_text(text)
     with sqlite3.connect(data) as db:
         versions = db.execute("SELECT at, text FROM collect_versions").fetchall()
@@ -246,10 +246,10 @@ def random_study(tmp_path_factory):
     found, data = read_study(path), folder / "study.ordhc"
     tree = truth()
     with opened(found, data) as (_, session):
-        desk = Desk(found, session, data, Clock())
+        state = StudyState(found, session, data, Clock())
         for k in range(12):
-            take_part(desk, f"bot{k}", Answering(tree, "odd", 0.85, f"{k}"), 15, 2.0)
-        take_part(desk, "same", lambda shown: 2, 15, 2.0)
+            take_part(state, f"bot{k}", SimulatedPerson(tree, "odd", 0.85, f"{k}"), 15, 2.0)
+        take_part(state, "same", lambda shown: 2, 15, 2.0)
     return path, found, data
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ordhc_collect.study.copies import WIDTHS, Copies, copy_of, flaw_of, has_place, widths_of
+from ordhc_collect.study.copies import WIDTHS, Copies, copy_of, flaw_of, has_location, widths_of
 from ordhc_collect.study.reading import read_study
 from ordhc_collect.web.pages import Pages
 from ordhc_collect.web.tokens import Signer
@@ -45,7 +45,7 @@ def test_photos_are_turned_and_lose_their_place(tmp_path):
     exif[0x0112] = 6
     exif.get_ifd(0x8825)[1] = "N"
     path = photo(tmp_path / "a.jpg", 900, 600, exif=exif)
-    assert has_place(path)
+    assert has_location(path)
     assert widths_of(path) == (320, 600)
     copy = Image.open(io.BytesIO(copy_of(path, 320)))
     assert copy.size == (320, 480)
@@ -151,7 +151,7 @@ def test_check_tells_megabytes_and_seconds(pictures):
     assert float(found[1]) >= float(found[2])
     text = pictures.read_text().replace('title = "Things"', 'title = "Things"\npreload = false')
     pictures.write_text(text)
-    assert "s for each question on a slow line" in check(pictures)[1]
+    assert "s for each question on a slow connection" in check(pictures)[1]
 
 
 @pytest.mark.parametrize("ending", [".jpg", ".png", ".webp", ".gif"])
@@ -177,10 +177,10 @@ def test_check_warns_of_places_and_of_names(tmp_path, pictures):
     photo(tmp_path / "items" / "IMG_2041.jpg", exif=exif)
     code, told = check(pictures)
     assert code == 0
-    assert "warning  [items]: IMG_2041.jpg contain" in told
+    assert "warning  [items]: IMG_2041.jpg: EXIF data contain the location" in told
     assert "captions" not in told
     pictures.write_text(pictures.read_text().replace('title = "Things"', 'title = "Things"\ncaptions = true'))
-    assert "names that look like files, such as 'angry_00'" in check(pictures)[1]
+    assert "names that look like file names, such as 'angry_00'" in check(pictures)[1]
 
 
 def test_check_warns_of_people_without_an_id(tmp_path):

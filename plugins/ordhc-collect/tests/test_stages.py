@@ -476,7 +476,7 @@ def test_a_preview_keeps_nothing(tmp_path):
         # Without an id, too.
         page = client.join()
         assert title_of(page) == "Before we begin"
-        assert "they are lost at the end" in server.told
+        assert "not stored: lost when the server stops" in server.told
     assert not list(tmp_path.rglob("*.ordhc"))
 
 

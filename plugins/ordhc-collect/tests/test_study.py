@@ -39,17 +39,17 @@ def test_the_demo_is_a_study():
     ("options", "told"),
     [
         ({"study": 'question = "od"'}, "[study] question = 'od': should be one of 'odd', 'triplet', 'pairs'"),
-        ({"study": "titel = 1"}, "[study] titel: means nothing here; did you mean 'title'?"),
-        ({"study": 'languages = ["english"]'}, "'english' is no language"),
+        ({"study": "titel = 1"}, "[study] titel: is not a known key; did you mean 'title'?"),
+        ({"study": 'languages = ["english"]'}, "'english' is not a code"),
         ({"study": 'languages = ["xx"]'}, "there is no catalogue"),
         ({"per_person": 0}, "[trials] per_person = 0: should be a whole number from 1 to 100,000"),
-        ({"n": 2}, "has 2 items; questions need 3"),
+        ({"n": 2}, "has 2 items; questions need at least 3"),
         ({"top": 'sampler = "lerner"'}, "there is no sampler 'lerner'; did you mean 'learner'?"),
         ({"more": "[sampler]\nrandom = -1"}, "[sampler] random = -1: should be a share"),
         ({"top": 'sampler = "list"'}, 'has "list", but there are no questions'),
         (
             {"top": 'sampler = "gold"'},
-            "gold: is no sampler: every person gets as many questions of gold",
+            "gold: is not a sampler: [gold] per_person is the number of gold questions",
         ),
         ({"more": "[gold]\nper_person = 3"}, "[gold]: table is missing"),
         ({"more": "[gold]\nper_person = 7"}, "[gold] per_person = 7: should be a whole number from 1 to 6"),
@@ -57,7 +57,7 @@ def test_the_demo_is_a_study():
         ({"more": '[learner]\nmethod = "nope"'}, "'nope'"),
         ({"more": "[learner]\nq = 7"}, "[learner]"),
         ({"more": '[learner]\nmethod = "single"'}, 'asks about pairs, but question = "odd"'),
-        ({"top": 'sampler = "random"', "more": "[learner]\np = 0.8"}, "is not asked"),
+        ({"top": 'sampler = "random"', "more": "[learner]\np = 0.8"}, "is not used"),
         (
             {"study": 'question = "triplet"', "more": '[learner]\nmethod = "single"'},
             'asks about pairs, but question = "triplet"',
@@ -77,7 +77,7 @@ def test_the_demo_is_a_study():
             {"more": '[outcomes.done]\nurl = "https://x.org/{cod}"'},
             "only {code}, {id} and {person} are filled in",
         ),
-        ({"more": '[outcomes.done]\nurl = "https://x.org/{code}"'}, "there is no code"),
+        ({"more": '[outcomes.done]\nurl = "https://x.org/{code}"'}, "the code is missing"),
         ({"more": "[pay]\nper_person = 1"}, "currency is missing"),
         ({"more": '[[comprehension.questions]]\nquestion = "a"\noptions = ["x"]'}, "two texts or more"),
         (
@@ -86,17 +86,20 @@ def test_the_demo_is_a_study():
         ),
         (
             {"more": '[[screening.questions]]\nquestion = "a"\noptions = ["x", "y"]\naccept = [1, 2]'},
-            "lets every option pass",
+            "every answer would pass",
         ),
         ({"more": '[pages]\nconsent = "nowhere.md"'}, "there is no file 'nowhere.md'"),
-        ({"more": '[pages]\nconsent = "/etc/passwd"'}, "lies outside of the study's folder"),
-        ({"more": "[exclude]\nfailed_gold = 0.5"}, "needs questions of gold"),
+        ({"more": '[pages]\nconsent = "/etc/passwd"'}, "is outside of the study's folder"),
+        ({"more": "[exclude]\nfailed_gold = 0.5"}, "needs gold questions"),
         (
             {"more": '[[questionnaire.before]]\nname = "practice"\nquestion = "How often?"\ntype = "text"'},
             "name = 'practice': is the name of another column",
         ),
-        ({"more": '[people]\nparameters = ["practice"]'}, "has 'practice', which is the name of other data"),
-        ({"more": "[sampeler]"}, "at the top sampeler: means nothing here; did you mean 'sampler'?"),
+        (
+            {"more": '[people]\nparameters = ["practice"]'},
+            "has 'practice', which is the name of another column",
+        ),
+        ({"more": "[sampeler]"}, "at the top sampeler: is not a known key; did you mean 'sampler'?"),
         ({"top": "items = 3"}, "cannot"),
     ],
 )
@@ -115,7 +118,7 @@ def test_all_problems_are_named_at_once(tmp_path):
     path = make_study(tmp_path, study='question = "od"', per_person=-1, more="[people]\ntotal = 0")
     with pytest.raises(InputError) as error:
         read_study(path)
-    assert "3 things are wrong with this study" in str(error.value)
+    assert "the study has 3 errors" in str(error.value)
 
 
 def test_questions_in_tables(tmp_path):
@@ -125,7 +128,7 @@ def test_questions_in_tables(tmp_path):
     (tmp_path / "list.csv").write_text("a,b\nitem00,item01\n")
     errors = problems_of(tmp_path, more='[gold]\ntable = "gold.csv"\n[list]\ntable = "list.csv"')
     assert errors == [
-        "[list] table = 'list.csv': has no column 'c', but a, b",
+        "[list] table = 'list.csv': has no column 'c'; it has a, b",
         "[gold] table = 'gold.csv', line 3: there is no item 'itm02'; did you mean 'item02'?",
     ]
     (tmp_path / "gold.csv").write_text("a,b,c,answer\nitem00,item01,item02,item01\n")
@@ -171,8 +174,8 @@ def test_pictures_that_no_browser_shows_are_named(tmp_path):
         (tmp_path / "items" / name).write_bytes(content)
     _, problems = study_or_problems(path)
     assert problems.errors == [
-        "[items] folder = 'items': a.png holds no picture that browsers can show",
-        "[items] folder = 'items': b.svg holds no picture that browsers can show",
+        "[items] folder = 'items': a.png is not a picture that browsers can show",
+        "[items] folder = 'items': b.svg is not a picture that browsers can show",
     ]
 
 
@@ -191,12 +194,12 @@ def test_pages_show_pictures_of_the_study(tmp_path, serve):
     for number in ("1", "-1", "x", "9" * 5000):
         assert client.get(f"/media/page/{number}").status == 404
     _, problems = study_or_problems(server.study)
-    told = "the picture 'https://evil.example/x.png' is left out: pictures come from the study's folder"
+    told = "the picture 'https://evil.example/x.png' is omitted: it must be a file in the study's folder"
     assert problems.warnings == [f"[pages] instructions: {told}"]
     for name, wrong in (
         ("pics/lost.png", "there is no file 'pics/lost.png'"),
-        ("../x.png", "lies outside of the study's folder"),
-        ("outside.txt", "outside.txt is no picture of a known kind"),
+        ("../x.png", "is outside of the study's folder"),
+        ("outside.txt", "outside.txt is not a picture of a known kind"),
     ):
         (tmp_path / "how.md").write_text(f"![p]({name})")
         _, problems = study_or_problems(server.study)
@@ -233,7 +236,7 @@ def test_check_on_the_command_line(tmp_path):
     assert "captions" not in found.stdout
     more = '[learner]\nmethod = "robust"\np = 0.8\n[people]\ntotal = 1000'
     found = collect(make_study(tmp_path, per_person=40, more=more), "--check")
-    assert "questions of 28,000 planned; the others are drawn at random" in found.stdout
+    assert "questions of 28,000 planned; later questions are drawn at random" in found.stdout
     path = make_study(tmp_path, per_person=0)
     found = collect(path, "--check")
     assert found.returncode == 2
@@ -251,10 +254,10 @@ def test_check_on_the_command_line(tmp_path):
         (["nowhere.toml"], "there is no such file"),
         (["--demo", "x.toml"], "not both"),
         (["--demo", "--export", "a.csv"], "needs --data"),
-        (["--demo", "--as", "trials"], "--as belongs to --export"),
-        (["--demo", "--check", "--export", "a.csv"], "one thing at a time"),
+        (["--demo", "--as", "trials"], "--as needs --export FILE"),
+        (["--demo", "--check", "--export", "a.csv"], "cannot be combined"),
         (["--demo", "--data", "nowhere.ordhc", "--export", "a.csv"], "there is no such session"),
-        (["--demo", "--simulate", "2", "--crowd", "half"], "no SHARE:ACCURACY"),
+        (["--demo", "--simulate", "2", "--crowd", "half"], "is not SHARE:ACCURACY"),
     ],
 )
 def test_what_cannot_be_done(arguments, told):
@@ -268,7 +271,7 @@ def test_bots_tell_what_a_study_will_be_like(tmp_path):
     path = make_study(tmp_path, 9, per_person=8, more='[pay]\nper_person = 2\ncurrency = "EUR"\nfee = 0.5')
     found = collect(path, "--simulate", 6, "--accuracy", 1)
     assert found.returncode == 0, found.stderr
-    assert "6 bots are done with 48 answers about 9 items" in found.stdout
+    assert "6 bots finished, with 48 answers about 9 items" in found.stdout
     assert "12.00 EUR, 18.00 with the platform's fee" in found.stdout
     assert "0 errors" in found.stdout
     assert "left out   nobody: there are no rules in [exclude]" in found.stdout
@@ -295,7 +298,7 @@ def test_bots_know_gold_and_the_rules_say_whom_they_leave_out(tmp_path, crowd, t
 
 @pytest.mark.parametrize(("question", "row"), [("odd", 3), ("triplet", 3), ("pairs", 4)])
 def test_answers_to_gold_are_those_of_its_table(question, row):
-    from ordhc_collect.simulate.crowd import Answering, drawn_tree
+    from ordhc_collect.simulate.crowd import SimulatedPerson, drawn_tree
     from ordhc_collect.study.model import Gold
 
     tree = drawn_tree(8, 0)
@@ -307,14 +310,14 @@ def test_answers_to_gold_are_those_of_its_table(question, row):
                 gold = Gold([(shown[0], shown[2], shown[0], shown[1])], [(-1, 1)[choice - 1]])
             else:
                 gold = Gold([(shown[3], shown[2], shown[0], shown[1])], [(-1, 1)[choice - 1]])
-            assert Answering(tree, question, 1.0, "x", gold)(list(shown)) == choice
+            assert SimulatedPerson(tree, question, 1.0, "x", gold)(list(shown)) == choice
 
 
 def test_answers_of_bots_are_kept_apart(tmp_path):
     path = make_study(tmp_path, 9, per_person=8)
     data, out = tmp_path / "pilot.ordhc", tmp_path / "a.csv"
     found = collect(path, "--simulate", 6, "--data", data)
-    assert f"Their answers are in {data}" in found.stdout, found.stderr
+    assert f"The answers are in {data}" in found.stdout, found.stderr
     assert collect(path, "--data", data, "--export", out, "--as", "trials").returncode == 0
     assert len(out.read_text().splitlines()) == 49
     assert command_here("cluster", data, "-o", tmp_path / "tree.nwk").returncode == 0
@@ -349,8 +352,8 @@ def test_more_questions_for_a_person_than_there_are(tmp_path, n, kind, per_perso
     _, problems = study_or_problems(path)
     told = [line for line in problems.warnings if "per_person" in line]
     expected = [
-        f"[trials] per_person = {per_person}: a person is asked at most {possible}, because {n} items make "
-        f"{possible} different questions: per_person = {possible}"
+        f"[trials] per_person = {per_person}: there are only {possible} different questions about "
+        f"{n} items; write per_person = {possible}"
     ]
     assert told == (expected if possible else [])
 
@@ -361,4 +364,4 @@ def test_a_list_that_is_shorter_than_a_session(tmp_path):
     path = make_study(tmp_path, per_person=3, top='sampler = "list"', more=more)
     _, problems = study_or_problems(path)
     assert not problems.errors
-    assert any("the list has 2 different questions" in line for line in problems.warnings)
+    assert any("only 2 different questions in the list" in line for line in problems.warnings)

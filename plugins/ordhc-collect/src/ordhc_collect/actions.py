@@ -20,10 +20,10 @@ from ordhc_collect.analysis.psych_ds import check_folder, write_psych_ds
 from ordhc_collect.analysis.summary import people_of
 from ordhc_collect.demo import DEMO, TEMPLATE
 from ordhc_collect.people.clock import Clock
-from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.state import RefusedError
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.people.tables import copy_session, reading
-from ordhc_collect.study.check import Weight, look, report
+from ordhc_collect.study.check import MediaSize, check_media, report
 from ordhc_collect.study.model import Study
 from ordhc_collect.study.reading import read_study, study_or_problems
 from ordhc_collect.web.forgetting import forget
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-#: The process ends at most this number of seconds after a signal, whatever still runs.
+#: Maximum number of seconds between a signal and the end of the process, even if threads still run.
 _GRACE = 4.0
 
 
@@ -59,16 +59,16 @@ def hash_password() -> None:
 def check(path: Path) -> int:
     """Print the errors and warnings of a study; return the exit code, 2 if there are errors."""
     study, problems = study_or_problems(path)
-    weight = Weight() if study is None else look(study, problems)
+    media = MediaSize() if study is None else check_media(study, problems)
     for line in problems.errors:
         say(f"error    {line}")
     for line in problems.warnings:
         say(f"warning  {line}")
     if study is None or problems.errors:
-        many = len(problems.errors)
-        say(f"{path}: {many} {'error' if many == 1 else 'errors'}", err=True)
+        n = len(problems.errors)
+        say(f"{path}: {n} {'error' if n == 1 else 'errors'}", err=True)
         return 2
-    say(report(study, weight))
+    say(report(study, media))
     return 0
 
 
@@ -78,13 +78,13 @@ def begin(folder: Path) -> None:
     shutil.copytree(TEMPLATE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
     shutil.copytree(DEMO.parent / "animals", folder / "animals", ignore=shutil.ignore_patterns("__*"))
     study = folder / "study.toml"
-    say(f"wrote    {study}, its pages, its tables, and 20 pictures: put your own in their place")
+    say(f"wrote    {study}, its pages, its tables, and 20 pictures: replace them by your own")
     for option in ("--check", "--preview", "--simulate 50"):
         say(f"next     {shlex.join(['ordhc', 'collect', str(study)])} {option}")
 
 
 def preview(study: Study, **served: Any) -> None:
-    """Serve a study without keeping answers, until Ctrl-C; after the end a person can begin again."""
+    """Serve a study without storing answers, until Ctrl-C. A person who has finished can start again."""
     run(replace(study, is_kiosk=True, anonymous=True), None, **served)
 
 
@@ -96,16 +96,18 @@ def run(study: Study, data: Path | None, *, delete_after: float | None = None, *
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 
     def started(served: Served) -> None:
-        kept = "nowhere: they are lost at the end (--data FILE keeps them)" if data is None else str(data)
+        kept = (
+            "not stored: lost when the server stops (--data FILE stores them)" if data is None else str(data)
+        )
         say(f"Participants  {served.address}/")
         say(f"Dashboard     {served.address}/dashboard?token={served.token}")
         say(f"Answers       {kept}")
-        if served.desk.is_simulated:
-            say("The people of this file are simulated, so nobody else can take part in it:")
-            say("its dashboard can be tried, and a study with people needs another --data FILE.")
+        if served.state.is_simulated:
+            say("The people of this file are simulated, so real people cannot take part in it.")
+            say("You can try its dashboard; for a study with real people give another --data FILE.")
         if delete_after is not None:
-            served.desk.delete_after = 86_400 * delete_after
-        say("Ctrl-C ends the server; the same command goes on.")
+            served.state.delete_after = 86_400 * delete_after
+        say("Ctrl-C stops the server; the same command continues the study.")
 
     # The server repeats the signal at its end. SIGTERM must not kill the process before the file is closed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -114,9 +116,9 @@ def run(study: Study, data: Path | None, *, delete_after: float | None = None, *
 
 
 def _end_in_time() -> None:
-    """Let the process end soon, even if a thread is still at work.
+    """End the process after `_GRACE` seconds, even if a thread still runs.
 
-    No answer is lost: every answer that a person was thanked for is in the file already.
+    No answer is lost: an answer is written to the file before the person sees the next page.
     """
     end = threading.Timer(_GRACE, os._exit, (0,))
     end.daemon = True
@@ -131,9 +133,9 @@ def simulate(study: Study, n: int, **options: Any) -> None:
 
 
 def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
-    """Export answers, erase a person, or delete the ids of the platform, as the options say."""
+    """Copy the session, export answers, erase a person, or delete ids of the platform, by the options."""
     if not data.is_file():
-        raise InputError("there is no such session", path=str(data))
+        raise InputError("there is no such session file; name it with --data FILE", path=str(data))
     if options["backup"]:
         backup(data, Path(options["backup"]))
         return
@@ -143,23 +145,25 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
     with locked(data), opened(study, data) as (study, session):
         with session.transaction() as db:
             db.execute("PRAGMA secure_delete=ON")
-        desk = Desk(study, session, data, Clock())
+        state = StudyState(study, session, data, Clock())
         if options["delete_ids"]:
             with session.transaction():
-                count = desk.delete_ids()
+                count = state.delete_ids()
             say(f"{count:,} ids of the platform are deleted.")
             return
         try:
-            count = forget(desk, options["forget"])
+            count = forget(state, options["forget"])
         except RefusedError:
-            raise InputError(f"there is nobody with the id {options['forget']!r}", path=str(data)) from None
+            raise InputError(
+                f"no person has the id {options['forget']!r}, in the study or on the platform", path=str(data)
+            ) from None
         say(f"This person and {count:,} answers are erased from the file.")
 
 
 def backup(data: Path, target: Path) -> None:
-    """Copy a session that may be in use, and its key; each copy replaces an older one as a whole."""
+    """Copy a session that may be in use, and its key; each copy atomically replaces an older copy."""
     if target.absolute() == data.absolute():
-        raise InputError("the copy can't be written over the session", path=str(target))
+        raise InputError("is the session itself; give another file to --backup", path=str(target))
     new = target.with_name(f"{target.name}.new-{os.getpid()}")
     # Only the owner may read the copies: they contain ids, and the key that signs cookies.
     os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
@@ -175,19 +179,19 @@ def backup(data: Path, target: Path) -> None:
         beside.unlink(missing_ok=True)
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(key.read_bytes())
-        say(f"wrote    {beside}: the key, with which people go on where they were")
+        say(f"wrote    {beside}: the key that lets people continue where they stopped")
 
 
 def export(study: Study, data: Path, target: str, how: str | None) -> None:
-    """Write answers to a csv file, as a whole or not at all; print the next command."""
+    """Write answers to a csv file or a folder, completely or not at all; print the next command."""
     if Path(target).absolute() == data.absolute():
-        raise InputError("the answers can't be written over the session that has them", path=target)
+        raise InputError("is the session itself; give another file to --export", path=target)
     how = how or ("trials" if study.question == "pairs" else "salmon")
     new = f"{target}.new-{os.getpid()}"
     with opened(study, data) as (study, session), reading(data) as tables:
         if not tables.are_there():
             raise InputError(
-                "is no session of a study on a web page; `ordhc learn SESSION --export FILE` exports others",
+                "is not a session of `ordhc collect`; export it with `ordhc learn SESSION --export FILE`",
                 path=str(data),
             )
         session.set_rules(**asdict(study.exclude))

@@ -20,23 +20,24 @@ THIS_MACHINE = "127.0.0.1,::1"
 
 
 def _networks(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Return the checked addresses and networks, separated by commas; None if there are none."""
+    """Check the value of --behind-proxy; return addresses and networks, separated by commas, or None."""
     found = []
     for part in [] if value is None else value.split(","):
         try:
             found.append(str(ip_network(part.strip(), strict=False)))
         except ValueError:
             raise click.BadParameter(
-                f"{part.strip()!r} is no address or network as 172.16.0.0/12; a study is given before it"
+                f"{part.strip()!r} is not an IP address or a network such as 172.16.0.0/12; "
+                "write STUDY.TOML before --behind-proxy"
             ) from None
     return ",".join(found) or None
 
 
 def _prefix(_context: click.Context, _option: click.Parameter, value: str) -> str:
-    """Return the checked prefix, with a slash at its begin and none at its end."""
+    """Check the value of --path-prefix; return it with a slash at its beginning and none at its end."""
     found = value.strip("/")
     if not re.fullmatch(r"([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?", found) or ".." in found.split("/"):
-        raise click.BadParameter(f"{value!r} is no path such as /alike or /studies/alike")
+        raise click.BadParameter(f"{value!r} is not a path such as /alike or /studies/alike")
     return f"/{found}" if found else ""
 
 
@@ -71,13 +72,13 @@ def _prefix(_context: click.Context, _option: click.Parameter, value: str) -> st
     metavar="PATH",
     default="",
     callback=_prefix,
-    help="The folder of all addresses, if a proxy serves several studies: /alike.",
+    help="The prefix of all addresses of this study, such as /alike, if a proxy serves several studies.",
 )
 @click.option(
     "--delete-after",
     type=click.FloatRange(min=0, min_open=True),
     metavar="DAYS",
-    help="Delete the id of a person on the platform when they were not seen for DAYS days; answers stay.",
+    help="Delete a person's id on the platform DAYS days after their last visit; their answers stay.",
 )
 @section("Before it begins")
 @click.option("--init", metavar="DIR", help="Write a complete study to change: a new folder with its files.")
@@ -101,9 +102,9 @@ def _prefix(_context: click.Context, _option: click.Parameter, value: str) -> st
 @click.option(
     "--crowd",
     metavar="SHARE:ACCURACY,...",
-    help="Several kinds of bots instead of --accuracy: 0.7:0.9,0.2:0.7,0.1:random.",
+    help="Several kinds of bots instead of --accuracy, such as 0.7:0.9,0.2:0.7,0.1:random.",
 )
-@click.option("--truth", metavar="TREE", help="The tree from which bots answer; by default a random tree.")
+@click.option("--truth", metavar="TREE", help="The true tree, in a file; by default a random tree.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the tree and the bots.")
 @section("Afterwards")
 @click.option("--export", metavar="CSV", help="Write the answers to a file.")
@@ -117,8 +118,8 @@ def _prefix(_context: click.Context, _option: click.Parameter, value: str) -> st
     "format",
     type=click.Choice(["salmon", "trials", "triplets", "people", "psych-ds"]),
     default=None,
-    help="The content of the file. Default: salmon; for pairs trials. psych-ds writes a folder to share, "
-    "without ids of platforms.",
+    help="What --export writes. Default: salmon, or trials if the question is pairs. psych-ds writes a "
+    "folder to share, without ids of platforms.",
 )
 @click.option(
     "--forget", metavar="PERSON", help="Erase a person, by their id in the study or on the platform."
@@ -152,7 +153,7 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
         return
     if (folder := options.pop("init")) is not None:
         if demo or study is not None:
-            raise click.UsageError("--init DIR writes a new study, so give no STUDY.TOML and no --demo")
+            raise click.UsageError("--init DIR writes a new study; omit STUDY.TOML and --demo")
         actions.begin(Path(folder))
         return
     if demo == (study is not None):
@@ -171,9 +172,9 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
     ]
     if len(chosen) > 1:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
-        raise click.UsageError(f"one thing at a time: {names}")
+        raise click.UsageError(f"{names} cannot be combined; give one of them")
     if options["format"] is not None and not options["export"]:
-        raise click.UsageError("--as belongs to --export")
+        raise click.UsageError("--as needs --export FILE")
     if options.pop("check"):
         raise click.exceptions.Exit(actions.check(path))
     data = None if options["data"] is None else Path(options["data"])
@@ -187,7 +188,7 @@ def collect(study: str | None, demo: bool, **options: Any) -> None:
     served["prefix"] = options["path_prefix"]
     if options["preview"]:
         if data is not None:
-            raise click.UsageError("--preview keeps no answers, so give no --data FILE")
+            raise click.UsageError("--preview stores no answers; omit --data FILE")
         actions.preview(found, **served)
         return
     if data is None and not demo:

@@ -1,4 +1,4 @@
-"""Test for the dashboard whether a tree describes the answers, and whether people agree on one tree.
+"""Test whether a tree describes the answers, and whether people agree on one tree, for the dashboard.
 
 The tests run on their own thread.
 """
@@ -22,16 +22,18 @@ from ordhc_collect.analysis.tree import unit_of
 __all__ = ["GROUPS", "STRUCTURE", "Compared", "Comparing", "Comparison", "Members"]
 
 log = logging.getLogger("ordhc_collect")
-#: Minimum number of answers for a comparison, and the factor by which they must grow before the next one.
-_FEWEST, _GROWN = 100, 1.25
-#: The dashboard makes no comparison that takes more processor time than this, in seconds.
+#: Minimum number of answers for a comparison.
+_FEWEST = 100
+#: The factor by which the number of answers must grow before the next comparison.
+_GROWN = 1.25
+#: Maximum processor time of a comparison in seconds; longer comparisons are not made.
 _MOST_SECONDS = 60.0
 _FOLDS = 5
-#: Maximum number of people of a group who are named on the dashboard.
+#: Maximum number of people whom the dashboard names for each group.
 _NAMED = 8
 
 Data = Triplets | Quadruplets
-Told = Callable[[float], None]
+Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Compared:
     Attributes
     ----------
     n_answers
-        The number of answers that were compared; 0 if none were.
+        The number of answers that were used; 0 if there was no comparison.
     headline, text
         The conclusion in a sentence, and the reasons for it; or the reason why there is none.
     caution
@@ -81,18 +83,18 @@ class Comparison:
         The message if the comparison fails.
     """
 
-    compare: Callable[[Data, Told], Compared]
+    compare: Callable[[Data, Progress], Compared]
     seconds: Callable[[Data], float]
     command: str
     failed: str
 
 
-def _structure(data: Data, progress: Told) -> Compared:
+def _structure(data: Data, progress: Progress) -> Compared:
     found = ordhc.structure(data, folds=_FOLDS, unit=unit_of(data), progress=progress)
     return _concluded(found.verdict, found.caution)
 
 
-def _groups(data: Data, progress: Told) -> Compared:
+def _groups(data: Data, progress: Progress) -> Compared:
     found = ordhc.people_groups(data, folds=_FOLDS, progress=progress)
     groups = found.groups if found.n_trees > 1 else ()
     members = [
@@ -116,12 +118,12 @@ GROUPS = Comparison(
     _groups,
     lambda data: mixture.seconds_needed(data, folds=_FOLDS),
     "ordhc people-groups",
-    "Groups of people could not be looked for",
+    "The search for groups of people failed",
 )
 
 
 class _StoppedError(Exception):
-    """The server is stopping, so the comparison must end."""
+    """Raised within a comparison to end it, because the server is stopping."""
 
 
 class Comparing:
@@ -134,12 +136,12 @@ class Comparing:
         self._last = dict.fromkeys(comparisons, _missing(0))
         self._is_closed = False
 
-    def look(self, data: Data) -> tuple[Compared, ...]:
-        """Return the last result of each comparison; start a new one if there are a quarter more answers."""
+    def results(self, data: Data) -> tuple[Compared, ...]:
+        """Return the last result of each comparison; start the next one if the answers grew by a quarter."""
         n = len(np.unique(answers_of(data)))
-        return tuple(self._looked(comparison, data, n) for comparison in self._comparisons)
+        return tuple(self._result(comparison, data, n) for comparison in self._comparisons)
 
-    def _looked(self, comparison: Comparison, data: Data, n: int) -> Compared:
+    def _result(self, comparison: Comparison, data: Data, n: int) -> Compared:
         running = self._running.get(comparison)
         if running is not None and running.done():
             del self._running[comparison]
@@ -153,7 +155,7 @@ class Comparing:
                 return Compared(
                     0,
                     "",
-                    "This takes too long beside a running study: download study.ordhc, and run "
+                    "This takes too long while the study runs: download study.ordhc, and run "
                     f"{comparison.command} study.ordhc.",
                 )
             self._running[comparison] = self._pool.submit(_compared, comparison, data, n, self._check)
@@ -174,7 +176,7 @@ def _missing(n: int) -> Compared:
     return Compared(0, "", f"Appears after {_FEWEST} answers; there are {n}.")
 
 
-def _compared(comparison: Comparison, data: Data, n: int, progress: Told) -> Compared:
+def _compared(comparison: Comparison, data: Data, n: int, progress: Progress) -> Compared:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OrdhcWarning)
         try:

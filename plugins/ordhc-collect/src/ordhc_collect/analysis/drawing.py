@@ -11,7 +11,7 @@ from ordhc_collect.study.media import MEDIA
 __all__ = ["line_svg", "tree_svg", "trees_html"]
 
 _ROW, _WIDTH, _LABELS = 34, 640, 190
-#: Maximum size in bytes of a picture that is embedded in a drawing; 40 such pictures make a file of 10 MB.
+#: Maximum size in bytes of a picture that is embedded in a drawing. With 40 such pictures a file has 10 MB.
 _LARGEST = 200_000
 _INK, _SOFT, _LINE, _SURE, _UNSURE = "#25232b", "#5b5866", "#8b8898", "#23684a", "#a1481f"
 
@@ -24,10 +24,10 @@ def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False)
     tree
         The tree.
     items
-        The items of its leaves.
+        The item of each leaf.
     is_apart
-        True for a drawing that is used without the server: pictures up to `_LARGEST` bytes are embedded.
-        Otherwise they are linked.
+        True for a file that is used without the server: pictures of up to `_LARGEST` bytes are embedded.
+        False for a part of a page: pictures are links to the server.
     """
     n = tree.n_leaves
     height = n * _ROW + 16
@@ -65,9 +65,9 @@ def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False)
 
 
 def trees_html(tree: Dendrogram, items: Sequence[Item]) -> str:
-    """Return two drawings: of the clusters that at least half of the likely trees have, and of all clusters.
+    """Return two drawings: one of the clusters with a support of at least 0.5, and one of all clusters.
 
-    The page's switch shows one of them.
+    A switch on the page selects which drawing is shown.
     """
     whole = tree_svg(tree, items)
     known = whole if tree.support is None else tree_svg(tree.contract(0.5), items)
@@ -122,16 +122,16 @@ def line_svg(
     chance: float,
     words: tuple[str, str] = ("chance", "answers"),
 ) -> str:
-    """Return the SVG of a line of shares with their intervals.
+    """Return the SVG of a curve of shares with their intervals.
 
     Parameters
     ----------
     points
-        For each point the number of answers, the share, and the lower and upper ends of its interval.
+        For each point: the number of answers, the share, and the lower and upper ends of the interval.
     chance
-        The share that guessing reaches, drawn as a dashed line.
+        The share that random answers reach, drawn as a dashed line.
     words
-        The words for that share and for answers, in the language of the page.
+        The words "chance" and "answers" in the language of the page.
     """
     width, height, left, bottom = 460, 200, 44, 28
     last = max((point[0] for point in points), default=1) or 1

@@ -25,7 +25,7 @@ Row = list[Any]
 
 
 def as_csv(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield the lines of a csv file; an apostrophe is put before cells that a spreadsheet would execute."""
+    """Yield the lines of a csv file; cells that a spreadsheet would execute get an apostrophe in front."""
     for row in rows:
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow([_harmless(cell) for cell in row])
@@ -43,7 +43,16 @@ def _harmless(cell: Any) -> Any:
 def rows_of(
     format: str, study: Study, session: Session, tables: Tables, people: dict[str, Person]
 ) -> Iterator[Row]:
-    """Yield the header and the rows of a format in `FORMATS`.
+    """Yield the header and the rows of a csv file.
+
+    Parameters
+    ----------
+    format
+        One of `FORMATS`.
+    study, session, tables
+        The study, its session, and the tables of the study.
+    people
+        The summary of each person, by id.
 
     Raises
     ------
@@ -57,10 +66,11 @@ def rows_of(
     return _comparisons(study, session)
 
 
-def _told(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
-    """Yield the person and the question of each trial, and details of the answer.
+def _questions(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
+    """Yield the person and the question of each trial, and the details of the answer.
 
-    The details are the choice, the time, the seconds measured by the page and by the server, and the status.
+    The details are the choice, the time, the response times in seconds that the page and the server measured,
+    and the status.
     """
     for person, number, question, sampler, leaves, sides, asked, attempt, *rest in tables.trials():
         trial = Trial(
@@ -84,48 +94,48 @@ def _seconds(value: float | None) -> float | None:
 
 
 def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield rows with Salmon's columns: is the head more like left or right? An odd one out gives two rows.
+    """Yield rows with Salmon's columns (is the head more like left or right?), two for each odd one out.
 
-    "I can't say" answers are left out, because Salmon has none. Further columns have the number of the
-    answer, its weight, and the reasons for which its person is excluded.
+    The answers "I can't say" are left out, because Salmon has no such answers. Further columns have the
+    number and the weight of the answer, and the reasons for which the person is excluded.
     """
     if study.question == "pairs":
-        raise InputError('Salmon\'s columns have no place for pairs: take "trials" or "triplets"')
+        raise InputError("Salmon's format has no pairs; use --as trials or --as triplets")
     names, ids = study.names, tables.platform_ids()
     yield [
         *("head", "left", "right", "winner", "puid", "response_time", "time_received", "sampler"),
         *("answer", "weight", "excluded"),
     ]
-    for number, (person, trial, (choice, at, page, _, _)) in enumerate(_told(tables)):
+    for number, (person, trial, (choice, at, page, _, _)) in enumerate(_questions(tables)):
         if not choice:
             continue
         shown = trial.shown
         if len(shown) == 3 and study.question == "odd":
             odd = shown[choice - 1]
             first, second = (leaf for leaf in shown if leaf != odd)
-            # Left and right are in the order of the page.
-            told = [
+            # Left and right are in the order on the page.
+            comparisons = [
                 (head, *(leaf for leaf in shown if leaf != head), winner)
                 for head, winner in ((first, second), (second, first))
             ]
         else:
-            told = [(*shown, shown[choice])]
-        # Without a time of the page leave the cell empty: the server's time includes the transfer of the
-        # page.
+            comparisons = [(*shown, shown[choice])]
+        # If the page measured no time, the cell stays empty, because the server's time includes the transfer
+        # of the page.
         took = _seconds(page)
         known = people.get(person)
         about = [number, None if known is None else known.weight, _reasons(known)]
-        for row in told:
+        for row in comparisons:
             yield [*(names[leaf] for leaf in row), ids.get(person, person), took, at, trial.sampler, *about]
 
 
 def _reasons(person: Person | None) -> str:
-    """Return the reasons for which a person is excluded; empty if the person is not."""
+    """Return the reasons for which a person is excluded; empty if the person is not excluded."""
     return "" if person is None else "; ".join(person.excluded)
 
 
 def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield one row with all details for each question that any person was asked."""
+    """Yield a header, and one row with all details for each question to each person."""
     names, ids = study.names, tables.platform_ids()
     shown_at = {
         "odd": ("shown_1", "shown_2", "shown_3"),
@@ -159,7 +169,7 @@ def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
         ),
     ]
     measured = tables.measured()
-    for person, trial, (choice, at, page, server, status) in _told(tables):
+    for person, trial, (choice, at, page, server, status) in _questions(tables):
         shown = [names[leaf] for leaf in trial.shown]
         standing = people.get(person)
         more = measured.get((person, trial.number), {})
@@ -212,9 +222,9 @@ def _comparisons(study: Study, session: Session) -> Iterator[Row]:
 
 
 def people_rows(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield one row for each person, with progress, response times, reliability and the answers to forms."""
+    """Yield a header, and one row for each person: progress, times, reliability, and answers to forms."""
     ids, details = tables.platform_ids(), tables.details()
-    # Columns of parameters that no address had are left out.
+    # Leave out the columns of parameters that no address had.
     given = {key for of in details.values() for key in of}
     parameters = {*study.id_parameters, *study.parameters}
     own = [name for name in study.columns if name in given or name not in parameters]

@@ -1,4 +1,4 @@
-"""Write a study as a folder of the standard Psych-DS, to share its data."""
+"""Write a study as a folder in the format of the standard Psych-DS, to share its data."""
 
 import json
 import os
@@ -19,13 +19,13 @@ from ordhc_collect.study.model import Study
 
 __all__ = ["COLUMNS", "check_folder", "write_psych_ds"]
 
-_SHOWN = "Item that was shown at this place, counted from the left or the top"
+_SHOWN = "Item that was shown at this position, counted from the left or the top"
 #: The meaning of each column of trials.csv and people.csv, with the unit if there is one.
 COLUMNS: dict[str, tuple[str, str]] = {
     "person": ("Random id of the person in this study", ""),
     "trial": ("Number of the question for this person, from 1", ""),
     "question": ("Number of the question in the session", ""),
-    "sampler": ("What chose the question: learner, random, heldout, repeat, list or gold", ""),
+    "sampler": ("Sampler that chose the question: learner, random, heldout, repeat, list or gold", ""),
     **{f"shown_{place}": (_SHOWN, "") for place in range(1, 5)},
     "head": ("Item to which the other two are compared", ""),
     "left": ("First of the two items that are compared with head", ""),
@@ -35,24 +35,24 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "answer_meaning": ("What the choice means", ""),
     "asked": ("Time when the question was asked, in UTC", ""),
     "answered": ("Time when the answer arrived, in UTC", ""),
-    "page_seconds": ("Response time that the page measured, from the moment when all media were there", "s"),
+    "page_seconds": ("Response time that the page measured, from the moment when all media were loaded", "s"),
     "server_seconds": ("Time from sending the question to receiving the answer", "s"),
-    "taken_back": ("How often the person took an answer to this question back", ""),
-    "status": ("taken: the answer counts; held: it can still be taken back", ""),
+    "taken_back": ("Number of times that the person took an answer to this question back", ""),
+    "status": ("taken: the answer counts; held: the answer can still be taken back", ""),
     "hidden_seconds": ("Time during which the page was not visible", "s"),
-    "plays": ("How often each sound or clip was played to its end", ""),
-    "enlarged": ("How often a picture was enlarged", ""),
+    "plays": ("Number of times that each sound or clip was played to its end", ""),
+    "enlarged": ("Number of times that a picture was enlarged", ""),
     "weight": ("Weight of the person's answers, the logarithm of the odds against chance", ""),
-    "excluded": ("Rules that leave the person out of the analysis; blank if none does", ""),
+    "excluded": ("Rules that exclude the person from the analysis; blank if no rule does", ""),
     "stage": ("Page on which the person is", ""),
-    "outcome": ("How the person's part ended; blank if it has not", ""),
+    "outcome": ("How the person's participation ended; blank if it has not ended", ""),
     "language": ("Language of the pages", ""),
     "answers": ("Number of answers", ""),
     "joined": ("Time of consent, in UTC", ""),
     "seen": ("Time of the last visit, in UTC", ""),
     "failed_checks": ("Number of failed attempts at the comprehension questions", ""),
     "median_seconds": ("Median response time", "s"),
-    "same_place": ("Largest share of answers at one place on the page", ""),
+    "same_place": ("Largest share of answers at one position on the page", ""),
     "reliability": ("Estimated probability that an answer is right", ""),
     "low": ("Lower end of the 90% interval of reliability", ""),
     "high": ("Upper end of the 90% interval of reliability", ""),
@@ -62,12 +62,12 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "n_agreement": ("Number of answers to repeated questions", ""),
     "code": ("Completion code", ""),
 }
-#: Columns with ids on a platform, or with values that can identify a person, which are never shared.
+#: Columns that are never shared: ids on a platform, and values that can identify a person.
 _SECRET = ("puid", "code", "user_agent")
 
 
 def check_folder(folder: Path, why: str) -> None:
-    """Raise an error if a folder is there and not empty; `why` ends its message."""
+    """Raise `InputError` if a folder exists and is not empty; `why` is the end of the message."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"is not empty{why}", path=str(folder))
 
@@ -78,14 +78,17 @@ def write_psych_ds(
     """Write the data of a study without ids of platforms; return the number of rows of trials.
 
     The folder has `dataset_description.json` with the meaning of each column, `data/` with the trials and the
-    people, `materials/study.toml`, and a README. It appears as a whole or not at all.
+    people, `materials/study.toml`, and a README. If an error occurs, no folder is written.
     """
     check_folder(folder, "; Psych-DS is written into a new folder")
     new = folder.with_name(f"{folder.name}.new-{os.getpid()}")
     name = re.sub("[^a-z0-9]+", "", study.title.lower()) or "study"
     # People may write their names or addresses into free text.
     free = {each.name for each in study.fields if each.kind in ("text", "comment")}
-    known = {"trials": COLUMNS, "people": COLUMNS | {key: (told, "") for key, told in study.columns.items()}}
+    known = {
+        "trials": COLUMNS,
+        "people": COLUMNS | {key: (meaning, "") for key, meaning in study.columns.items()},
+    }
     secret = {
         "trials": {*_SECRET},
         "people": {*_SECRET, *study.id_parameters, *study.parameters, *free},
@@ -118,7 +121,7 @@ def write_psych_ds(
 
 
 def _write(path: Path, rows: Iterable[Row], secret: set[str]) -> tuple[list[str], int]:
-    """Write a table without the secret columns; return the names of the others and the number of rows."""
+    """Write a table without the secret columns; return the names of its columns and the number of rows."""
     found = iter(rows)
     header = next(found)
     kept = [at for at, name in enumerate(header) if name not in secret]
@@ -133,16 +136,16 @@ def _write(path: Path, rows: Iterable[Row], secret: set[str]) -> tuple[list[str]
 def _description(
     study: Study, columns: Mapping[str, list[tuple[str, str]]], counts: Mapping[str, int]
 ) -> dict[str, Any]:
-    """Return the description of the data set, in the words of schema.org.
+    """Return the description of the data set, in the vocabulary of schema.org.
 
-    `columns` has the meaning and the unit of each column. The name of a question of a form may also be that
-    of a column of trials; it has two meanings then.
+    `columns` has the meanings and units of each column. A column has two meanings if a question of a form has
+    the same name as a column of trials.
     """
     measured = []
     for name, meanings in columns.items():
-        told, unit = "; ".join(meaning for meaning, _ in meanings), meanings[0][1]
+        meaning, unit = "; ".join(meaning for meaning, _ in meanings), meanings[0][1]
         measured.append(
-            {"@type": "PropertyValue", "name": name, "description": told}
+            {"@type": "PropertyValue", "name": name, "description": meaning}
             | ({"unitText": unit} if unit else {})
         )
     return {

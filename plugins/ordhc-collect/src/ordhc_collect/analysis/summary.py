@@ -33,7 +33,34 @@ class Confusing:
 
 @dataclass(frozen=True)
 class Summary:
-    """The summary of a study's answers so far; a share is None if it is unknown."""
+    """The summary of a study's answers so far; a value is None if it is unknown.
+
+    Attributes
+    ----------
+    n_answers
+        The number of answers.
+    per_minute
+        The number of answers per minute in the last five minutes.
+    seconds
+        The median response time in seconds.
+    agreement, n_agreement
+        The share of answers to repeated questions that agree with other people, and the number of these
+        answers.
+    tree
+        The tree.
+    heldout
+        The number of held-out answers, the share that the model predicts, and the ends of its interval.
+    people
+        The summary of each person, by id.
+    confusing
+        The items about which answers contradict the tree most often.
+    comparisons
+        The comparisons from which the tree is made.
+    lengths
+        The lengths of leaves as in `ordhc report`.
+    samplers
+        The number of answers to questions of each sampler.
+    """
 
     n_answers: int
     per_minute: float
@@ -44,9 +71,7 @@ class Summary:
     heldout: tuple[int, float, float, float] | None
     people: dict[str, Person]
     confusing: tuple[Confusing, ...]
-    #: The comparisons from which the tree is made.
     comparisons: Triplets | Quadruplets
-    #: The lengths of leaves as in `ordhc report`; None if they are unknown.
     lengths: dict[str, Any] | None = None
     samplers: dict[str, int] = field(default_factory=dict)
 
@@ -113,7 +138,7 @@ def _confusing(
 ) -> tuple[Confusing, ...]:
     """Return up to six items about which answers contradict the tree more often than usual.
 
-    They are sorted by the lower end of the interval of their share, the largest first.
+    The items are sorted by the lower end of Wilson's interval of this share, the largest first.
     """
     agrees = agreeing(tree, table, width)
     use = ~np.isnan(agrees) & ~np.isin(table["who"].astype(str), excluded)

@@ -39,14 +39,23 @@ def model_of(
 ) -> Posterior | Dendrogram | None:
     """Return the posterior or the tree of a study's comparisons; None without comparisons.
 
-    The posterior is that of `ordhc cluster`; the support of a cluster is the share of sampled trees that
-    have it. If sampling would take too long, the result is the tree of the fast default method, with support
-    by resampling people.
+    The posterior is the same as in `ordhc cluster`; the support of a cluster is the share of sampled trees
+    that contain the cluster. If sampling would take too long, the result is the tree of the fast default
+    method, with support by resampling people (or answers, see `unit_of`).
+
+    Parameters
+    ----------
+    comparisons
+        The comparisons.
+    support
+        False for a faster estimate, if the support of clusters is not needed.
+    seed
+        The seed of the resampling.
     """
     if not len(comparisons):
         return None
     with warnings.catch_warnings():
-        # At first many items have no answers; ignore the warnings about them.
+        # At the beginning of a study many items have no answers; ignore the warnings about these items.
         warnings.simplefilter("ignore", OrdhcWarning)
         try:
             drawn = default_posterior(comparisons, **({} if support else _QUICK))
@@ -66,11 +75,12 @@ def tree_of(model: Posterior | Dendrogram | None) -> Dendrogram | None:
 
 
 def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> NDArray[np.float64]:
-    """Return the (m,) agreement of a tree with the answers in a session's table: 1 or 0, or NaN.
+    """Return the (m,) agreement of a tree with the answers in a session's table: 1 if they agree, else 0.
 
-    The agreement is NaN if the tree does not decide the question, or if the person answered "none".
+    The agreement is NaN if the tree does not decide the question, or if the person answered "none". `width`
+    is the number of leaves in a question.
     """
-    rows = np.column_stack([table[f"leaf_{place}"].astype(np.int64) for place in range(1, width + 1)])
+    rows = np.column_stack([table[f"leaf_{position}"].astype(np.int64) for position in range(1, width + 1)])
     answers = table["answer"].astype(np.int64)
     right = ordhc.oracles.from_tree(tree)(rows)
     none = 0 if width == 4 else -1

@@ -1,1 +1,1 @@
-"""The people of a study: where each of them is, what they are asked, what they answered."""
+"""The people of a study: their current pages, questions and answers, in memory and in the session file."""

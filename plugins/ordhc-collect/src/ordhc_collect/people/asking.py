@@ -13,17 +13,19 @@ from ordhc_collect.study.model import Study
 __all__ = ["Asker", "key_of", "sides_of"]
 
 log = logging.getLogger("ordhc_collect")
-#: Seconds for which a question is leased: long, because a person keeps it until they answer or leave.
+#: The number of seconds for which a question is reserved for a person; if the person leaves, it is released
+#: earlier.
 LEASE = 7 * 86_400.0
+#: Maximum number of attempts to draw a question that is new to a person, before all questions are listed.
 _DRAWS = 200
 
 Row = tuple[int, ...]
-#: The number of a question in the session, its leaves, its sampler.
+#: A question: its number in the session, its leaves, its sampler.
 Asked = tuple[int, Row, str]
 
 
 class Asker:
-    """The choice of questions by the shares of a study's samplers; the furthest behind its share is first."""
+    """Chooses questions; the next one comes from the sampler that is furthest behind its planned share."""
 
     def __init__(self, study: Study, session: Session, counts: Counter[str]) -> None:
         self._study, self._session = study, session
@@ -32,11 +34,11 @@ class Asker:
         self._withdrawn: frozenset[int] = frozenset()
         self._listed = counts["list"]
         self._gold = {key_of(row) for row in study.gold.rows}
-        #: Questions of the list that people left without an answer.
+        #: Questions of the list whose person left without an answer.
         self.returned: deque[Row] = deque()
 
     def next(self, who: str, number: int, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
-        """Return question `number` of a person; None if the person knows all questions.
+        """Return question `number` of a person; None if the person was asked all questions already.
 
         Parameters
         ----------
@@ -47,10 +49,10 @@ class Asker:
         held
             The number, in the session, of the question whose answer is held back; or None.
         known
-            Returns the leaves of all questions that the person was asked.
+            A function that returns the leaves of all questions that the person was asked.
         """
         self._withdrawn = self.withdrawn()
-        found = self._check(who, number, known) or self._by_shares(who, held, known)
+        found = self._gold_question(who, number, known) or self._by_shares(who, held, known)
         if found is not None:
             self.counts[found[2]] += 1
         return found
@@ -58,12 +60,12 @@ class Asker:
     def withdrawn(self) -> frozenset[int]:
         """Return the leaves that cannot be shown: retired items, and items that the study does not have.
 
-        Items that are added to the session while the study runs are shown after the server has started again.
+        An item that is added to the session while the study runs is shown only after a restart of the server.
         """
         n, shown = self._session.n_leaves, len(self._study.items)
         if n > shown and n != self._n_leaves:
             names = ", ".join((self._session.names or ())[shown:])
-            log.warning("the study cannot show these new items before its server starts again: %s", names)
+            log.warning("the study shows these new items only after a restart of its server: %s", names)
         self._n_leaves = n
         retired = set(self._session.retired)
         gone = (
@@ -74,7 +76,7 @@ class Asker:
     def _is_shown(self, row: Sequence[int]) -> bool:
         return self._withdrawn.isdisjoint(row)
 
-    def _check(self, who: str, number: int, known: Callable[[], list[Row]]) -> Asked | None:
+    def _gold_question(self, who: str, number: int, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a question with a known answer ("gold") if one is due for this person, else None.
 
         The questions of a person are divided into as many equal blocks as there are gold questions. Each
@@ -90,19 +92,19 @@ class Asker:
         if len(mine & self._gold) >= due:
             return None
         left = [row for row in self._study.gold.rows if key_of(row) not in mine and self._is_shown(row)]
-        return self._posed("gold", "gold", draw.choice(left), who) if left else None
+        return self._question_about("gold", "gold", draw.choice(left), who) if left else None
 
     def _by_shares(self, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a question of the sampler that is furthest behind its share, or None.
 
-        If a sampler has no question for this person, its share is added to that of random questions. The
-        other samplers keep their shares, for example after the learner has ended.
+        If a sampler has no question for this person (for example because the learner has ended), its share is
+        added to the share of random questions. The other samplers keep their shares.
         """
         shares, counts = dict(self._study.sampler), self.counts.copy()
         has_random = True
         while shares:
             name = min(shares, key=lambda name: (counts[name] + 1) / shares[name])
-            found = self._of(name, who, held, known)
+            found = self._from_sampler(name, who, held, known)
             if found is not None:
                 return found
             share = shares.pop(name)
@@ -112,16 +114,19 @@ class Asker:
                 counts["random"] += counts[name]
         return None
 
-    def _of(self, name: str, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
+    def _from_sampler(
+        self, name: str, who: str, held: int | None, known: Callable[[], list[Row]]
+    ) -> Asked | None:
         if name == "learner":
-            return self._learner(who, held)
+            return self._from_learner(who, held)
         if name == "list":
-            return self._of_list(who, known)
+            return self._from_list(who, known)
+        """Return a question of the sampler `name`, or None."""
         is_random = name in ("random", "heldout")
         if is_random and (
             self._study.question == "triplet" or self._session.n_leaves > len(self._study.items)
         ):
-            return self._drawn(name, who, known)
+            return self._random_question(name, who, known)
         questions = self._session.ask(who=who, lease=LEASE, sampler=name)
         for number, row in questions:
             if self._is_shown(row):
@@ -129,7 +134,7 @@ class Asker:
             self._session.release([number])
         return None
 
-    def _learner(self, who: str, held: int | None) -> Asked | None:
+    def _from_learner(self, who: str, held: int | None) -> Asked | None:
         """Return a question of the learner, or None.
 
         The question whose answer is held back is still open in the session, so it must be skipped.
@@ -145,45 +150,46 @@ class Asker:
             self._session.release([number for number, row in found if (number, row) not in shown])
         return (*shown[0], "learner") if shown else None
 
-    def _posed(self, name: str, kind: str, row: Row, who: str) -> Asked:
+    def _question_about(self, name: str, kind: str, row: Row, who: str) -> Asked:
+        """Return the question about the leaves in `row`; the session records `kind` as its sampler."""
         questions = self._session.ask(who=who, lease=LEASE, sampler=kind, rows=[row])
         return int(questions.ids[0]), row, name
 
-    def _of_list(self, who: str, known: Callable[[], list[Row]]) -> Asked | None:
+    def _from_list(self, who: str, known: Callable[[], list[Row]]) -> Asked | None:
         listed = self._study.listed
         mine = set(known())
         for row in list(self.returned):
             if row not in mine and self._is_shown(row):
                 self.returned.remove(row)
-                return self._posed("list", "random", row, who)
+                return self._question_about("list", "random", row, who)
         for _ in range(len(listed)):
             row = listed[self._listed % len(listed)]
             self._listed += 1
             if row not in mine and self._is_shown(row):
-                return self._posed("list", "random", row, who)
+                return self._question_about("list", "random", row, who)
         return None
 
-    def _drawn(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
+    def _random_question(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a random question that is new to the person."""
         shown = [leaf for leaf in range(len(self._study.items)) if leaf not in self._withdrawn]
         mine = {key_of(row) for row in known()}
         draw = random.Random(f"{self._study.seed} {who} {len(mine)}")
         for _ in range(_DRAWS if len(shown) > 2 else 0):
-            row = self._random(shown, draw)
+            row = self._draw(shown, draw)
             if row is not None and key_of(row) not in mine:
-                return self._posed(name, name, row, who)
-        left = [row for row in self._every(shown) if key_of(row) not in mine]
-        return self._posed(name, name, draw.choice(left), who) if left else None
+                return self._question_about(name, name, row, who)
+        left = [row for row in self._all_questions(shown) if key_of(row) not in mine]
+        return self._question_about(name, name, draw.choice(left), who) if left else None
 
-    def _random(self, shown: list[int], draw: random.Random) -> Row | None:
-        """Return a random question about these leaves; None if two pairs are the same."""
+    def _draw(self, shown: list[int], draw: random.Random) -> Row | None:
+        """Return a random question about these leaves; None if its two pairs are equal."""
         if self._study.question == "pairs":
             row = (*draw.sample(shown, 2), *draw.sample(shown, 2))
             return None if set(row[:2]) == set(row[2:]) else row
         a, b, c = draw.sample(shown, 3)
         return (a, b, a, c) if self._study.question == "triplet" else (a, b, c)
 
-    def _every(self, shown: list[int]) -> Iterator[Row]:
+    def _all_questions(self, shown: list[int]) -> Iterator[Row]:
         """Yield all questions about these leaves."""
         if self._study.question == "pairs":
             yield from (first + second for first, second in combinations(combinations(shown, 2), 2))
@@ -212,5 +218,5 @@ def sides_of(row: Row, question: str, draw: random.Random) -> Row:
         draw.shuffle(second)
         return (*first, *second)
     (head,) = set(row[:2]) & set(row[2:])
-    (left,), (right,) = ([place for place in pair if row[place] != head] for pair in (first, second))
+    (left,), (right,) = ([position for position in pair if row[position] != head] for pair in (first, second))
     return (first[0] + first[1] - left, left, right)

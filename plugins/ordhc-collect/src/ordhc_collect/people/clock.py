@@ -6,7 +6,7 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """A clock in seconds since 1970 that runs steadily, even if the system's clock is changed."""
+    """A clock in seconds since 1970 that never jumps, even if the system's clock is changed."""
 
     def __init__(self) -> None:
         self._start = time.time() - time.monotonic()

@@ -48,12 +48,12 @@ class Trial:
     leaves
         The leaves in the order of the session.
     sides
-        Positions in `leaves`, in the order in which the leaves are shown. For "odd" all three positions; for
-        "triplet" those of the compared leaf, the left and the right leaf; for "pairs" all four.
+        Positions in `leaves`, in the order in which the leaves are shown. For "odd" there are three
+        positions; for "triplet" the positions of the head, the left and the right leaf; for "pairs" four.
     asked
         The time when the question was first asked, in seconds since 1970.
     attempt
-        The number of times that its answer was taken back.
+        The number of times that the answer was taken back.
     """
 
     number: int
@@ -67,7 +67,7 @@ class Trial:
     @property
     def shown(self) -> tuple[int, ...]:
         """The leaves in the order in which they are shown."""
-        return tuple(self.leaves[place] for place in self.sides)
+        return tuple(self.leaves[position] for position in self.sides)
 
     @property
     def n_choices(self) -> int:
@@ -75,33 +75,36 @@ class Trial:
         return 3 if len(self.leaves) == 3 else 2
 
     def answer(self, choice: int) -> int:
-        """Return the session's answer for a choice: 1, 2, ... in the order shown, or 0 for none."""
+        """Return the answer in the coding of `ordhc.Session`.
+
+        `choice` is 1, 2, ... in the order shown, or 0 for "none".
+        """
         if len(self.leaves) == 3:
             return self.sides[choice - 1] if choice else -1
         if not choice:
             return 0
         # The position of one leaf of the chosen pair identifies the pair: positions 0 and 1 are the first
         # pair.
-        place = self.sides[choice] if len(self.sides) == 3 else self.sides[2 * (choice - 1)]
-        return 1 if place < 2 else -1
+        position = self.sides[choice] if len(self.sides) == 3 else self.sides[2 * (choice - 1)]
+        return 1 if position < 2 else -1
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The page's measurements of one question; None if the page has no script.
+    """The page's measurements of one question; a value is None if the browser runs no scripts.
 
     Attributes
     ----------
     seconds
-        The response time.
+        The response time in seconds.
     hidden
-        The seconds for which the page was in a hidden tab.
+        The number of seconds for which the page was in a hidden tab.
     plays
         The number of times that each sound or clip was played to the end, in the order shown.
     enlarged
         The number of times that pictures were enlarged.
     is_late
-        True if the time for the question was over.
+        True if the person did not answer within the time limit.
     """
 
     seconds: float | None = None
@@ -113,7 +116,19 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer that is held back: the person can still take it back, so the session has not received it."""
+    """An answer that is held back: the person can still take it back, so the session has not received it.
+
+    Attributes
+    ----------
+    trial
+        The question.
+    choice
+        The number of the choice, from 1; 0 for "none".
+    seconds
+        The response time in seconds.
+    at
+        The time of the answer in seconds since 1970.
+    """
 
     trial: Trial
     choice: int
@@ -140,11 +155,11 @@ class Person:
     held
         The last answer, as long as the person can take it back.
     outcome
-        The outcome at the end: "done", "screened_out", "failed_checks" or "full"; None before.
+        The outcome at the end: "done", "screened_out", "failed_checks" or "full"; None before the end.
     practice
         The number of answered practice questions.
     tried
-        The choice in the current practice question whose feedback is shown; None before.
+        The choice in the current practice question, while its feedback is shown; otherwise None.
     """
 
     id: str

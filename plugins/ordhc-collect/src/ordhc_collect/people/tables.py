@@ -1,4 +1,4 @@
-"""The tables of a study, in the session's file and in the same transactions."""
+"""The tables of a study in the session file; they are written in the session's transactions."""
 
 import json
 import sqlite3
@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS collect_trials (
   PRIMARY KEY (person, trial)
 ) WITHOUT ROWID
 """
-#: The columns that older files lack.
+#: Columns that are missing in older files, by table.
 _NEWER = {"collect_trials": "measured TEXT"}
 #: The status of an answer that the session has not received yet.
 HELD = "held"
@@ -45,14 +45,14 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 class Tables:
-    """The tables of a study; callers must call the methods within a transaction of the session."""
+    """The tables of a study; call the methods within a transaction of the session."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
     @staticmethod
     def create(db: sqlite3.Connection) -> None:
-        """Make the tables that do not exist yet."""
+        """Create the tables and columns that do not exist yet."""
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
         for table, column in _NEWER.items():
@@ -120,7 +120,7 @@ class Tables:
         return None if row is None else str(row[0])
 
     def note(self, person: str, details: dict[str, str]) -> None:
-        """Store details of a person: what they answered in forms, their device, parameters of the address."""
+        """Store details of a person: answers in forms, the device, and parameters of the address."""
         self._db.executemany(
             "INSERT OR REPLACE INTO collect_details VALUES (?, ?, ?)",
             [(person, key, value) for key, value in details.items()],
@@ -132,7 +132,7 @@ class Tables:
         return dict(rows.fetchall())
 
     def details(self) -> dict[str, dict[str, str]]:
-        """Return the details of each person by their name; see `note`."""
+        """Return the details of each person, by the person's id; see `note`."""
         found: dict[str, dict[str, str]] = {}
         if self._has("collect_details"):
             for person, key, value in self._db.execute("SELECT person, key, value FROM collect_details"):
@@ -144,12 +144,12 @@ class Tables:
         return dict(self._db.execute("SELECT person, platform FROM collect_ids").fetchall())
 
     def delete_ids(self, parameters: tuple[str, ...]) -> int:
-        """Delete all ids on the platform, and `parameters` of addresses; return the number of ids."""
+        """Delete all ids on the platform, and these parameters of addresses; return the number of ids."""
         self._db.executemany("DELETE FROM collect_details WHERE key = ?", [(key,) for key in parameters])
         return self._db.execute("DELETE FROM collect_ids").rowcount
 
     def delete_ids_before(self, at: float, parameters: tuple[str, ...]) -> int:
-        """Delete the ids and `parameters` of people last seen before a time; return the number of ids."""
+        """Delete as `delete_ids` does, but only for people who were last seen before the time `at`."""
         gone = "SELECT person FROM collect_people WHERE seen < ?"
         self._db.executemany(
             f"DELETE FROM collect_details WHERE key = ? AND person IN ({gone})",
@@ -184,14 +184,14 @@ class Tables:
             practice = int(practised.get(name, 0))
             person = Person(name, stage, language, tries, n_done, outcome=outcome, practice=practice)
             open_ = []
-            for number, question, sampler, leaves, sides, asked, attempt, choice, *told in trials.get(
+            for number, question, sampler, leaves, sides, asked, attempt, choice, *answered in trials.get(
                 name, ()
             ):
                 trial = Trial(number, question, sampler, _numbers(leaves), _numbers(sides), asked, attempt)
                 if choice is None:
                     open_.append(trial)
                 else:
-                    at, page, server = told
+                    at, page, server = answered
                     person = replace(person, held=Answer(trial, choice, server if page is None else page, at))
             first, second = (*open_, None, None)[:2]
             yield replace(person, trial=first, later=second), seen
@@ -199,7 +199,7 @@ class Tables:
     # Trials.
 
     def add_trial(self, person: str, trial: Trial) -> None:
-        """Add a question that a person is asked."""
+        """Add an unanswered question of a person."""
         self._db.execute(
             "INSERT INTO collect_trials (person, trial, question, sampler, leaves, sides, asked, attempt)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -216,22 +216,22 @@ class Tables:
         )
 
     def hold(self, person: str, answer: Answer, measured: Measured, server: float) -> None:
-        """Store an answer that the session receives later."""
+        """Store an answer that is held back; the session receives it later."""
         more = {
             "hidden": measured.hidden,
             "plays": measured.plays,
             "enlarged": measured.enlarged,
             "late": measured.is_late or None,
         }
-        told = json.dumps({key: value for key, value in more.items() if value is not None})
+        text = json.dumps({key: value for key, value in more.items() if value is not None})
         self._db.execute(
             "UPDATE collect_trials SET choice = ?, answered = ?, page_seconds = ?, server_seconds = ?,"
             " measured = ?, status = ? WHERE person = ? AND trial = ?",
-            (answer.choice, answer.at, measured.seconds, server, told, HELD, person, answer.trial.number),
+            (answer.choice, answer.at, measured.seconds, server, text, HELD, person, answer.trial.number),
         )
 
     def settle(self, person: str, number: int, status: str) -> None:
-        """Store the status of an answer, as `Session.tell` returned it."""
+        """Store the status of an answer, which `Session.tell` returned."""
         self._db.execute(
             "UPDATE collect_trials SET status = ? WHERE person = ? AND trial = ?", (status, person, number)
         )
@@ -266,7 +266,7 @@ class Tables:
         )
 
     def trials(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of all questions of all people, in the order of asking."""
+        """Yield the rows of all questions of all people, in the order in which they were asked."""
         return iter(
             self._db.execute(
                 "SELECT person, trial, question, sampler, leaves, sides, asked, attempt, choice, answered,"
@@ -275,7 +275,7 @@ class Tables:
         )
 
     def measured(self) -> dict[tuple[str, int], dict[str, Any]]:
-        """Return what pages measured besides the time, by person and number of the question; see `hold`."""
+        """Return the further measurements of pages, by person and number of the question; see `hold`."""
         names = [row[1] for row in self._db.execute("PRAGMA table_info(collect_trials)")]
         if "measured" not in names:
             return {}
@@ -292,7 +292,7 @@ class Tables:
 
 
 def copy_session(source: Path, target: Path) -> None:
-    """Copy a session, which may be in use, into a file; the copy is of one moment, and on the disk."""
+    """Copy a session, which may be in use, into a file; the copy is a consistent snapshot."""
     uri = f"{source.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True, timeout=30)) as db, closing(sqlite3.connect(target)) as copy:
         db.backup(copy)
@@ -300,7 +300,7 @@ def copy_session(source: Path, target: Path) -> None:
 
 @contextmanager
 def reading(path: Path) -> Iterator[Tables]:
-    """Open a snapshot of the tables of a file, for reading only."""
+    """Open the tables of a file for reading; all reads see the same snapshot."""
     uri = f"{path.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)) as db:
         db.execute("BEGIN")

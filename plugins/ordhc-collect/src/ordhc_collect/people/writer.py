@@ -1,4 +1,4 @@
-"""The single thread that writes to the study's file."""
+"""The single thread that writes to the session file."""
 
 import asyncio
 import contextlib
@@ -8,15 +8,17 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ordhc_collect.people.desk import Desk
 from ordhc_collect.people.state import RefusedError
+from ordhc_collect.people.study_state import StudyState
 
 __all__ = ["Writer"]
 
 T = TypeVar("T")
-#: Maximum number of requests in a transaction, and the seconds after which no more are added to it. The first
-#: request should not wait for all others.
-_MOST, _LONGEST = 256, 0.04
+#: Maximum number of requests in a transaction.
+_MOST = 256
+#: The number of seconds after which no more requests are added to a transaction, so that its first request
+#: does not wait for long.
+_LONGEST = 0.04
 
 
 class Writer:
@@ -27,15 +29,15 @@ class Writer:
     one faulty request does not affect the others.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, state: StudyState) -> None:
+        self._state = state
         #: True if memory may differ from the file, because a transaction failed.
         self._is_stale = False
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="ordhc-collect writer", daemon=True)
         self._thread.start()
 
-    async def do(self, work: Callable[[Desk], T]) -> T:
+    async def do(self, work: Callable[[StudyState], T]) -> T:
         """Execute `work` in a transaction, and return its result.
 
         Raises
@@ -50,7 +52,7 @@ class Writer:
         self._queue.put((work, True, loop, future))
         return await future
 
-    async def alone(self, work: Callable[[Desk], T]) -> T:
+    async def alone(self, work: Callable[[StudyState], T]) -> T:
         """Execute `work`, which makes its own transactions, and return its result."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -78,35 +80,36 @@ class Writer:
                 if not job[1]:
                     self._tell([(job, *self._result(job[0]))])
 
-    def _result(self, work: Callable[[Desk], Any]) -> tuple[Any, Exception | None]:
+    def _result(self, work: Callable[[StudyState], Any]) -> tuple[Any, Exception | None]:
         try:
-            return work(self._desk), None
+            return work(self._state), None
         except Exception as error:
             return None, error
 
     def _together(self, jobs: list[Any]) -> list[Any]:
-        """Execute requests in one transaction; return those that are left for the next transaction."""
+        """Execute requests in one transaction; return the requests that are left for the next transaction."""
         results: list[tuple[Any, Any, Exception | None]] = []
         try:
             if self._is_stale:
-                self._desk.load()
+                self._state.load()
                 self._is_stale = False
-            with self._desk.session.transaction():
+            with self._state.session.transaction():
                 end = time.monotonic() + _LONGEST
                 for job in jobs:
                     if results and time.monotonic() > end:
                         break
                     try:
-                        results.append((job, job[0](self._desk), None))
+                        results.append((job, job[0](self._state), None))
                     except RefusedError as error:
                         # `RefusedError` is raised before anything is written, so the transaction can
                         # continue.
                         results.append((job, None, error))
         except Exception as error:
-            # Read the file again at once, because pages are made from the state in memory.
+            # The transaction was rolled back, but memory was not. Read the file again at once, because pages
+            # are made from memory.
             self._is_stale = True
             with contextlib.suppress(Exception):
-                self._desk.load()
+                self._state.load()
                 self._is_stale = False
             if len(jobs) == 1:
                 results = [(jobs[0], None, error)]

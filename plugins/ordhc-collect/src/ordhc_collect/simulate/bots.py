@@ -1,4 +1,4 @@
-"""Bots that take part in a study as people do, from the first page to the last."""
+"""Bots that take part in a study as people do, from the first page to the last page."""
 
 import asyncio
 import math
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ordhc_collect.simulate.client import Answered, Browser, fields_of
+from ordhc_collect.simulate.client import Browser, Response, fields_of
 from ordhc_collect.study.model import Study
 
 __all__ = ["Answerer", "Run", "take_part"]
@@ -15,13 +15,23 @@ __all__ = ["Answerer", "Run", "take_part"]
 #: A function from the numbers of the shown items to the number of the choice, from 1.
 Answerer = Callable[[list[int]], int]
 _SHOWN = re.compile(r"data-item=\"(\d+)\"")
-#: Times that a bot tries again when the server doesn't answer.
-_TRIES = 40
 
 
 @dataclass
 class Run:
-    """The record of the bots: seconds for each page, errors, numbers of answers and finished bots, codes."""
+    """The record of the bots.
+
+    Attributes
+    ----------
+    seconds
+        The seconds that the server took for each page.
+    errors
+        The messages of all errors.
+    n_answers, n_done
+        The number of answers, and of bots that finished.
+    codes
+        The codes that bots saw at the end.
+    """
 
     seconds: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -53,7 +63,7 @@ async def take_part(
     chance = random.Random(f"{seed} {name}")
     browser = Browser(address)
 
-    def note(found: Answered) -> Answered:
+    def note(found: Response) -> Response:
         run.seconds.append(found.seconds)
         if found.status not in (200, 303):
             run.errors.append(f"{found.status}: {found.text[:200]}")
@@ -63,7 +73,7 @@ async def take_part(
         page = note(await browser.get(f"/?{study.id_parameters[0]}={name}"))
         note(await browser.post("/join", {**fields_of(page.text), "consent": "yes"}))
         page = note(await browser.get("/study"))
-        # Every page before the last one has one form, of a question (/answer) or of another page (/next).
+        # Every page before the last page has one form, which is sent to /answer (question) or /next (other).
         while found := re.search(r'action="(next|answer)"', page.text):
             fields = fields_of(page.text)
             if found[1] == "answer":
@@ -86,7 +96,7 @@ async def take_part(
 
 
 def _filled(study: Study, page: str, chance: random.Random) -> dict[str, object]:
-    """Return the answers of a bot to the questions on a page: options that pass, and any other values."""
+    """Return a bot's answers to the form on a page: options that let it pass, and arbitrary values."""
     fields = next((each for stage, each in study.forms.items() if f'data-stage="{stage}"' in page), ())
     found: dict[str, object] = {}
     for place, each in enumerate(fields):

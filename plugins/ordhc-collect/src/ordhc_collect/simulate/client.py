@@ -1,14 +1,14 @@
-"""A small HTTP client with one connection, forms and cookies, like a browser without scripts."""
+"""A small HTTP client with one connection, forms and cookies, as a browser without scripts."""
 
 import asyncio
 import re
 from html import unescape
 from urllib.parse import urlencode, urljoin, urlsplit
 
-__all__ = ["Answered", "Browser", "fields_of"]
+__all__ = ["Response", "Browser", "fields_of"]
 
 
-class Answered:
+class Response:
     """The response to a request: status, headers, text, and duration in seconds."""
 
     def __init__(self, status: int, headers: dict[str, str], text: str, seconds: float) -> None:
@@ -16,7 +16,7 @@ class Answered:
 
 
 class Browser:
-    """A connection to a server on this machine, with the cookies that the server has set."""
+    """A connection to a server, with the cookies that the server has set."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)
@@ -31,7 +31,7 @@ class Browser:
             self._streams[1].close()
             self._streams = None
 
-    async def get(self, path: str, **headers: str) -> Answered:
+    async def get(self, path: str, **headers: str) -> Response:
         """Return a page; redirects are followed."""
         found = await self.request("GET", path, None, headers)
         while found.status == 303:
@@ -39,13 +39,13 @@ class Browser:
             found = await self.request("GET", path, None, headers)
         return found
 
-    async def post(self, path: str, fields: dict[str, object], **headers: str) -> Answered:
+    async def post(self, path: str, fields: dict[str, object], **headers: str) -> Response:
         """Send a form, and return the response."""
         return await self.request("POST", path, urlencode(fields), headers)
 
     async def request(
         self, method: str, path: str, body: str | None, headers: dict[str, str] | None = None
-    ) -> Answered:
+    ) -> Response:
         """Send a request and return the response; reconnect if the server has closed the connection."""
         clock = asyncio.get_running_loop().time
         start = clock()
@@ -55,7 +55,7 @@ class Browser:
                 self._streams = await asyncio.open_connection(self._host, self._port)
             try:
                 status, found, text = await self._exchange(method, path, body, headers or {})
-                return Answered(status, found, text, clock() - start)
+                return Response(status, found, text, clock() - start)
             except (ConnectionError, asyncio.IncompleteReadError):
                 await self.close()
                 if is_last or is_new:

@@ -9,7 +9,7 @@ from ordhc.errors import InputError
 from ordhc_collect.people.asking import key_of
 from ordhc_collect.study.model import Gold
 
-__all__ = ["Answering", "Kind", "crowd_of", "drawn_tree"]
+__all__ = ["SimulatedPerson", "Kind", "crowd_of", "drawn_tree"]
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Kind:
 
 
 def crowd_of(text: str) -> list[Kind]:
-    """Return the kinds of people in a text SHARE:ACCURACY,...; the accuracy "random" means random clicks.
+    """Return the kinds of people in a text "SHARE:ACCURACY,..."; the accuracy "random" means random clicks.
 
     Raises
     ------
     InputError
-        The text has another form.
+        The text does not have this form.
 
     Examples
     --------
@@ -41,14 +41,16 @@ def crowd_of(text: str) -> list[Kind]:
         except ValueError:
             colon = ""
         if not colon or kind.share <= 0 or (kind.accuracy is not None and not 0 <= kind.accuracy <= 1):
-            raise InputError(f"--crowd: {part.strip()!r} is no SHARE:ACCURACY, as 0.7:0.9 or 0.1:random")
+            raise InputError(
+                f"--crowd: {part.strip()!r} is not SHARE:ACCURACY, such as 0.7:0.9 or 0.1:random"
+            )
         found.append(kind)
     total = sum(kind.share for kind in found)
     return [Kind(kind.share / total, kind.accuracy) for kind in found]
 
 
 def drawn_tree(n: int, seed: int) -> Dendrogram:
-    """Return a random binary tree of `n` leaves with heights, whose splits are about even."""
+    """Return a random binary tree of `n` leaves with heights; each split is about even."""
     chance = random.Random(f"tree {n} {seed}")
 
     def grown(leaves: list[int], height: float) -> str:
@@ -64,10 +66,11 @@ def drawn_tree(n: int, seed: int) -> Dendrogram:
     return ordhc.as_dendrogram(grown(leaves, 1.0) + ";")
 
 
-class Answering:
+class SimulatedPerson:
     """A simulated person: a function from the numbers of the shown items to the number of the choice.
 
-    The right answer is the known answer of a gold question, and for other questions that of the tree.
+    The right answer to a gold question is its known answer; the tree gives the right answers to other
+    questions. Wrong answers are drawn from the other choices.
     """
 
     def __init__(

@@ -22,13 +22,13 @@ from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.analysis.tree import model_of, tree_of
 from ordhc_collect.people.tables import Tables, reading
 from ordhc_collect.simulate.bots import Run, take_part
-from ordhc_collect.simulate.crowd import Answering, Kind, crowd_of, drawn_tree
+from ordhc_collect.simulate.crowd import Kind, SimulatedPerson, crowd_of, drawn_tree
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.server import Served, serve
 
 __all__ = ["Point", "curve", "simulated"]
 
-#: The report shows the number of answers that reach this AARI.
+#: The report shows the number of answers that are needed to reach this AARI.
 GOAL = 0.9
 #: The estimated seconds that a person spends on pages without questions.
 _PAGES = 60.0
@@ -46,7 +46,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class _Course:
+class _Results:
     """The results of a simulated study.
 
     Attributes
@@ -54,7 +54,7 @@ class _Course:
     run
         The record of the bots.
     took
-        The duration in seconds.
+        The duration of the simulation in seconds.
     summary
         The summary of the answers.
     asked
@@ -89,15 +89,15 @@ def simulated(
     n
         The number of bots.
     accuracy
-        The probability that an answer is right.
+        The probability that a bot's answer is right.
     crowd
-        Several kinds of bots instead, see `crowd_of`.
+        Several kinds of bots instead of `accuracy`, see `crowd_of`.
     truth
-        The file of the tree from which bots answer; by default a random tree.
+        The file with the true tree; by default a random tree.
     seed
         The seed of the tree and the bots.
     data
-        A new session file for the answers; by default they are not kept.
+        A new session file for the answers; by default the answers are not stored.
 
     Raises
     ------
@@ -106,12 +106,12 @@ def simulated(
     """
     if data is not None and data.exists():
         raise InputError(
-            "exists already, and answers of bots are not mixed with others: name a new file", path=str(data)
+            "exists already; answers of bots need a new file, so give another --data FILE", path=str(data)
         )
     kinds = [Kind(1.0, accuracy)] if crowd is None else crowd_of(crowd)
     tree = _truth(study, truth, seed)
     places = n if study.total is None else min(n, study.total)
-    # Bots answer at once, so accept answers at any time.
+    # Bots answer without delay, so accept answers at any time.
     open_study = replace(study, total=places, joins_per_minute=1_000_000, min_seconds=0.0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.ordhc"
@@ -126,10 +126,10 @@ def simulated(
         if data is not None:
             with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(data)) as copy:
                 source.backup(copy)
-    course = _Course(run, took, summary, asked, points)
-    found = _report(study, places, kinds, course, is_drawn=truth is None)
+    results = _Results(run, took, summary, asked, points)
+    found = _report(study, places, kinds, results, is_drawn=truth is None)
     if data is not None:
-        found += ["", f"Their answers are in {data}, in which nobody else can take part."]
+        found += ["", f"The answers are in {data}. Real people cannot take part in it."]
     return "\n".join(found)
 
 
@@ -140,7 +140,9 @@ def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
     found = ordhc.read_tree(path)
     if found.names is None or set(found.names) != set(study.names):
         odd = sorted(set(study.names) ^ set(found.names or ()))[:3]
-        raise InputError(f"the tree has other leaves than the study has items: {', '.join(odd)}", path=path)
+        raise InputError(
+            f"the leaves of the tree differ from the items of the study: {', '.join(odd)}", path=path
+        )
     order = {name: leaf for leaf, name in enumerate(study.names)}
     numbers = {leaf: order[name] for leaf, name in enumerate(found.names)}
 
@@ -184,7 +186,7 @@ def _run(
 
         async def one(k: int) -> None:
             kind = kinds[int(np.searchsorted(counts, k, side="right"))]
-            answering = Answering(tree, study.question, kind.accuracy, f"{seed} {k}", study.gold)
+            answering = SimulatedPerson(tree, study.question, kind.accuracy, f"{seed} {k}", study.gold)
             async with turns:
                 await take_part(study, found[0].address, f"bot-{k}", answering, run, seed=seed)
 
@@ -214,13 +216,13 @@ def curve(
     n_points
         The largest number of points.
     excluded
-        The people whose answers are left out.
+        The people whose answers are not used.
     """
     every = [session.comparisons(weights=how, exclude=excluded) for how in ("equal", "reliability")]
     m = len(every[0])
     if not m:
         return []
-    # The rows of an answer are consecutive.
+    # An answer can give several rows of comparisons, which are consecutive.
     answer = every[0].answers if every[0].answers is not None else np.arange(m)
     starts = np.flatnonzero(np.diff(answer, prepend=-1))
     total = len(starts)
@@ -234,9 +236,9 @@ def curve(
 
 
 def levels_of(n: int) -> list[int]:
-    """Return the numbers of clusters at which trees are compared: 2, 4, 8, ...
+    """Return the numbers of clusters at which trees of `n` items are compared: 2, 4, 8, ...
 
-    The largest number leaves at least three items in a cluster on average.
+    At the largest number, clusters have at least three items on average.
 
     Examples
     --------
@@ -272,11 +274,11 @@ def _report(
     study: Study,
     places: int,
     kinds: Sequence[Kind],
-    course: _Course,
+    results: _Results,
     *,
     is_drawn: bool,
 ) -> list[str]:
-    run = course.run
+    run = results.run
     how = [
         "at random" if kind.accuracy is None else f"right {kind.accuracy:.0%} of the time" for kind in kinds
     ]
@@ -284,22 +286,22 @@ def _report(
     of = "a tree drawn at random" if is_drawn else "the tree given"
     each = study.per_person * study.seconds_per_answer + _PAGES
     lines = [
-        f"{run.n_done:,} bots are done with {run.n_answers:,} answers about {len(study.items)} items,",
-        f"by {of}: {crowd}.",
+        f"{run.n_done:,} bots finished, with {run.n_answers:,} answers about {len(study.items)} items,",
+        f"from {of}: {crowd}.",
         "",
         "How long",
         f"  a person   {each / 60:.1f} minutes: {study.per_person} questions of "
         f"{study.seconds_per_answer:g} s, and pages",
-        f"  all        {places * each / 3600:.1f} hours of people",
+        f"  in all     {places * each / 3600:.1f} hours of people's time",
         "",
-        "Who is asked what",
-        *_share_lines(study, course.asked),
+        "Samplers",
+        *_share_lines(study, results.asked),
         "",
-        "Who counts",
-        f"  left out   {_left_out(study, course.summary)}",
+        "Excluded people",
+        f"  left out   {_left_out(study, results.summary)}",
         "",
         "How good",
-        *_quality_lines(course.summary, course.points),
+        *_quality_lines(results.summary, results.points),
         "",
         "What it costs",
     ]
@@ -308,13 +310,13 @@ def _report(
         with_fee = f", {cost * (1 + study.pay.fee):,.2f} with the platform's fee" if study.pay.fee else ""
         lines.append(f"  {cost:,.2f} {study.pay.currency}{with_fee}")
     else:
-        lines.append("  nothing: there is no [pay] per_person")
+        lines.append("  unknown: the study has no [pay] per_person")
     seconds = np.sort(run.seconds) if run.seconds else np.zeros(1)
     slow = np.quantile(seconds, [0.5, 0.99]) * 1000
     lines += [
         "",
         "The server",
-        f"  {run.n_answers / max(course.took, 1e-9):,.0f} answers a second; a page took {slow[0]:.0f} ms, "
+        f"  {run.n_answers / max(results.took, 1e-9):,.0f} answers a second; a page took {slow[0]:.0f} ms, "
         f"99% less than {slow[1]:.0f} ms",
         f"  {len(run.errors)} errors" + (f": {run.errors[0]}" if run.errors else ""),
     ]
@@ -331,23 +333,23 @@ def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
 
 
 def _left_out(study: Study, summary: Summary) -> str:
-    """Return the line about the number of people whom the rules exclude, and about these rules."""
+    """Return a text about the number of people whom the rules exclude, and about these rules."""
     if study.exclude.is_empty:
         return "nobody: there are no rules in [exclude]"
     count, total = len(summary.excluded), len(summary.people)
     rules = Counter(why.partition(":")[0] for each in summary.people.values() for why in each.excluded)
-    told = ", ".join(f"{rule} ({number})" for rule, number in rules.most_common())
-    return f"{count:,} of {total:,} people" + (f": {told}" if told else "")
+    text = ", ".join(f"{rule} ({number})" for rule, number in rules.most_common())
+    return f"{count:,} of {total:,} people" + (f": {text}" if text else "")
 
 
 def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:
     lines = []
     if summary.heldout is not None:
         n, share, low, high = summary.heldout
-        told = f"{share:.0%} of {n:,} held-out answers are foretold ({low:.0%} to {high:.0%})"
-        lines.append(f"  held out   {told}")
+        text = f"{share:.0%} of {n:,} held-out answers are predicted ({low:.0%} to {high:.0%})"
+        lines.append(f"  held out   {text}")
     if not points:
-        return [*lines, "  no answers, no tree"]
+        return [*lines, "  no tree, because there are no answers"]
     last = points[-1]
     best = f"{last.weighted:.2f} weighted by reliability, {last.plain:.2f} without"
     lines.append(f"  AARI       {best}: 1 is the truth, 0 is chance")

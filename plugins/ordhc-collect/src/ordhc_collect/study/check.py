@@ -8,11 +8,11 @@ from pathlib import Path
 
 import ordhc
 from ordhc.asking.rules import Rules
-from ordhc_collect.study.copies import flaw_of, has_place, of_phone
+from ordhc_collect.study.copies import flaw_of, has_location, phone_bytes
 from ordhc_collect.study.model import Study
 from ordhc_collect.study.sections import Problems
 
-__all__ = ["Weight", "look", "report"]
+__all__ = ["MediaSize", "check_media", "report"]
 
 _QUESTIONS = {
     "odd": "which of three is the odd one out",
@@ -25,69 +25,74 @@ _QUESTIONS = {
 _PAGES = 60
 
 
-#: A slow line, in bytes per second: 1.6 Mbit/s, the "slow 4G" of browsers' tools.
+#: A slow connection, in bytes per second: 1.6 Mbit/s, as "slow 4G" in browsers' developer tools.
 _SLOW = 1.6e6 / 8
 #: Names that look like those of files: angry_03, IMG_2041.
 _FILE_NAME = re.compile(r".*[A-Za-z].*(_|\d{2,}).*")
 
 
 @dataclass
-class Weight:
-    """The media of a study: their number, their bytes, and the bytes that a phone loads."""
+class MediaSize:
+    """The number of a study's media files, their size in bytes, and the bytes that a phone loads."""
 
     n: int = 0
     bytes: int = 0
-    of_phone: int = 0
+    phone_bytes: int = 0
 
 
-def look(study: Study, problems: Problems) -> Weight:
-    """Read all pictures to their ends, report what is wrong with them, and return the size of all media."""
-    weight = Weight()
-    with_place = []
+def check_media(study: Study, problems: Problems) -> MediaSize:
+    """Decode all pictures, add their problems to `problems`, and return the size of all media."""
+    media = MediaSize()
+    with_location = []
     for item in study.items:
         for kind, path in item.files.items():
-            weight.n += 1
+            media.n += 1
             size = path.stat().st_size
-            weight.bytes += size
+            media.bytes += size
             if kind == "picture":
-                size = _looked(path, study, problems, with_place)
-            weight.of_phone += size
+                size = _checked_picture(path, study, problems, with_location)
+            media.phone_bytes += size
     for path in study.pictures:
-        _looked(path, study, problems, with_place)
-    if with_place:
-        many = f"{with_place[0]} and {len(with_place) - 1} more" if len(with_place) > 1 else with_place[0]
-        told = f"{many} contain the place where the photo was taken, and people can download it: remove EXIF"
-        problems.warn("[items]", told)
+        _checked_picture(path, study, problems, with_location)
+    if with_location:
+        files = (
+            f"{with_location[0]} and {len(with_location) - 1} more"
+            if len(with_location) > 1
+            else with_location[0]
+        )
+        text = (
+            f"{files}: EXIF data contain the location of the photo, and people can download it; remove them"
+        )
+        problems.warn("[items]", text)
     shown = [item.name for item in study.items if _FILE_NAME.fullmatch(item.name)] if study.captions else []
     if shown:
-        told = f"shows names that look like files, such as {shown[0]!r}; people may compare the names"
-        problems.warn("[study] captions = true", told)
-    return weight
+        text = f"shows names that look like file names, such as {shown[0]!r}; people may compare the names"
+        problems.warn("[study] captions = true", text)
+    return media
 
 
-def _looked(path: Path, study: Study, problems: Problems, with_place: list[str]) -> int:
+def _checked_picture(path: Path, study: Study, problems: Problems, with_location: list[str]) -> int:
     """Check one picture; return the bytes that a phone loads."""
     if (flaw := flaw_of(path)) is not None:
         problems.error("[items]", f"{path.name} {flaw}")
         return 0
-    if has_place(path):
-        with_place.append(path.name)
-    return of_phone(path, study.picture_size)
+    if has_location(path):
+        with_location.append(path.name)
+    return phone_bytes(path, study.picture_size)
 
 
-def _media(study: Study, weight: Weight) -> list[str]:
-    """Return a line about the size of the media; no line if there are none."""
-    if not weight.n:
+def _media(study: Study, media: MediaSize) -> list[str]:
+    """Return a line about the size of the media; an empty list if there are none."""
+    if not media.n:
         return []
-    told = f"{weight.n} files, {weight.bytes / 1e6:,.1f} MB; a phone loads {weight.of_phone / 1e6:,.1f} MB"
+    text = f"{media.n} files, {media.bytes / 1e6:,.1f} MB; a phone loads {media.phone_bytes / 1e6:,.1f} MB"
     if study.preload:
-        told += (
-            f" before the first question, {math.ceil(weight.of_phone / _SLOW)} s on a slow line (1.6 Mbit/s)"
-        )
+        seconds = math.ceil(media.phone_bytes / _SLOW)
+        text += f" before the first question, {seconds} s on a slow connection (1.6 Mbit/s)"
     else:
-        each = weight.of_phone / weight.n * (3 if study.question == "odd" else 4)
-        told += f", {each / _SLOW:.1f} s for each question on a slow line (1.6 Mbit/s)"
-    return [f"  media      {told}"]
+        each = media.phone_bytes / media.n * (3 if study.question == "odd" else 4)
+        text += f", {each / _SLOW:.1f} s for each question on a slow connection (1.6 Mbit/s)"
+    return [f"  media      {text}"]
 
 
 def _minutes(seconds: float) -> str:
@@ -96,16 +101,16 @@ def _minutes(seconds: float) -> str:
 
 
 def _end(study: Study) -> list[str]:
-    """Return a line about when the learner ends, if the learner ends before the study; otherwise no line."""
+    """Return a line about when the learner ends; an empty list if the learner lasts as long as the study."""
     learner = ordhc.Learner(len(study.items), **study.learner_of_session)
     most, planned = learner.status.remaining, study.n_planned
     if math.isinf(most) or (planned is not None and planned <= most):
         return []
     of = "" if planned is None else f" of {planned:,.0f} planned"
-    return [f"             ends after about {most:,.0f} questions{of}; the others are drawn at random"]
+    return [f"             ends after about {most:,.0f} questions{of}; later questions are drawn at random"]
 
 
-def report(study: Study, weight: Weight) -> str:
+def report(study: Study, media: MediaSize) -> str:
     """Return a description of a study: items, questions, samplers, time, people and cost."""
     n = len(study.items)
     kinds = Counter(kind for item in study.items for kind in (*item.files, *(["text"] if item.html else [])))
@@ -114,7 +119,7 @@ def report(study: Study, weight: Weight) -> str:
         f"{study.title}",
         f"  items      {n}: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
         f"  question   {_QUESTIONS[study.question]}; {study.n_possible:,} are possible",
-        *_media(study, weight),
+        *_media(study, media),
         "  sampler    " + ", ".join(f"{name} {share:.0%}" for name, share in study.planned.items()),
     ]
     if "learner" in study.sampler:
@@ -133,12 +138,12 @@ def report(study: Study, weight: Weight) -> str:
     for each in study.screening:
         if each.quota:
             options = next(iter(each.options.values()))
-            told = [
+            quotas = [
                 f"{option} {'any' if most is None else most}"
                 for option, most in zip(options, each.quota, strict=True)
             ]
-            lines.append(f"  quota      {each.name}: {', '.join(told)}")
+            lines.append(f"  quota      {each.name}: {', '.join(quotas)}")
     for rule in Rules(**asdict(study.exclude)).in_words():
         lines.append(f"  exclude    {rule}")
-    lines.append("Nothing is wrong. `--simulate 50` shows how good the tree will be.")
+    lines.append("No errors. `--simulate 50` shows how good the tree will be.")
     return "\n".join(lines)

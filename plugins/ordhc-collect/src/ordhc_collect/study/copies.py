@@ -1,4 +1,4 @@
-"""Smaller copies of pictures for small screens, and a check of whole pictures."""
+"""Make smaller copies of pictures for small screens, and check pictures for damage."""
 
 import hashlib
 import io
@@ -13,35 +13,35 @@ from PIL import Image, ImageOps, UnidentifiedImageError, features
 
 from ordhc_collect.study.media import has_copies
 
-__all__ = ["WIDTHS", "Copies", "copy_of", "flaw_of", "has_place", "of_phone", "sizes_of", "widths_of"]
+__all__ = ["WIDTHS", "Copies", "copy_of", "flaw_of", "has_location", "phone_bytes", "sizes_of", "widths_of"]
 
-#: The widths of copies in pixels. A browser takes the one that fits its screen.
+#: The widths of copies in pixels. A browser loads the copy that fits its screen.
 WIDTHS = (320, 640, 1280, 2560)
 #: The number of the EXIF directory with the place where a photo was taken.
 _GPS = 0x8825
 _ERRORS = (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning)
 
 
-#: The width of a phone's window in CSS pixels, and its pixels for each.
+#: The width of a phone's window in CSS pixels, and the number of screen pixels per CSS pixel.
 _PHONE, _DENSITY = 390, 3
 
 
 def _shares(picture_size: int | None) -> tuple[int, int]:
-    """Return the width of a picture: its share of a small window in percent, and its most CSS pixels.
+    """Return the width of a picture: its percentage of a small window, and its maximum in CSS pixels.
 
-    Without a given size, pictures on phones are so low that all of them are in sight, and about half as wide
-    as the window.
+    Without a given size, pictures on phones are about half as wide as the window, so that all pictures of a
+    question are visible at once.
     """
     return (54, 384) if picture_size is None else (90, picture_size)
 
 
 def sizes_of(picture_size: int | None) -> str:
-    """Return the attribute `sizes` of pictures, by which browsers choose a copy."""
+    """Return the HTML attribute `sizes` of pictures, from which browsers choose a copy."""
     share, most = _shares(picture_size)
     return f"min({share}vw, {most}px)"
 
 
-def of_phone(path: Path, picture_size: int | None) -> int:
+def phone_bytes(path: Path, picture_size: int | None) -> int:
     """Return the number of bytes that a phone with a sharp screen loads for a picture."""
     share, most = _shares(picture_size)
     needed = min(share / 100 * _PHONE, most) * _DENSITY
@@ -53,7 +53,7 @@ def of_phone(path: Path, picture_size: int | None) -> int:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Image.Image]:
-    """Open a picture; raise an error of `_ERRORS` if its number of pixels suggests an attack."""
+    """Open a picture; raise one of `_ERRORS` if it has too many pixels, as in a decompression bomb."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -62,7 +62,7 @@ def _opened(path: Path) -> Iterator[Image.Image]:
 
 
 def _is_turned(image: Image.Image) -> bool:
-    """Return True if a photo is shown after a turn by 90 degrees, by its EXIF data."""
+    """Return True if the EXIF data of a photo say that browsers rotate it by 90 degrees."""
     return bool(image.getexif().get(0x0112, 1) >= 5)
 
 
@@ -85,7 +85,7 @@ def copy_of(path: Path, width: int) -> bytes:
     with _opened(path) as image:
         kind, profile = image.format or "PNG", image.info.get("icc_profile")
         across, down = image.size if not _is_turned(image) else image.size[::-1]
-        # JPEG files can be read at half the size or less, which takes a fraction of the time.
+        # JPEG files can be decoded at a half or less of their size, which is much faster.
         image.draft(image.mode, (2 * width, max(1, 2 * width * image.height // image.width)))
         turned = ImageOps.exif_transpose(image)
         if turned.mode == "P":
@@ -99,26 +99,26 @@ def copy_of(path: Path, width: int) -> bytes:
 
 
 def flaw_of(path: Path) -> str | None:
-    """Return what is wrong with a picture, which is read to its end; None if nothing is."""
+    """Decode a picture, and return a description of its damage; None if it is intact."""
     if path.suffix.lower() == ".svg":
         try:
             root = ElementTree.parse(path).getroot()
         except (ElementTree.ParseError, ValueError) as error:
             return f"is a damaged picture: {error}"
-        return None if root.tag.rpartition("}")[2] == "svg" else "is no SVG picture"
+        return None if root.tag.rpartition("}")[2] == "svg" else "is not an SVG picture"
     try:
         with _opened(path) as image:
             image.load()
     except UnidentifiedImageError:
         if path.suffix.lower() == ".avif" and not features.check("avif"):
             return None
-        return "holds no picture that browsers can show"
+        return "is not a picture that browsers can show"
     except _ERRORS as error:
         return f"is a damaged picture: {error}"
     return None
 
 
-def has_place(path: Path) -> bool:
+def has_location(path: Path) -> bool:
     """Return True if a photo contains the place where it was taken (GPS data in EXIF)."""
     if path.suffix.lower() == ".svg":
         return False
@@ -130,21 +130,21 @@ def has_place(path: Path) -> bool:
 
 
 class Copies:
-    """The copies of a study's pictures in a folder; each is made when it is first needed."""
+    """The copies of a study's pictures, in a folder; a copy is made when it is first requested."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
 
     def get(self, path: Path, width: int) -> Path:
-        """Return the copy with a width; the picture itself if no copy can be made."""
+        """Return the path of the copy with this width; the path of the picture if no copy can be made."""
         name = hashlib.sha256(f"{path} {path.stat().st_mtime_ns} {width}".encode()).hexdigest()
         copy = self._folder / f"{name}{path.suffix.lower()}"
         if copy.is_file():
             return copy
         if width not in widths_of(path)[:-1]:
             return path
-        # One picture at a time, so that making copies takes one core at most.
+        # One picture at a time, so that copies use one processor core at most.
         with self._lock:
             if not copy.is_file():
                 try:

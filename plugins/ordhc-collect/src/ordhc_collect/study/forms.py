@@ -1,4 +1,4 @@
-"""Read the questions of forms (screening, comprehension, questionnaires), and check what people answer."""
+"""Read the questions of forms (screening, comprehension, questionnaires), and check the answers of people."""
 
 import math
 from collections import Counter
@@ -20,11 +20,11 @@ __all__ = [
 KINDS = ("radio", "number", "text", "scale", "comment")
 #: Maximum number of characters of an answer.
 _LONGEST = {"text": 300, "comment": 5_000}
-#: The columns that people.csv has for every person, with their meaning; questions cannot have these names.
+#: The last columns of people.csv in every study, with their meanings; questions cannot have these names.
 AUTOMATIC = {
-    "user_agent": "the browser, as it names itself",
-    "device": "phone, tablet or computer, by the name of the browser",
-    "viewport": "width x height of the browser's window in CSS pixels, and the pixels of the screen for each",
+    "user_agent": "the browser's header User-Agent",
+    "device": "phone, tablet or computer, derived from user_agent",
+    "viewport": "width x height of the browser's window in CSS pixels, and screen pixels per CSS pixel",
     "browser_language": "the language that the browser prefers",
     "practice_right": "the number of practice questions whose first answer was right",
     "code": "the code that the person saw at the end",
@@ -35,7 +35,7 @@ STANDARD = (
     *("median_seconds", "same_place", "reliability", "low", "high", "gold", "n_gold", "agreement"),
     *("n_agreement", "weight", "excluded"),
 )
-#: The key of the number of a person's practice question, which is kept beside the answers to questions.
+#: The key under which the number of answered practice questions is stored among the details of a person.
 PRACTISED = "practice"
 
 
@@ -93,8 +93,8 @@ class Field:
         if self.kind in ("text", "comment"):
             return given
         if self.kind == "radio":
-            place = self.place(given)
-            return None if place is None else next(iter(self.options.values()))[place]
+            position = self.position(given)
+            return None if position is None else next(iter(self.options.values()))[position]
         try:
             number = float(given.replace(",", "."))
         except ValueError:
@@ -103,8 +103,8 @@ class Field:
             return None
         return f"{number:.12g}"
 
-    def place(self, given: str) -> int | None:
-        """Return the position of the chosen option; None if there is none."""
+    def position(self, given: str) -> int | None:
+        """Return the position of the chosen option, from 0; None if `given` is not such a position."""
         n = len(next(iter(self.options.values()), ()))
         return int(given) if given.isascii() and given.isdigit() and int(given[:4]) < n else None
 
@@ -120,7 +120,7 @@ def in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dict
         lost = [language for language in languages if language not in value]
         if not lost:
             return {language: value[language] for language in languages}
-        section.wrong(key, f"lacks the language {', '.join(lost)}")
+        section.wrong(key, f"has no text in the language {', '.join(lost)}")
         return {}
     section.wrong(key, 'should be text in quotes, or texts by language: { en = "...", de = "..." }')
     return {}
@@ -168,7 +168,7 @@ def _question(section: Section, name: str, languages: tuple[str, ...], passing: 
         if "labels" in section:
             options = _options(section, "labels", languages, n=2)
         if high - low > 20:
-            section.wrong("max", f"makes {high - low + 1} points; 21 at most")
+            section.wrong("max", f"gives a scale of {high - low + 1} points; 21 at most")
     if low >= high:
         section.wrong("max", f"should be above min, {low:g}")
     n = min((len(each) for each in options.values()), default=0)
@@ -182,7 +182,10 @@ def _question(section: Section, name: str, languages: tuple[str, ...], passing: 
 def _options(
     section: Section, key: str, languages: tuple[str, ...], n: int | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the texts of `options` or `labels` by language; `n` is their number, None for two or more."""
+    """Return the texts of the key `key` ("options" or "labels") by language.
+
+    `n` is the required number of texts; None for two or more.
+    """
     given = section.any(key)
     by_language = given if isinstance(given, dict) else dict.fromkeys(languages, given)
     found: dict[str, tuple[str, ...]] = {}
@@ -195,7 +198,7 @@ def _options(
             return {}
         found[language] = tuple(each)
     if len({len(each) for each in found.values()}) > 1:
-        section.wrong(key, "has not as many options in each language")
+        section.wrong(key, "should have the same number of options in each language")
     return found
 
 
@@ -218,24 +221,26 @@ def _right(section: Section, key: str, n: int, quota: tuple[int | None, ...]) ->
     """Return the positions of the options that pass, from 0."""
     given = section.any(key)
     if given is None and quota:
-        return frozenset(place for place, most in enumerate(quota) if most != 0)
-    places = given if isinstance(given, list) else [given]
-    if not places or not all(isinstance(x, int) and not isinstance(x, bool) and 1 <= x <= n for x in places):
+        return frozenset(position for position, most in enumerate(quota) if most != 0)
+    numbers = given if isinstance(given, list) else [given]
+    if not numbers or not all(
+        isinstance(x, int) and not isinstance(x, bool) and 1 <= x <= n for x in numbers
+    ):
         if given is None:
-            section.missing(key, "the number of the option that passes, from 1 on")
+            section.missing(key, "the number of the option that passes, from 1")
         else:
             section.wrong(key, f"should be the number of an option, from 1 to {n}")
         return frozenset([0])
-    if n and len(set(places)) >= n and not quota:
-        section.wrong(key, "lets every option pass")
-    return frozenset(place - 1 for place in places)
+    if n and len(set(numbers)) >= n and not quota:
+        section.wrong(key, "has every option, so every answer would pass; leave one out")
+    return frozenset(number - 1 for number in numbers)
 
 
 def distinct(fields: tuple[Field, ...], problems: Problems) -> None:
-    """Report names that several questions have."""
+    """Add an error for each name that several questions have."""
     for name, count in Counter(each.name for each in fields).items():
         if count > 1:
-            problems.error("[questionnaire]", f"{count} questions have the name {name!r}, and need others")
+            problems.error("[questionnaire]", f"{count} questions have the name {name!r}; names must differ")
 
 
 def columns_of(fields: tuple[Field, ...], parameters: tuple[str, ...]) -> dict[str, str]:
@@ -246,7 +251,7 @@ def columns_of(fields: tuple[Field, ...], parameters: tuple[str, ...]) -> dict[s
     fields
         The questions of all forms.
     parameters
-        The parameters of the address that are kept.
+        The parameters of the address that are stored.
     """
     found = dict.fromkeys(parameters, "parameter of the address")
     found.update({each.name: f"{each.kind}: {next(iter(each.text.values()), '')}" for each in fields})

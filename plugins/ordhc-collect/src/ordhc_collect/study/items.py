@@ -15,8 +15,10 @@ __all__ = ["Item", "items_of", "rows_of_table"]
 
 _TEXTS = {".txt": "text", ".md": "markdown"}
 _COLUMNS = ("id", "text", "markdown", *MEDIA, "alt")
-#: Maximum number of characters of a text, and the file size in bytes above which a warning is shown.
-_LONG_TEXT, _LARGE_FILE = 20_000, 5_000_000
+#: Maximum number of characters of a text.
+_LONG_TEXT = 20_000
+#: The size of a file in bytes above which a warning is shown.
+_LARGE_FILE = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,13 @@ class Item:
         return self.alt or self.name
 
     def sources(self, kind: str) -> list[tuple[str, str]]:
-        """Return the end of the address, and the MIME type, of each format of the item's sound or video."""
+        """Return the formats of the item's sound or video: the end of each address, and its MIME type."""
         found = {kind: self.files[kind]} if kind in self.files else {}
         found |= {name: path for name, path in self.others.items() if name.partition(".")[0] == kind}
         return [(name, MEDIA[kind][path.suffix.lower()]) for name, path in found.items()]
 
     def add(self, kind: str, path: Path) -> bool:
-        """Add a file; return False if the item has a file that this file cannot stand beside."""
+        """Add a file; return False if the item has a picture, or a file of this kind and format, already."""
         if kind not in self.files:
             self.files[kind] = path
             return True
@@ -73,7 +75,7 @@ def items_of(section: Section, root: Path, pictures: Pictures, problems: Problem
     table = section.path("table", root)
     section.close()
     if "folder" in section and "table" in section:
-        problems.error("[items]", "has a folder and a table: give one of them")
+        problems.error("[items]", "has a folder and a table; give only one of them")
         return ()
     if folder is not None:
         found = _of_folder(folder, root, pictures, problems)
@@ -89,16 +91,16 @@ def items_of(section: Section, root: Path, pictures: Pictures, problems: Problem
         if count > 1:
             problems.error(place, f"{count} items are called {name!r}; names must be different")
     if len(found) < 3:
-        problems.error(place, f"has {len(found)} items; questions need 3 at least")
+        problems.error(place, f"has {len(found)} items; questions need at least 3")
     for item in found:
         for kind, path in (*item.files.items(), *item.others.items()):
             if path.stat().st_size > _LARGE_FILE and not (kind == "picture" and has_copies(path)):
                 size = path.stat().st_size / 1e6
-                problems.warn(place, f"{path.name} has {size:.0f} MB: people with slow lines will wait")
+                problems.warn(place, f"{path.name} has {size:.0f} MB: people with slow connections will wait")
             elif not path.stat().st_size:
                 problems.error(place, f"{path.name} is empty")
             elif kind == "picture" and not is_shown(path):
-                problems.error(place, f"{path.name} holds no picture that browsers can show")
+                problems.error(place, f"{path.name} is not a picture that browsers can show")
     return tuple(found)
 
 
@@ -134,18 +136,16 @@ def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems)
         if ending in _TEXTS:
             fields.setdefault(name, {})[_TEXTS[ending]] = _text(path, place, problems)
         elif not item.add(kinds[ending], path):
-            problems.error(
-                place, f"{path.name}: {name!r} has two {kinds[ending]} files: leave one of them out"
-            )
+            problems.error(place, f"{path.name}: {name!r} has two {kinds[ending]} files; remove one of them")
     if passed:
-        told = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
-        problems.warn(f"[items] folder = {folder.name!r}", f"passes over files of unknown kinds: {told}")
+        listed = ", ".join(passed[:5]) + (", ..." if len(passed) > 5 else "")
+        problems.warn(f"[items] folder = {folder.name!r}", f"ignores files of unknown kinds: {listed}")
     shown = pictures.beside(folder, f"[items] folder = {folder.name!r}")
     return [_described(item, fields.get(name, {}), shown) for name, item in items.items()]
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Return a sort key by which numbers within names are sorted as numbers."""
+    """Return a sort key that sorts numbers within names as numbers."""
     return [
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part.casefold())
         for part in re.split(r"([0-9]+)", name)
@@ -157,7 +157,7 @@ def _text(path: Path, place: str, problems: Problems) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except UnicodeDecodeError:
-        problems.error(place, f"{path.name} is no UTF-8 text")
+        problems.error(place, f"{path.name} is not UTF-8 text; save it as UTF-8")
         return ""
     if not text:
         problems.error(place, f"{path.name} is empty")
@@ -182,7 +182,7 @@ def _of_table(table: Path, root: Path, pictures: Pictures, problems: Problems) -
                 if path is not None and path.suffix.lower() not in endings:
                     kinds = ", ".join(endings)
                     problems.error(
-                        f"{place}, line {line}", f"{path.name} is no {kind} of a known kind: {kinds}"
+                        f"{place}, line {line}", f"{path.name} is not a {kind} of a known format: {kinds}"
                     )
                 elif path is not None and not item.add(kind, path):
                     problems.error(f"{place}, line {line}", f"{path.name} is a second {kind} of its format")
@@ -200,11 +200,11 @@ def rows_of_table(
     Parameters
     ----------
     path, place
-        The file, and its name in problems.
+        The file, and its name in messages.
     problems
         Receives the errors and warnings.
     needed, known
-        The columns that must exist, and all columns that are used.
+        The columns that must exist, and all columns that the caller uses.
     """
     known = tuple(known)
     try:
@@ -217,7 +217,9 @@ def rows_of_table(
             reader.fieldnames = names
             for name in needed:
                 if name not in names:
-                    problems.error(place, f"has no column {name!r}, but {', '.join(names) or 'nothing'}")
+                    problems.error(
+                        place, f"has no column {name!r}; it has {', '.join(names) or 'no columns'}"
+                    )
                     return []
             for name in names:
                 if name not in known:
@@ -233,7 +235,7 @@ def rows_of_table(
                     rows.append((reader.line_num, cells))
             return rows
     except UnicodeDecodeError:
-        problems.error(place, "is no UTF-8 text")
+        problems.error(place, "is not UTF-8 text; save it as UTF-8")
     except (csv.Error, OSError) as error:
         problems.error(place, f"cannot be read ({error})")
     return []

@@ -22,14 +22,21 @@ def known_languages(root: Path | None = None) -> list[str]:
 
 
 def catalogue(language: str, root: Path, part: str = "") -> gettext.NullTranslations:
-    """Return the translations to a language; translations of the study replace those of the package.
+    """Return the translations to a language; translations in the study's folder take precedence.
 
-    `part` is a folder of catalogues beside those of the participants' pages, such as "dashboard".
+    Parameters
+    ----------
+    language
+        The language, such as "de" or "pt_BR".
+    root
+        The study's folder.
+    part
+        The subfolder of the catalogues: "" for the participants' pages, "dashboard" for the dashboard.
 
     Raises
     ------
     InputError
-        A file is no catalogue.
+        A file is not a catalogue.
     """
     found: gettext.NullTranslations | None = None
     for folder in (root / "locale", _OWN):
@@ -41,7 +48,7 @@ def catalogue(language: str, root: Path, part: str = "") -> gettext.NullTranslat
             with path.open("rb") as file:
                 write_mo(compiled, read_po(file, locale=language, abort_invalid=True))
         except (PoFileError, UnicodeDecodeError, ValueError) as error:
-            raise InputError(f"is no catalogue of translations: {error}", path=str(path)) from None
+            raise InputError(f"is not a catalogue of translations: {error}", path=str(path)) from None
         compiled.seek(0)
         read = gettext.GNUTranslations(compiled)
         if found is None:
@@ -54,16 +61,18 @@ def catalogue(language: str, root: Path, part: str = "") -> gettext.NullTranslat
 def preferred(header: str, languages: tuple[str, ...]) -> str:
     """Return the language in `languages` that a browser prefers most; by default the first language.
 
+    `header` is the browser's header Accept-Language.
+
     Examples
     --------
     >>> preferred("fr-CH, de;q=0.9, en;q=0.8", ("en", "de"))
     'de'
     """
     wishes = []
-    for place, part in enumerate(header[:500].split(",")):
+    for position, part in enumerate(header[:500].split(",")):
         name, _, quality = part.strip().partition(";q=")
         weight = float(quality) if re.fullmatch(r"[01](\.\d{0,3})?", quality) else 1.0
-        wishes.append((-weight, place, name.replace("-", "_")))
+        wishes.append((-weight, position, name.replace("-", "_")))
     for _, _, wish in sorted(wishes):
         for language in languages:
             if language.lower() == wish.lower() or language.split("_")[0] == wish.split("_")[0].lower():

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 __all__ = ["Picture", "cleaned", "from_markdown", "is_elsewhere", "plain"]
 
-#: A function from the address of a picture in a text to the address on pages; None leaves the picture out.
+#: A function from the source of a picture in a text to its address on the pages; None omits the picture.
 Picture = Callable[[str], str | None]
 
 _TAGS = set()
@@ -30,8 +30,8 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 
 
 def is_elsewhere(address: str) -> bool:
-    """Return True if browsers read an address as one outside of the study."""
-    # Browsers drop leading blanks and inner line ends, and read `\\` as `/`.
+    """Return True if the address of a picture leads to a place outside of the study."""
+    # Browsers ignore leading blanks and inner line ends, and treat `\\` as `/`.
     address = re.sub(r"[\t\n\r]|^[\x00-\x20]+", "", address)
     return re.match(r"[a-z][a-z0-9+.-]*:|[/\\]", address, re.IGNORECASE) is not None
 
@@ -41,7 +41,7 @@ def _as_it_is(address: str) -> str | None:
 
 
 def cleaned(html: str, picture: Picture = _as_it_is) -> str:
-    """Return HTML without scripts, styles, and addresses outside of the study.
+    """Return HTML without scripts, styles, and pictures from outside of the study.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def cleaned(html: str, picture: Picture = _as_it_is) -> str:
 
 
 def from_markdown(text: str, picture: Picture = _as_it_is) -> str:
-    """Return Markdown as clean HTML; `picture` returns the addresses of its pictures.
+    """Convert Markdown to clean HTML; `picture` returns the addresses of its pictures.
 
     Examples
     --------

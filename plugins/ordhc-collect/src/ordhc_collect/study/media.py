@@ -31,7 +31,7 @@ MEDIA = {
     },
     "video": {".mp4": "video/mp4", ".m4v": "video/mp4", ".webm": "video/webm", ".ogv": "video/ogg"},
 }
-#: The first bytes of bitmap pictures. The ending is ignored, because browsers also show a PNG called .jpg.
+#: The first bytes of bitmap pictures. The file ending is ignored: browsers also show a PNG called .jpg.
 _BITMAP = re.compile(
     rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|....ftyp",
     re.DOTALL,
@@ -47,7 +47,7 @@ def is_shown(path: Path) -> bool:
 
 
 def has_copies(path: Path) -> bool:
-    """Return True if smaller copies of a picture can be made: not of SVG, and not of moving pictures."""
+    """Return True if smaller copies can be made of pictures with this file ending (not of SVG or GIF)."""
     return path.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp")
 
 
@@ -59,15 +59,20 @@ class Pictures:
         self.files: list[Path] = []
 
     def beside(self, folder: Path, place: str) -> Picture:
-        """Return the function that gives pictures in a folder's texts their addresses; see `Picture`.
+        """Return the function (see `Picture`) from a picture's source in a text to its address on the pages.
 
-        `place` is named in problems.
+        Parameters
+        ----------
+        folder
+            The folder of the text; sources are relative to it.
+        place
+            The place of the text in the study, for messages.
         """
 
         def address(source: str) -> str | None:
             if is_elsewhere(source):
-                told = f"the picture {source[:80]!r} is left out: pictures come from the study's folder"
-                self._problems.warn(place, told)
+                message = f"the picture {source[:80]!r} is omitted: it must be a file in the study's folder"
+                self._problems.warn(place, message)
                 return None
             inside = folder.absolute().relative_to(self._root.absolute()) / unquote(source)
             path = confined(str(inside), self._root, place, self._problems)
@@ -75,7 +80,7 @@ class Pictures:
                 return None
             if path.suffix.lower() not in MEDIA["picture"] or not is_shown(path):
                 known = ", ".join(MEDIA["picture"])
-                self._problems.error(place, f"{path.name} is no picture of a known kind: {known}")
+                self._problems.error(place, f"{path.name} is not a picture of a known kind: {known}")
                 return None
             if path not in self.files:
                 self.files.append(path)

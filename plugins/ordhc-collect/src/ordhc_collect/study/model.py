@@ -18,8 +18,9 @@ from ordhc_collect.study.items import Item
 
 __all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Study"]
 
-#: The outcomes of a person's part; each can have a code and an address. "full", "over" and "too_late" are
-#: those of people who find no place, who come after the end, and whose place another person has got.
+#: The ways in which a person's participation ends; each can have a code and an address. "full": all places
+#: were taken. "over": the study was closed. "too_late": another person got the place of this person, who was
+#: away.
 OUTCOMES = ("done", "screened_out", "failed_checks", "declined", "full", "over", "too_late")
 
 #: The standard text of each question, as in the template `prompt.html`.
@@ -32,9 +33,10 @@ _PROMPTS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The code and the return address that people get at the end, if any.
+    """The code and the return address that people get at the end; None for none.
 
-    Both can have placeholders: {person} is different for each person, {id} is the id on the platform.
+    Placeholders in them are replaced: {person} is different for each person. An address can also have {id},
+    the id on the platform, and {code}.
     """
 
     code: str | None = None
@@ -54,7 +56,7 @@ class Outcome:
 
 
 def _own(who: str) -> str:
-    """Return eight characters that differ between people, and from which the id cannot be recovered."""
+    """Return eight characters of a hash of a person's id, from which the id cannot be recovered."""
     return hashlib.sha256(b"code" + who.encode()).hexdigest()[:8].upper()
 
 
@@ -69,7 +71,7 @@ class Pay:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """The rules that exclude people from the analysis, see `ordhc.Session.set_rules`; None is no rule."""
+    """The rules that exclude people from the analysis, see `ordhc.Session.set_rules`; None for no rule."""
 
     seconds: float | None = None
     same_side: float | None = None
@@ -84,9 +86,9 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Gold:
-    """The questions with known answers: their leaves, their answers, and the number for each person.
+    """Questions with known answers: their leaves, their answers, and the number for each person.
 
-    Leaves and answers are those of `ordhc.Session`.
+    Leaves and answers have the coding of `ordhc.Session`.
     """
 
     rows: list[tuple[int, ...]] = field(default_factory=list)
@@ -108,35 +110,35 @@ class Study:
         "odd": which of three is the odd one out; "triplet": is A more like B or C; "pairs": which of two
         pairs is more alike.
     pages
-        Clean HTML by page ("consent", "instructions", "debriefing") and language. For a missing page the
-        package's own text is shown.
+        The text of each page ("consent", "instructions", "debriefing") in each language, as clean HTML. For a
+        missing page the package's own text is shown.
     pictures
         The picture files in texts, in the order of their addresses (/media/page/0 and so on).
     parameters
-        The parameters of the address that are kept for each person, besides the id.
+        The parameters of the address, besides the id, that are stored for each person.
     before, after
-        The questions before the instructions, and those after the trials.
+        The questionnaires before the instructions and after the trials.
     practice
         The practice questions and their answers; `has_feedback` is True if the page shows the right answer.
     picture_size
-        The width and height of a picture in CSS pixels; None for the space that the page has.
+        The width and height of a picture in CSS pixels; None to fit the page.
     preload
         True if the pages load all pictures, sounds and clips before the first question.
     keys
-        The keys of the choices; empty if no key answers.
+        The keys of the choices, in the order shown; empty if people cannot answer by keys.
     break_every
-        The number of questions between two breaks; None for no breaks.
+        The number of questions before each break; None for no breaks.
     must_play
-        True if a question can be answered only when all its sounds and clips were played to the end.
+        True if a question can be answered only after all its sounds and clips were played to the end.
     replace_excluded
-        True if the places of people whom the rules exclude are given to others.
+        True if other people get the places of people whom the rules exclude.
     is_kiosk
         True if several people take part on one computer.
     max_seconds
         The seconds after which a question counts as not answered; None for no limit.
     min_seconds
-        Answers within this number of seconds after a question is shown do not count, because they are double
-        clicks.
+        Answers within this number of seconds after a question is shown are ignored, because they are second
+        clicks of double clicks.
     sampler
         The shares of "learner", "random", "heldout", "repeat" and "list" among the questions without known
         answers.
@@ -197,7 +199,7 @@ class Study:
     origins: tuple[str, ...] | None
 
     def of_session(self, session: Session, path: Path) -> "Study":
-        """Return the study with its items in the order of a session, of which some were added or retired.
+        """Return the study with its items in the order of a session whose items may have changed.
 
         A retired item that the study does not have any more gets no text and no files. It is never shown.
 
@@ -212,12 +214,15 @@ class Study:
             return self
         known = {item.name: item for item in self.items}
         if not known.keys() & set(names):
-            raise InputError("the session has other names than this study", path=str(path))
+            raise InputError(
+                "the session has none of this study's items; name its own file with --data FILE",
+                path=str(path),
+            )
         for name in names:
             if name not in known and name not in retired:
                 raise InputError(
-                    f"the session has other names than this study, which cannot show {name!r}: add it to "
-                    f"[items] of the study, or retire it with `ordhc session retire {path} {name!r}`",
+                    f"the session has the item {name!r}, which the study does not have: add it to [items] of "
+                    f"the study, or retire it with `ordhc session retire {path} {name!r}`",
                     path=str(path),
                 )
         for name in known:
@@ -252,7 +257,7 @@ class Study:
 
     @property
     def forms(self) -> dict[str, tuple[Field, ...]]:
-        """The questions of each form, by the stage of the person."""
+        """The questions of each form, by the stage in which people fill it in."""
         return {"screening": self.screening, "before": self.before, "check": self.checks, "after": self.after}
 
     @property
@@ -267,25 +272,25 @@ class Study:
 
     @property
     def planned(self) -> dict[str, float]:
-        """The share of each sampler, and of checks ("gold"), among all questions."""
+        """The planned share of each sampler, and of gold questions, among all questions."""
         checks = self.gold.per_person / self.per_person
         shares = {name: share * (1 - checks) for name, share in self.sampler.items()}
         return {**shares, "gold": checks} if checks else shares
 
     @property
     def n_planned(self) -> float | None:
-        """The planned number of questions of the learner; None for any number of people."""
+        """The planned number of questions of the learner; None if the number of people is not limited."""
         if self.total is None:
             return None
         return self.total * self.per_person * self.planned.get("learner", 0.0)
 
     @property
     def learner_of_session(self) -> dict[str, Any]:
-        """The arguments of a new session's learner, with a budget for the planned number of questions.
+        """The arguments of a new session's learner, with a budget if the study sets none.
 
         "uncertain" gets no limit, because the shares of samplers limit its questions. "4k-active" gets the
-        number of all planned questions, because it takes more reference pairs with a larger budget. The
-        budget of a session counts the questions of all samplers.
+        planned number of questions of all samplers, because the budget of a session counts all of them. A
+        larger budget lets "4k-active" use more reference pairs.
         """
         settings: dict[str, object] = dict(self.learner)
         if "budget" not in settings:
@@ -297,7 +302,7 @@ class Study:
 
     @property
     def n_possible(self) -> int:
-        """The number of different questions that the items make."""
+        """The number of different questions about the items."""
         n = len(self.items)
         return {"odd": comb(n, 3), "triplet": 3 * comb(n, 3), "pairs": comb(comb(n, 2), 2)}[self.question]
 

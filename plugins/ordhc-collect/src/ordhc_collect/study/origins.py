@@ -1,4 +1,4 @@
-"""Read the section [api]: whose pages may get questions and give answers."""
+"""Read the section [api]: the sites whose pages may use the JSON API."""
 
 from urllib.parse import urlsplit
 
@@ -10,7 +10,7 @@ __all__ = ["origins_of"]
 def origins_of(top: Section) -> tuple[str, ...] | None:
     """Return the addresses of sites whose pages may use the API; None if the study has no section [api].
 
-    An empty tuple lets only programs use the API, which send no address.
+    If the tuple is empty, only programs other than browsers can use the API.
     """
     if "api" not in top:
         return None
@@ -28,7 +28,7 @@ def origins_of(top: Section) -> tuple[str, ...] | None:
             or each != f"{parts.scheme}://{parts.netloc}"
         ):
             section.wrong(
-                "origins", f"{each!r} is no site: https://lab.example.org, without a path or a final /"
+                "origins", f"{each!r} should be like https://lab.example.org, without a path or a final /"
             )
         else:
             found.append(each.lower())

@@ -1,4 +1,4 @@
-"""Read how a study chooses its questions: shares of samplers, learner, list, and known answers."""
+"""Read how a study chooses its questions: shares of samplers, learner, list, gold and practice questions."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +20,9 @@ COLUMNS = {
 }
 #: The default shares of samplers.
 _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
-#: The learner of a session without a share for the learner, because every session needs one.
+#: The learner of a study without a share for the learner, by the width of questions; every session needs one.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
-#: The default number of questions with known answers for each person.
+#: The default number of gold questions for each person.
 _CHECKS = 3
 
 
@@ -37,12 +37,14 @@ def asked_by(
     shares = _shares(given, has_list, problems)
     if "uncertain" in shares:
         if learner.get("method", "uncertain") != "uncertain" or "learner" in shares:
-            problems.error("[sampler]", 'has "uncertain", so the learner can be no other one')
+            problems.error(
+                "[sampler]", 'has "uncertain", which is a learner: remove "learner" and [learner] method'
+            )
         learner["method"] = "uncertain"
         shares["learner"] = shares.pop("uncertain")
     if "learner" not in shares:
         if learner:
-            problems.error("[learner]", 'is not asked: no share of [sampler] is "learner"')
+            problems.error("[learner]", 'is not used, because [sampler] has no share of "learner"; add it')
         return shares, dict(_IDLE[3 if question == "odd" else 4])
     if not learner:
         learner = _default_learner(question)
@@ -71,8 +73,8 @@ def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
         return {"random": 1.0}
     for name, share in list(shares.items()):
         if name == "gold":
-            told = "is no sampler: every person gets as many questions of gold as [gold] per_person says"
-            problems.error("[sampler] gold", told)
+            message = "is not a sampler: [gold] per_person is the number of gold questions for each person"
+            problems.error("[sampler] gold", message)
             del shares[name]
         elif name not in names:
             problems.error("[sampler]", f"there is no sampler {name!r}; {suggestion(name, names)}")
@@ -82,20 +84,20 @@ def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
             del shares[name]
     total = sum(shares.values())
     if total <= 0:
-        problems.error("[sampler]", "no share is above 0: nothing would be asked")
+        problems.error("[sampler]", "at least one share must be above 0")
         return {"random": 1.0}
     shares = {name: share / total for name, share in shares.items() if share > 0}
     if "list" in shares and not has_list:
         problems.error("[sampler]", 'has "list", but there are no questions: [list] table = "questions.csv"')
     if has_list and "list" not in shares:
-        problems.warn("[list]", 'is not asked: [sampler] has no share of "list"')
+        problems.warn("[list]", 'is not used, because [sampler] has no share of "list"')
     if set(shares) == {"repeat"}:
-        problems.error("[sampler]", "repeats alone have nothing to repeat")
+        problems.error("[sampler]", '"repeat" alone has nothing to repeat; add another sampler')
     return shares
 
 
 def _default_learner(question: str) -> dict[str, Any]:
-    """Return the default learner, one for answers of people, who confuse close items more often."""
+    """Return the settings of the default learner, which allows for wrong answers about similar items."""
     if question == "pairs":
         return {"method": "4k-active"}
     return {"method": "uncertain"}
@@ -119,8 +121,8 @@ def _check_learner(
     elif method.name in ("insertion", "quick"):
         problems.warn(
             "[learner]",
-            'takes every answer to be right, and people err: method = "robust" with p = 0.8, how often '
-            "answers are right",
+            'assumes that every answer is right; for people use method = "robust" with p = 0.8, the '
+            "probability that an answer is right",
         )
 
 
@@ -179,26 +181,26 @@ def _known(path: Path, place: str, question: str, items: tuple[Item, ...], probl
         leaves = _leaves(row, question, here, items, problems)
         if leaves is None:
             continue
-        told = row["answer"]
+        answer = row["answer"]
         if question == "pairs":
             choices = {"1": 1, "2": -1}
         elif question == "triplet":
             choices = {row["left"]: 1, row["right"]: -1}
         else:
-            choices = {row[column]: place for place, column in enumerate(columns)}
-        if told not in choices:
-            what = "is 1 or 2, the pair" if question == "pairs" else f"is one of {', '.join(choices)}"
-            problems.error(here, f"the answer {told!r} {what} it should be")
+            choices = {row[column]: position for position, column in enumerate(columns)}
+        if answer not in choices:
+            what = "1 or 2, the number of the pair" if question == "pairs" else f"one of {', '.join(choices)}"
+            problems.error(here, f"the answer is {answer!r}, and should be {what}")
             continue
         gold.rows.append(leaves)
-        gold.answers.append(choices[told])
+        gold.answers.append(choices[answer])
     return gold
 
 
 def _leaves(
     row: dict[str, str], question: str, place: str, items: tuple[Item, ...], problems: Problems
 ) -> tuple[int, ...] | None:
-    """Return the leaves of a row for `ordhc.Session`; None, with a problem, if the row is no question."""
+    """Return the leaves of a row, coded as in `ordhc.Session`; None, with an error, if the row is invalid."""
     known = {item.name: leaf for leaf, item in enumerate(items)}
     names = [row.get(column, "") for column in COLUMNS[question]]
     for name in names:
@@ -216,6 +218,6 @@ def _leaves(
         else (leaves[0] == leaves[1] or leaves[2] == leaves[3] or set(leaves[:2]) == set(leaves[2:]))
     )
     if is_wrong:
-        problems.error(place, f"{', '.join(names)} are no question: items must be different")
+        problems.error(place, f"{', '.join(names)}: the items of a question must be different")
         return None
     return leaves

@@ -43,12 +43,9 @@ def read_study(path: str | Path) -> Study:
     """
     study, problems = study_or_problems(path)
     if study is None or problems.errors:
-        many = len(problems.errors)
-        told = "\n".join(f"  - {line}" for line in problems.errors)
-        what = "is wrong" if many == 1 else "are wrong"
-        raise InputError(
-            f"{many} {'thing' if many == 1 else 'things'} {what} with this study:\n{told}", path=str(path)
-        )
+        n = len(problems.errors)
+        message = "\n".join(f"  - {line}" for line in problems.errors)
+        raise InputError(f"the study has {n} {'error' if n == 1 else 'errors'}:\n{message}", path=str(path))
     return study
 
 
@@ -60,7 +57,7 @@ def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
     try:
         values = tomllib.loads(text or "")
     except tomllib.TOMLDecodeError as error:
-        problems.error(path.name, f"is no TOML: {error}")
+        problems.error(path.name, f"is not TOML: {error}")
         return None, problems
     if text is None:
         return None, problems
@@ -73,13 +70,13 @@ def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
 
 
 def _warn_of_few(study: Study, problems: Problems) -> None:
-    """Warn if a person is asked more questions than there are, because no person gets a question twice."""
-    n, what = study.n_possible, f"{len(study.items)} items make"
+    """Warn if `per_person` exceeds the number of different questions: each is asked once per person."""
+    n, what = study.n_possible, f"about {len(study.items)} items"
     if not study.sampler.keys() - {"list"}:
-        n, what = len({frozenset(row) for row in study.listed}), "the list has"
+        n, what = len({frozenset(row) for row in study.listed}), "in the list"
     if n < study.per_person:
-        told = f"a person is asked at most {n:,}, because {what} {n:,} different questions: per_person = {n}"
-        problems.warn(f"[trials] per_person = {study.per_person}", told)
+        message = f"there are only {n:,} different questions {what}; write per_person = {n}"
+        problems.warn(f"[trials] per_person = {study.per_person}", message)
 
 
 #: The line with the hash of the dashboard's password, which must not be stored in the session file.
@@ -90,7 +87,7 @@ def _read(path: Path, problems: Problems) -> str | None:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        problems.error(path.name, "is no UTF-8 text, as TOML must be")
+        problems.error(path.name, "is not UTF-8 text; save the file as UTF-8")
     except IsADirectoryError:
         problems.error(path.name, f"is a folder; name the file in it: {path / 'study.toml'}")
     return None
@@ -120,8 +117,10 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
     exclude = _exclusion(top.section("exclude"), bool(gold.rows))
     people = _people(top.section("people"), exclude)
     if people["anonymous"] and not people["is_kiosk"] and "prolific.com" in (ends["done"].url or ""):
-        told = "is needed with Prolific: who comes by a link without an id takes part, but cannot be paid"
-        problems.warn("[people] anonymous = false", told)
+        message = (
+            "is needed with Prolific: otherwise people whose link has no id take part, but cannot be paid"
+        )
+        problems.warn("[people] anonymous = false", message)
     return Study(
         root=root,
         text=text,
@@ -131,7 +130,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
         pictures=tuple(pictures.files),
         practice=practice,
         has_feedback=has_feedback,
-        # People see up to three items in each question. With many more items, most are never shown.
+        # A person sees about three items per question, and so not most of them if there are many more.
         preload=len(items) <= 3 * per_person if preload is None else preload,
         per_person=per_person,
         sampler=shares,
@@ -149,7 +148,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
 
 
 def _general(section: Section, languages: tuple[str, ...]) -> dict[str, Any]:
-    """Return what the section [study] says, by the name in `Study`."""
+    """Return the values of the section [study], by the attribute of `Study`."""
     if "title" not in section:
         section.missing("title", 'the heading of the pages, title = "Which animals belong together?"')
     return {
@@ -163,7 +162,7 @@ def _general(section: Section, languages: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _forms(top: Section, languages: tuple[str, ...], problems: Problems) -> dict[str, Any]:
-    """Return the questions of all forms, by the name in `Study`."""
+    """Return the questions of all forms, by the attribute of `Study`."""
     comprehension, screening = top.section("comprehension"), top.section("screening")
     questionnaire = top.section("questionnaire")
     found: dict[str, Any] = {
@@ -180,7 +179,7 @@ def _forms(top: Section, languages: tuple[str, ...], problems: Problems) -> dict
 
 
 def _trials(section: Section, n_choices: int, items: tuple[Item, ...]) -> dict[str, Any]:
-    """Return what the section [trials] says except `per_person`, by the name in `Study`."""
+    """Return the values of the section [trials] except `per_person`, by the attribute of `Study`."""
     found: dict[str, Any] = {
         "can_undo": section.flag("undo", True),
         "undo_seconds": section.number("undo_seconds", 20.0, 0, 3600),
@@ -200,7 +199,7 @@ def _trials(section: Section, n_choices: int, items: tuple[Item, ...]) -> dict[s
 
 
 def _keys(section: Section, n_choices: int) -> tuple[str, ...]:
-    """Return the keys that answer: one for each choice, or none."""
+    """Return the keys of the keyboard that answer: one for each choice, or no keys."""
     default = tuple("123"[:n_choices])
     given = section.any("keys", list(default))
     if given is False:
@@ -218,7 +217,7 @@ def _keys(section: Section, n_choices: int) -> tuple[str, ...]:
 
 
 def _people(section: Section, exclude: Exclusion) -> dict[str, Any]:
-    """Return what the section [people] says, by the name in `Study`."""
+    """Return the values of the section [people], by the attribute of `Study`."""
     found = {
         "id_parameters": section.texts("id_parameters", ("PROLIFIC_PID", "workerId", "puid")),
         "parameters": section.texts("parameters", ("STUDY_ID", "SESSION_ID", "assignmentId", "hitId")),
@@ -231,7 +230,7 @@ def _people(section: Section, exclude: Exclusion) -> dict[str, Any]:
     }
     for name in found["parameters"]:
         if name in (*AUTOMATIC, PRACTISED):
-            section.wrong("parameters", f"has {name!r}, which is the name of other data about people")
+            section.wrong("parameters", f"has {name!r}, which is the name of another column of people.csv")
     section.close()
     return found
 
@@ -241,10 +240,10 @@ def _languages(general: Section, root: Path) -> tuple[str, ...]:
     languages = general.texts("languages", ("en",))
     for language in languages:
         if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
-            general.wrong("languages", f"{language!r} is no language: en, de, fr, es, pt_BR, ...")
+            general.wrong("languages", f"{language!r} is not a code such as en, de, fr, es or pt_BR")
         elif language not in (known := known_languages(root)):
-            told = f"there is no catalogue locale/{language}.po; there is {', '.join(known)}"
-            general.wrong("languages", told)
+            message = f"there is no catalogue locale/{language}.po; known are {', '.join(known)}"
+            general.wrong("languages", message)
     return languages
 
 
@@ -266,12 +265,15 @@ def _pages(
             try:
                 text = chosen.read_text(encoding="utf-8-sig")
             except UnicodeDecodeError:
-                problems.error(f"[pages] {page}", f"{chosen.name} is no UTF-8 text")
+                problems.error(f"[pages] {page}", f"{chosen.name} is not UTF-8 text; save it as UTF-8")
                 continue
             if not text.strip():
                 problems.error(f"[pages] {page}", f"{chosen.name} is empty")
             if len(text) > _LONGEST_PAGE:
-                problems.error(f"[pages] {page}", f"{chosen.name} has {len(text):,} characters")
+                problems.error(
+                    f"[pages] {page}",
+                    f"{chosen.name} has {len(text):,} characters, {_LONGEST_PAGE:,} at most",
+                )
                 continue
             found[page][language] = from_markdown(text, pictures.beside(chosen.parent, f"[pages] {page}"))
     section.close()
@@ -288,10 +290,10 @@ def _outcome(section: Section) -> Outcome:
             section.wrong("url", "should be an address that begins with https://")
             url = None
         elif unknown := set(re.findall(r"\{(.*?)\}", url)) - {"code", "id", "person"}:
-            told = f"has {{{unknown.pop()}}}, but only {{code}}, {{id}} and {{person}} are filled in"
-            section.wrong("url", told)
+            message = f"has {{{unknown.pop()}}}, but only {{code}}, {{id}} and {{person}} are filled in"
+            section.wrong("url", message)
         elif "{code}" in url and code is None:
-            section.wrong("url", "has {code}, but there is no code")
+            section.wrong("url", "has {code}, but the code is missing: add code = ...")
     section.close()
     return Outcome(code, url)
 
@@ -303,7 +305,7 @@ def _pay(section: Section) -> Pay:
         section.number("fee", 0.0, 0, 10),
     )
     if found.per_person and not found.currency:
-        section.missing("currency", 'the money that per_person is in, currency = "EUR"')
+        section.missing("currency", 'the currency of per_person, currency = "EUR"')
     section.close()
     return found
 
@@ -316,7 +318,7 @@ def _exclusion(section: Section, has_gold: bool) -> Exclusion:
         section.number("failed_gold", None, 0, 1),
     )
     if found.failed_gold is not None and not has_gold:
-        section.wrong("failed_gold", "needs questions of gold, [gold] table = ...")
+        section.wrong("failed_gold", "needs gold questions, [gold] table = ...")
     section.close()
     return found
 
@@ -325,6 +327,6 @@ def _password(section: Section) -> str | None:
     found = section.text("password")
     if found is not None and not found.startswith("$argon2"):
         # Do not show the value in the message: it may be a plain-text password.
-        section.secret("password", "is no hash: write what `ordhc collect --hash-password` prints")
+        section.secret("password", "is not a hash: write what `ordhc collect --hash-password` prints")
     section.close()
     return found

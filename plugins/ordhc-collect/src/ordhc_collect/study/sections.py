@@ -1,4 +1,4 @@
-"""Read the sections of a study file; each problem is recorded with its place, and reading continues."""
+"""Read the sections of a study file, and collect all problems with their places in the file."""
 
 import difflib
 import math
@@ -14,7 +14,7 @@ _MISSING: Any = object()
 def suggestion(name: str, known: Sequence[str]) -> str:
     """Return a hint for an unknown name: the most similar known name, or all known names."""
     near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"there is {', '.join(known)}"
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
 
 
 class Problems:
@@ -34,7 +34,7 @@ class Problems:
 
 
 class Section:
-    """A table of a TOML file whose keys are read one by one; `close` reports keys that were not read."""
+    """A table of a TOML file. Methods read its keys; finally `close` reports the keys that were not read."""
 
     def __init__(self, values: Any, place: str, problems: Problems) -> None:
         self.place, self._problems = place, problems
@@ -55,7 +55,7 @@ class Section:
         self._problems.error(f"[{self.place}] {key} = {shown}", message)
 
     def secret(self, key: str, message: str) -> None:
-        """Add an error about a key whose value must not be shown."""
+        """Add an error about the value of a key, without showing the value."""
         self._problems.error(f"[{self.place}] {key}", message)
 
     def missing(self, key: str, message: str) -> None:
@@ -71,7 +71,7 @@ class Section:
         return default if value is _MISSING else value
 
     def text(self, key: str, default: str | None = None) -> str | None:
-        """Return a text; `default` if the key is missing or, with an error, if the value is no text."""
+        """Return a text; `default` if the key is missing or, with an error, if the value is not a text."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -165,7 +165,7 @@ class Section:
         """Add an error for each key that was not read."""
         for key in self._values.keys() - set(self._read):
             where = f"[{self.place}]" if self.place else "at the top"
-            self._problems.error(f"{where} {key}", f"means nothing here; {suggestion(key, self._read)}")
+            self._problems.error(f"{where} {key}", f"is not a known key; {suggestion(key, self._read)}")
 
 
 def confined(
@@ -173,15 +173,15 @@ def confined(
 ) -> Path | None:
     """Return the path `name` in the folder `root`; None, with an error, if it is outside or missing.
 
-    Links are followed before the check.
+    Symbolic links are followed before the check.
     """
     try:
         found = (root / name).resolve()
     except (OSError, ValueError, RuntimeError) as error:
-        problems.error(place, f"{name!r} is no path ({error})")
+        problems.error(place, f"{name!r} is not a path ({error})")
         return None
     if not found.is_relative_to(root.resolve()):
-        problems.error(place, f"{name!r} lies outside of the study's folder, {root}")
+        problems.error(place, f"{name!r} is outside of the study's folder, {root}")
         return None
     if not (found.is_dir() if is_folder else found.is_file()):
         what = "folder" if is_folder else "file"

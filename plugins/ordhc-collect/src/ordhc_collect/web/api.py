@@ -1,7 +1,8 @@
-"""Give questions to other experiments (jsPsych, lab.js, PsychoPy, oTree), and take their answers, as JSON.
+"""The JSON API: other experiments (jsPsych, lab.js, PsychoPy, oTree) get questions and send answers.
 
 The API uses the same session, samplers, checks and limits as the pages. A person is identified by a token in
-the header `Authorization`, never by a cookie, so that no other site can act for a person.
+the header `Authorization` and never by a cookie, because browsers also send cookies for requests from other
+sites.
 """
 
 import json
@@ -14,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, Router
 
-from ordhc_collect.people.desk import PAUSED, Desk
 from ordhc_collect.people.state import Measured, Person, RefusedError, Trial
+from ordhc_collect.people.study_state import PAUSED, StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.pages import Pages
@@ -29,16 +30,16 @@ _REMEDIES = {
     "body": "send a JSON object, with Content-Type: application/json",
     "choice": "choice is the number of a choice, from 1; the name of its item; or 0 for neither, if allowed",
     "closed": "the study takes no more people",
-    "full": "all places of the study are taken; try again later",
+    "full": "the study has its maximum number of people; try again later",
     "language": "language is one of the study's languages, see GET /api/study",
     "no id": "id is the person's id on the platform, filled in, of at most 200 characters",
-    "not asked": "number is that of the question that GET /api/next returns",
+    "not asked": "number must be the number of the question that GET /api/next returns",
     "not kept": "the answer could not be written; send it again",
-    "not played": "play everything to its end; plays is how often each sound and clip was played",
-    "number": "number is that of the question, and ms a number of milliseconds from 0",
+    "not played": "play every sound and clip to its end; plays has the number of times for each",
+    "number": "number is the number of the question; ms is the response time in milliseconds, 0 or more",
     "plays": "plays is a list of whole numbers from 0, one for each sound and clip of the question",
     "parameter": "parameter is one of the study's id_parameters",
-    "simulated": "the people of this study are simulated; serve it with another --data FILE",
+    "simulated": "the people in the session file are simulated; serve the study with another --data FILE",
     "too many": "too many people join from this address; try again in a minute",
     "unknown": "send the token of POST /api/people as the header Authorization: Bearer TOKEN",
 }
@@ -52,14 +53,14 @@ class Api:
     def __init__(
         self,
         study: Study,
-        desk: Desk,
+        state: StudyState,
         writer: Writer,
         pages: Pages,
         people: Participants,
         signer: Signer,
         prefix: str = "",
     ) -> None:
-        self._study, self._desk, self._writer = study, desk, writer
+        self._study, self._state, self._writer = study, state, writer
         self._pages, self._people, self._signer, self._prefix = pages, people, signer, prefix
 
     def routes(self) -> list[Mount]:
@@ -68,10 +69,10 @@ class Api:
             return []
         router = Router(
             [
-                Route("/study", _told(self.study)),
-                Route("/people", _told(self.join), methods=["POST"]),
-                Route("/next", _told(self.next)),
-                Route("/answers", _told(self.answer), methods=["POST"]),
+                Route("/study", _as_json(self.study)),
+                Route("/people", _as_json(self.join), methods=["POST"]),
+                Route("/next", _as_json(self.next)),
+                Route("/answers", _as_json(self.answer), methods=["POST"]),
             ],
             redirect_slashes=False,
         )
@@ -84,7 +85,7 @@ class Api:
         return [Mount("/api", shared)]
 
     async def study(self, _: Request) -> dict[str, Any]:
-        """Return what is asked, the items, and whether people can join."""
+        """Return the kind of question, the items, and whether people can join."""
         study = self._study
         return {
             "title": study.title,
@@ -92,7 +93,7 @@ class Api:
             "languages": study.languages,
             "per_person": study.per_person,
             "none": study.allow_none,
-            "status": "full" if self._desk.is_full() else self._desk.status,
+            "status": "full" if self._state.is_full() else self._state.status,
             "items": [self._item(leaf) for leaf in range(len(study.items))],
         }
 
@@ -112,50 +113,51 @@ class Api:
         if parameter not in self._study.id_parameters:
             raise RefusedError("parameter")
 
-        def joined(desk: Desk) -> Person:
-            person = desk.join(None if platform is None else parameter, platform, language)
-            return desk.onward(person.id)
+        def joined(state: StudyState) -> Person:
+            person = state.join(None if platform is None else parameter, platform, language)
+            return state.advance(person.id)
 
         person = await self._writer.do(joined)
-        return {"person": person.id, "token": self._signer.person(person.id), **self._state(person)}
+        return {"person": person.id, "token": self._signer.person(person.id), **self._progress(person)}
 
     async def next(self, request: Request) -> dict[str, Any]:
-        """Return the question of a person, or the end."""
+        """Return the current question of a person, or the outcome."""
         who = self._who(request)
-        return self._state(await self._writer.do(lambda desk: desk.onward(who)))
+        return self._progress(await self._writer.do(lambda state: state.advance(who)))
 
     async def answer(self, request: Request) -> dict[str, Any]:
-        """Record an answer; return the next question, or the end."""
+        """Record an answer; return the next question, or the outcome."""
         who, body = self._who(request), await _body(request)
         number, ms = body.get("number"), body.get("ms")
         if not _is_whole(number) or (ms is not None and not (_is_number(ms) and 0 <= ms < 1e8)):
             raise RefusedError("number")
         measured = Measured(None if ms is None else ms / 1000, plays=_plays(body))
-        trial = self._desk.people[who].trial
+        trial = self._state.people[who].trial
         choice = self._choice(trial, body.get("choice"))
         attempt = 0 if trial is None else trial.attempt
 
-        def answered(desk: Desk) -> Person:
-            desk.answer(who, number, attempt, choice, measured)
-            return desk.onward(who)
+        def answered(state: StudyState) -> Person:
+            state.answer(who, number, attempt, choice, measured)
+            return state.advance(who)
 
-        return self._state(await self._writer.do(answered))
+        return self._progress(await self._writer.do(answered))
 
     def _who(self, request: Request) -> str:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         who = self._signer.who(token.strip()) if scheme.lower() == "bearer" else None
-        if who is None or who not in self._desk.people:
+        if who is None or who not in self._state.people:
             raise RefusedError("unknown", 401)
         return who
 
     def _choice(self, trial: Trial | None, given: Any) -> int:
-        """Return the number of a choice that is given by number or by the name of its item."""
+        """Return the number of the choice `given`, which is a number or the name of an item."""
         if _is_whole(given):
             return int(given)
         places = {} if trial is None else {name: at for at, (name, *_) in enumerate(self._choices(trial), 1)}
         if not isinstance(given, str) or (trial is not None and given not in places):
             raise RefusedError("choice")
-        # Without a question the number is checked first: an answer that is sent twice counts once.
+        # Without a current question the name cannot be checked. Return any choice: the answer was sent twice
+        # and is ignored, or it is refused as "not asked".
         return places.get(given, 1)
 
     def _choices(self, trial: Trial) -> list[list[str]]:
@@ -167,22 +169,23 @@ class Api:
 
     def _item(self, leaf: int) -> dict[str, Any]:
         item, folder = self._study.items[leaf], f"{self._prefix}/media/"
-        # Addresses in the pages are relative to the pages, which clients of the API do not show.
+        # In the pages, addresses of pictures are relative. Clients of the API are at other addresses, so make
+        # the paths absolute.
         html = None if item.html is None else _PICTURE.sub(rf"\g<1>{folder}", item.html)
         files = {kind: f"{folder}{leaf}/{kind}" for kind in item.files}
         return {"name": item.name, "label": item.label, "html": html, **files}
 
-    def _state(self, person: Person) -> dict[str, Any]:
+    def _progress(self, person: Person) -> dict[str, Any]:
         """Return the progress of a person, with the question or the outcome."""
         study = self._study
-        state: dict[str, Any] = {"done": person.n_done, "of": study.per_person, "question": None}
+        found: dict[str, Any] = {"done": person.n_done, "of": study.per_person, "question": None}
         if person.has_ended:
             outcome = study.outcomes[person.outcome or "done"]
-            return state | {"stage": "end", "outcome": person.outcome, "code": outcome.code_for(person.id)}
-        if not self._desk.has_place(person.id):
-            return state | {"stage": "full"}
-        if self._desk.status == PAUSED or person.trial is None:
-            return state | {"stage": "paused"}
+            return found | {"stage": "end", "outcome": person.outcome, "code": outcome.code_for(person.id)}
+        if not self._state.may_continue(person.id):
+            return found | {"stage": "full"}
+        if self._state.status == PAUSED or person.trial is None:
+            return found | {"stage": "paused"}
         trial = person.trial
         has_head = len(trial.sides) == 3 and len(trial.leaves) == 4
         question = {
@@ -193,7 +196,7 @@ class Api:
             "items": [self._item(leaf) for leaf in trial.shown[has_head:]],
             "choices": self._choices(trial),
         }
-        return state | {"stage": "question", "question": question}
+        return found | {"stage": "question", "question": question}
 
 
 def _is_number(value: Any) -> bool:
@@ -205,7 +208,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _plays(body: dict[str, Any]) -> tuple[int, ...] | None:
-    """Return how often each sound and clip of a question was played; None if the client does not say."""
+    """Return the number of times that each sound and clip was played; None if the request has no `plays`."""
     plays = body.get("plays")
     if plays is None:
         return None
@@ -219,15 +222,17 @@ async def _body(request: Request) -> dict[str, Any]:
         found = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
         found = None
-    # Browsers send a foreign site's request of another content type without asking the server first.
+    # Require JSON: browsers let other sites send forms and plain text without a CORS check.
     is_json = request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
     if not isinstance(found, dict) or not is_json:
         raise RefusedError("body")
     return found
 
 
-def _told(handle: Callable[[Request], Awaitable[dict[str, Any]]]) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that sends the result of another as JSON, and errors as {"error", "remedy"}."""
+def _as_json(
+    handle: Callable[[Request], Awaitable[dict[str, Any]]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return a handler that sends the result of `handle` as JSON, and errors as {"error", "remedy"}."""
 
     async def handled(request: Request) -> Response:
         try:

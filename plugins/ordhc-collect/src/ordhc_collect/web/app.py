@@ -15,7 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ordhc_collect.analysis.summary import people_of
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.media import MEDIA
@@ -36,17 +36,17 @@ _TYPES = {ending: name for endings in MEDIA.values() for ending, name in endings
 
 
 def application(
-    study: Study, desk: Desk, writer: Writer, signer: Signer, copies: Copies, prefix: str = ""
+    study: Study, state: StudyState, writer: Writer, signer: Signer, copies: Copies, prefix: str = ""
 ) -> App:
-    """Return the web application of a study; all addresses begin with `prefix`, "/alike" for example."""
+    """Return the web application of a study; all addresses begin with `prefix`, for example "/alike"."""
     pages = Pages(study, signer)
-    people = Participants(study, desk, writer, pages, signer)
-    live = Live(study, desk, writer)
-    dashboard = Dashboard(study, desk, writer, live, signer, signer.token)
+    participants = Participants(study, state, writer, pages, signer)
+    live = Live(study, state, writer)
+    dashboard = Dashboard(study, state, writer, live, signer, signer.token)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(_tidy(writer)), asyncio.create_task(_judge(desk, writer, live))]
+        tasks = [asyncio.create_task(_tidy(writer)), asyncio.create_task(_apply_rules(state, writer, live))]
         try:
             yield
         finally:
@@ -55,21 +55,21 @@ def application(
             live.close()
 
     routes = [
-        Route("/", people.welcome),
-        Route("/join", people.join, methods=["POST"]),
-        Route("/study", people.study),
-        Route("/leave", people.leave, methods=["POST"]),
-        Route("/next", people.step, methods=["POST"]),
+        Route("/", participants.welcome),
+        Route("/join", participants.join, methods=["POST"]),
+        Route("/study", participants.study),
+        Route("/leave", participants.leave, methods=["POST"]),
+        Route("/next", participants.step, methods=["POST"]),
         Route("/health", _health),
         Route("/favicon.ico", _icon),
         Mount("/static", StaticFiles(directory=STATIC)),
-        *Api(study, desk, writer, pages, people, signer, prefix).routes(),
+        *Api(study, state, writer, pages, participants, signer, prefix).routes(),
         *dashboard.routes,
         *_media(study, pages, copies, prefix),
     ]
 
     async def failed(request: Request, error: Exception) -> Response:
-        # Do not log the contents of the request: they may be secret.
+        # Do not log the body of the request: it may be secret.
         log.error("%s %s failed: %s", request.method, request.url.path, type(error).__name__, exc_info=error)
         return PlainTextResponse("Something is wrong on our side. Please try again.\n", 500)
 
@@ -82,15 +82,15 @@ def application(
         lifespan=lifespan,
         exception_handlers={Exception: failed, HTTPException: refused},
     )
-    # Starlette's redirects would lead to the host that the request names, which may be forged.
+    # Starlette would redirect to the host in the header Host, which may be forged.
     inner.router.redirect_slashes = False
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == "/answer" and scope["method"] == "POST":
-            # Skip the router for the most frequent request.
+            # Skip the router for the most frequent request, to save time.
             request = Request(scope, receive)
             try:
-                answer = await people.answer(request)
+                answer = await participants.answer(request)
             except Exception as error:
                 answer = await failed(request, error)
             await answer(scope, receive, send)
@@ -104,17 +104,17 @@ async def _health(_: Request) -> Response:
     return PlainTextResponse("ok\n")
 
 
-# Browsers request this icon for responses that name none, such as media files.
+# Browsers request this address for responses that name no icon, such as media files.
 async def _icon(_: Request) -> Response:
     return FileResponse(STATIC / "icon.svg", headers={"cache-control": "public, max-age=86400"})
 
 
 def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Route]:
-    """Return the routes of media files, and of what the pages need to show them."""
+    """Return the routes of media files, of the list of media to load first, and of the pictures' style."""
 
     async def media(request: Request) -> Response:
         path = _file(study, request.path_params["leaf"], request.path_params["kind"])
-        # A file may have become a link since the study was read, or may be gone.
+        # Check again, because since the start a file may have become a link to elsewhere, or may be deleted.
         if path is None or not (path.is_file() and path.resolve().is_relative_to(study.root.resolve())):
             return PlainTextResponse("there is no such file", 404)
         if (width := _number(request.query_params.get("w", ""))) > 0:
@@ -129,7 +129,7 @@ def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Rout
     async def preloaded(_: Request) -> Response:
         return JSONResponse(pages.preloaded())
 
-    # Styles within pages are forbidden, so the size of pictures has a file of its own.
+    # The security policy forbids styles within pages, so the size of pictures needs its own file.
     async def size(_: Request) -> Response:
         width = f"min(100%, {study.picture_size or 384}px)"
         rules = f"width: {width}; max-width: none; height: auto; aspect-ratio: 1;"
@@ -156,34 +156,34 @@ def _file(study: Study, leaf: str, kind: str) -> Path | None:
 
 
 def _number(text: str) -> int:
-    """Return the number in a text; -1 for other texts, and for long ones, which `int` refuses to convert."""
+    """Return the number in a text; -1 if the text is not a number, or is so long that `int` would fail."""
     return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
 async def _tidy(writer: Writer) -> None:
-    """Call `Desk.tidy` every second, as long as the server runs."""
+    """Call `StudyState.tidy` every second, as long as the server runs."""
     while True:
         await asyncio.sleep(1)
         try:
-            if await writer.alone(Desk.is_untidy):
-                await writer.do(Desk.tidy)
+            if await writer.alone(StudyState.is_untidy):
+                await writer.do(StudyState.tidy)
         except OSError as error:
-            log.error("answers wait to be written: %s", error)
+            log.error("answers could not be written, and will be tried again: %s", error)
         except Exception:
-            log.exception("looking after answers failed")
+            log.exception("answers could not be passed to the session, and will be tried again")
 
 
-async def _judge(desk: Desk, writer: Writer, live: Live) -> None:
-    """Determine whom the rules exclude each time people have finished, as long as the server runs."""
+async def _apply_rules(state: StudyState, writer: Writer, live: Live) -> None:
+    """Apply the rules that exclude people each time people have finished, as long as the server runs."""
     while True:
         await asyncio.sleep(1)
-        if not desk.must_judge():
+        if not state.must_apply_rules():
             continue
-        n_done = desk.n_done
+        n_done = state.n_done
         try:
             # On the dashboard's thread, because the estimate can take seconds.
             people = await live.work(lambda: people_of(live.session()))
             excluded = {who for who, person in people.items() if person.excluded}
-            await writer.do(lambda desk: desk.exclude(excluded, n_done))  # noqa: B023
+            await writer.do(lambda state: state.exclude(excluded, n_done))  # noqa: B023
         except Exception:
             log.exception("the rules of exclusion could not be applied")

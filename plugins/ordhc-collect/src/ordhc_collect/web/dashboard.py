@@ -1,4 +1,4 @@
-"""The dashboard, for people with its token or password."""
+"""The dashboard: pages for the researchers, who have its token or password."""
 
 import asyncio
 import hashlib
@@ -18,15 +18,15 @@ from starlette.routing import Route
 from ordhc.reporting.typical import extremes_of, span_of, told_lengths
 from ordhc_collect.analysis.drawing import line_svg, trees_html
 from ordhc_collect.analysis.summary import Summary
-from ordhc_collect.people.desk import CLOSED, PAUSED, RUNNING, Desk
 from ordhc_collect.people.state import RefusedError
+from ordhc_collect.people.study_state import CLOSED, PAUSED, RUNNING, StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.languages import catalogue, preferred
 from ordhc_collect.study.model import Study
 from ordhc_collect.web.downloads import DOWNLOADS, download
 from ordhc_collect.web.forgetting import forget
 from ordhc_collect.web.limits import Limit
-from ordhc_collect.web.live import Live, Moment
+from ordhc_collect.web.live import Live, Snapshot
 from ordhc_collect.web.pages import static_version
 from ordhc_collect.web.rendering import speaking
 from ordhc_collect.web.tokens import Signer
@@ -45,9 +45,9 @@ class Dashboard:
     """The handlers of the dashboard's requests."""
 
     def __init__(
-        self, study: Study, desk: Desk, writer: Writer, live: Live, signer: Signer, token: str
+        self, study: Study, state: StudyState, writer: Writer, live: Live, signer: Signer, token: str
     ) -> None:
-        self._study, self._desk, self._writer = study, desk, writer
+        self._study, self._state, self._writer = study, state, writer
         self._live, self._signer, self._token = live, signer, token
         # Signed cookies can be read, so they contain a hash of the token and not the token.
         self._proof = hashlib.sha256(b"dashboard" + token.encode()).hexdigest()
@@ -70,7 +70,7 @@ class Dashboard:
         ]
 
     def _language(self, request: Request) -> str:
-        """Return the language that was chosen on the dashboard, or else that of the browser."""
+        """Return the language that was chosen on the dashboard, or else the browser's preferred language."""
         for chosen in (request.query_params.get("lang"), request.cookies.get(_LANGUAGE)):
             if chosen in self._study.languages:
                 return str(chosen)
@@ -95,17 +95,17 @@ class Dashboard:
         return HTMLResponse(self._render("enter.html", **values), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
-        # Check the token before the rate limit. A token of 192 bits cannot be guessed, and failed attempts of
-        # others at the same address must not lock its owner out.
+        # Check the token before the rate limit. A token of 192 bits cannot be guessed, so it needs no limit,
+        # and failed attempts from the same address must not lock its owner out.
         if not secrets.compare_digest(secret.encode(), self._token.encode()):
             address = request.client.host if request.client else ""
             if not self._tries.allows(address):
-                log.warning("too many tries to enter the dashboard")
+                log.warning("too many attempts to open the dashboard")
                 return self._login(request, 429, "Too many tries. Wait a minute.")
             # Checking a password is slow by design, so do not block the event loop.
             if not await asyncio.to_thread(self._is_password, secret[:1000]):
                 log.warning("a wrong token or password for the dashboard")
-                return self._login(request, 403, "That is not right.")
+                return self._login(request, 403, "Wrong token or password.")
         response = RedirectResponse(f"{_up(request)}dashboard", 303)
         response.set_cookie(
             self._cookie,
@@ -147,7 +147,7 @@ class Dashboard:
             )
         )
         if "lang" in request.query_params:
-            # The stream of events has an address of its own, so it reads the language from a cookie.
+            # The address of the stream of events has no `lang`, so `events` reads the language from a cookie.
             response.set_cookie(_LANGUAGE, language, httponly=True, samesite="lax")
         return response
 
@@ -160,51 +160,53 @@ class Dashboard:
 
         async def stream() -> AsyncIterator[bytes]:
             yield b"retry: 3000\n\n"
-            async for moment in self._live.moments():
-                yield f"data: {json.dumps(self._parts(moment, language))}\n\n".encode()
+            async for snapshot in self._live.snapshots():
+                yield f"data: {json.dumps(self._parts(snapshot, language))}\n\n".encode()
 
         return StreamingResponse(
             stream(), media_type="text/event-stream", headers={"x-accel-buffering": "no"}
         )
 
-    def _parts(self, moment: Moment, language: str) -> dict[str, str]:
+    def _parts(self, snapshot: Snapshot, language: str) -> dict[str, str]:
         """Return the parts of the page that change, as HTML."""
 
         def part(name: str, **values: Any) -> str:
             return self._render(f"part_{name}.html", language, **values)
 
         say = self._words[language].gettext
-        summary = moment.summary
+        summary = snapshot.summary
         chance = 1 / 3 if self._study.width == 3 else 1 / 2
         tree = trees_html(summary.tree, self._study.items) if summary.tree is not None else ""
         people = sorted(summary.people.values(), key=lambda person: person.reliability)
         return {
-            "status": part("status", status=self._desk.status),
-            "notes": part("notes", desk=self._desk),
-            "shares": part("shares", asked=moment.asked),
-            "numbers": part("numbers", moment=moment, summary=summary),
+            "status": part("status", status=self._state.status),
+            "notes": part("notes", state=self._state),
+            "shares": part("shares", asked=snapshot.asked),
+            "numbers": part("numbers", snapshot=snapshot, summary=summary),
             "tree": tree or f"<p class='empty'>{say('The tree appears with the first answers.')}</p>",
-            "line": line_svg(moment.history, chance, (say("chance"), say("answers")))
-            if moment.history
+            "line": line_svg(snapshot.history, chance, (say("chance"), say("answers")))
+            if snapshot.history
             else f"<p class='empty'>{say('Appears with the first held-out answers.')}</p>",
-            "structure": part("compared", compared=moment.structure),
-            "groups": part("compared", compared=moment.groups),
+            "structure": part("compared", compared=snapshot.structure),
+            "groups": part("compared", compared=snapshot.groups),
             "people": part("people", people=people[:_ROWS], n=len(people)),
             "items": part("items", items=summary.confusing),
             "lengths": self._lengths(summary, language),
         }
 
     def _lengths(self, summary: Summary, language: str) -> str:
-        """Return the part about typical and untypical items, with the words of `ordhc report`."""
+        """Return the part about typical and untypical items, in the same words as `ordhc report`."""
         if (found := summary.lengths) is None:
             say = self._words[language].gettext
-            told = say("Appears with the first answers.")
+            text = say("Appears with the first answers.")
             if summary.tree is not None:
-                told = say("Not known: with this number of answers, a faster method makes the tree.")
-            return self._render("part_lengths.html", language, items=(), told=told, span=(0.0, 1.0))
-        told = told_lengths(found["deviation"])
+                text = say(
+                    "Unknown: for this number of answers, a faster method without lengths makes the tree."
+                )
+            return self._render("part_lengths.html", language, items=(), text=text, span=(0.0, 1.0))
+        text = told_lengths(found["deviation"])
         return self._render(
-            "part_lengths.html", language, items=extremes_of(found), told=told, span=span_of(found)
+            "part_lengths.html", language, items=extremes_of(found), text=text, span=span_of(found)
         )
 
     def _render(self, name: str, language: str = "en", **values: Any) -> str:
@@ -213,7 +215,7 @@ class Dashboard:
     # Actions.
 
     async def _allowed(self, request: Request) -> dict[str, str] | None:
-        """Return the fields of a form; None if the form does not belong to the dashboard."""
+        """Return the fields of a form; None if it was not made by the dashboard for this researcher."""
         if not self._is_admin(request):
             return None
         form = {key: str(value) for key, value in (await request.form()).items()}
@@ -225,7 +227,7 @@ class Dashboard:
         if form is None or form.get("do") not in _STATES:
             return self._login(request)
         status = _STATES[form["do"]]
-        await self._writer.do(lambda desk: desk.set_status(status))
+        await self._writer.do(lambda state: state.set_status(status))
         log.info("the study is %s", status)
         return RedirectResponse(f"{_up(request)}dashboard", 303)
 
@@ -237,19 +239,17 @@ class Dashboard:
         name = form.get("person", "").strip()
         try:
             if form.get("confirmed") != "yes":
-                who, count = await self._writer.do(lambda desk: _known(desk, name))
+                who, count = await self._writer.do(lambda state: _known(state, name))
                 return self._ask("forget", person=name, who=who, count=count)
-            count = await self._writer.alone(lambda desk: forget(desk, name))
+            count = await self._writer.alone(lambda state: forget(state, name))
         except RefusedError:
-            return HTMLResponse(
-                self._render("told.html", up="../", told="There is nobody with this id."), 404
-            )
+            return HTMLResponse(self._render("result.html", up="../", text="No person has this id."), 404)
         except OSError as error:
             return HTMLResponse(
-                self._render("told.html", up="../", told=f"Not everything could be erased: {error}"), 503
+                self._render("result.html", up="../", text=f"Not everything could be erased: {error}"), 503
             )
-        told = f"This person and {count} {'answer' if count == 1 else 'answers'} are erased from the file."
-        return HTMLResponse(self._render("told.html", up="../", told=told))
+        text = f"This person and {count} {'answer' if count == 1 else 'answers'} are erased from the file."
+        return HTMLResponse(self._render("result.html", up="../", text=text))
 
     async def delete_ids(self, request: Request) -> Response:
         """Delete the ids of all people on the platform, after a confirmation."""
@@ -257,10 +257,10 @@ class Dashboard:
         if form is None:
             return self._login(request)
         if form.get("confirmed") != "yes":
-            return self._ask("ids", count=await self._writer.do(Desk.n_ids))
-        count = await self._writer.do(Desk.delete_ids)
-        told = f"{count:,} ids of the platform are deleted; answers stay, under random ids."
-        return HTMLResponse(self._render("told.html", up="../", told=told))
+            return self._ask("ids", count=await self._writer.do(StudyState.n_ids))
+        count = await self._writer.do(StudyState.delete_ids)
+        text = f"{count:,} ids of the platform are deleted; answers stay, under random ids."
+        return HTMLResponse(self._render("result.html", up="../", text=text))
 
     def _ask(self, what: str, **values: Any) -> Response:
         """Return a page that shows what will be deleted, and asks for confirmation."""
@@ -275,14 +275,14 @@ class Dashboard:
 
 
 def _up(request: Request) -> str:
-    """Return the way from the address of a request to the folder of all pages: "", "../" and so on.
+    """Return the relative path from the address of a request to the root of all pages: "", "../" and so on.
 
-    Links are relative, because a proxy may serve the study in a folder of its site.
+    Links are relative, because a proxy may serve the study under a prefix.
     """
     return "../" * (request.url.path.count("/") - 1)
 
 
-def _known(desk: Desk, name: str) -> tuple[str, int]:
+def _known(state: StudyState, name: str) -> tuple[str, int]:
     """Return the id of a person, and the number of the person's answers."""
-    who = desk.find(name)
-    return who, desk.n_answers(who)
+    who = state.find(name)
+    return who, state.n_answers(who)

@@ -12,7 +12,7 @@ from ordhc_collect.analysis.drawing import tree_svg
 from ordhc_collect.analysis.export import as_csv, people_rows, rows_of
 from ordhc_collect.people.tables import reading
 from ordhc_collect.study.model import Study
-from ordhc_collect.web.live import Live, Moment
+from ordhc_collect.web.live import Live, Snapshot
 
 __all__ = ["DOWNLOADS", "download"]
 
@@ -21,7 +21,7 @@ DOWNLOADS = {
     "trials.csv": "every question and answer",
     "salmon.csv": "in Salmon's columns",
     "triplets.csv": "comparisons with weights",
-    "people.csv": "what is known of everybody",
+    "people.csv": "one row for each person",
     "tree.nwk": "the tree, as Newick",
     "tree.svg": "the tree, as a picture",
     "study.ordhc": "everything: the session file",
@@ -29,14 +29,14 @@ DOWNLOADS = {
 
 
 async def download(name: str, study: Study, live: Live) -> Response:
-    """Return the response with a file of `DOWNLOADS`."""
+    """Return the response with the file `name` of `DOWNLOADS`."""
     if name not in DOWNLOADS:
         return PlainTextResponse("there is no such file\n", 404)
     if name == "study.ordhc":
         make: Callable[[Path], None] = live.copy_file
     else:
-        moment = await live.now()
-        make = _maker(name, study, live, moment)
+        snapshot = await live.now()
+        make = _maker(name, study, live, snapshot)
     with tempfile.NamedTemporaryFile(suffix=f"-{name}", delete=False) as file:
         path = Path(file.name)
     # Only the owner may read the temporary file, because it contains people's answers.
@@ -58,8 +58,9 @@ async def download(name: str, study: Study, live: Live) -> Response:
     )
 
 
-def _maker(name: str, study: Study, live: Live, moment: Moment) -> Callable[[Path], None]:
-    summary = moment.summary
+def _maker(name: str, study: Study, live: Live, snapshot: Snapshot) -> Callable[[Path], None]:
+    """Return a function that writes the file `name` to a path."""
+    summary = snapshot.summary
 
     def make(path: Path) -> None:
         if name.startswith("tree"):

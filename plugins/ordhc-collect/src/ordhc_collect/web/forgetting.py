@@ -2,21 +2,21 @@
 
 import time
 
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 
 __all__ = ["finish_forgetting", "forget"]
 
-#: Maximum number of seconds to wait for other programs that read the file.
+#: Maximum number of seconds to wait until other programs have stopped reading the file.
 _PATIENCE = 5.0
 
 
-def forget(desk: Desk, name: str) -> int:
+def forget(state: StudyState, name: str) -> int:
     """Erase all data of a person; return the number of answers that the person gave.
 
     Parameters
     ----------
-    desk
-        The study.
+    state
+        The state of the study.
     name
         The id of the person in the study or on the platform.
 
@@ -25,34 +25,34 @@ def forget(desk: Desk, name: str) -> int:
     RefusedError
         No person has this id.
     OSError
-        The write-ahead log still has some of the data, because another program reads the file. Call this
-        again.
+        Another program reads the file, so the write-ahead log of the file still has some of the data. Call
+        this function again.
     """
-    if desk.unfinished is not None:
-        finish_forgetting(desk)
-    with desk.session.transaction():
-        who = desk.find(name)
-        count = desk.n_answers(who)
-        desk.drop(who)
-    desk.unfinished = who
-    finish_forgetting(desk)
+    if state.to_forget is not None:
+        finish_forgetting(state)
+    with state.session.transaction():
+        who = state.find(name)
+        count = state.n_answers(who)
+        state.drop(who)
+    state.to_forget = who
+    finish_forgetting(state)
     return count
 
 
-def finish_forgetting(desk: Desk) -> None:
-    """Let the session forget the marked person (`Desk.unfinished`); rebuild the file and empty its log."""
-    who = desk.unfinished
+def finish_forgetting(state: StudyState) -> None:
+    """Let the session forget the marked person (`StudyState.to_forget`); wait for readers of the file."""
+    who = state.to_forget
     if who is None:
         return
     end = time.monotonic() + _PATIENCE
     while True:
         try:
-            desk.session.forget(who)
+            state.session.forget(who)
             break
         except OSError:
             if time.monotonic() > end:
                 raise
             time.sleep(0.1)
-    with desk.session.transaction():
-        desk.dropped()
-    desk.load()
+    with state.session.transaction():
+        state.dropped()
+    state.load()

@@ -13,14 +13,16 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-#: Maximum size of a form in bytes, and the seconds within which it must arrive.
-LARGEST, SLOWEST = 65_536, 15.0
+#: Maximum size of a form in bytes.
+LARGEST = 65_536
+#: The number of seconds within which a form must arrive.
+SLOWEST = 15.0
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-#: Pictures may be SVG; this policy stops scripts even if an SVG is opened by itself.
+#: The policy of media files: an SVG can contain scripts, which must not run if it is opened by itself.
 _MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; sandbox"
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -66,7 +68,7 @@ class Guard:
 
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) > 1 or (not hosts and scope["http_version"] != "1.0"):
-            await _refuse(sending, 400, "a request names one Host")
+            await _refuse(sending, 400, "a request needs exactly one header Host")
             return
         if scope["method"] in ("GET", "HEAD") or (is_of_api and scope["method"] == "OPTIONS"):
             if any(
@@ -74,25 +76,25 @@ class Guard:
                 for name, value in scope["headers"]
             ):
                 # The application does not read this body, so a slow body would keep the connection open.
-                await _refuse(sending, 413, "this request has no body")
+                await _refuse(sending, 413, "this request must not have a body")
                 return
             await self._app(scope, receive, sending)
             return
         if scope["method"] != "POST":
-            await _refuse(sending, 405, "only GET and POST")
+            await _refuse(sending, 405, "only GET, HEAD and POST are allowed")
             return
         given = dict(scope["headers"])
         is_known = is_of_api and given.get(b"origin", b"").decode("latin-1") in (self._origins or ())
         if not is_known and not _is_same_site(given):
-            await _refuse(sending, 403, "this form belongs to another site")
+            await _refuse(sending, 403, "this form was sent from another site")
             return
         try:
             body = await asyncio.wait_for(_body(given, receive), SLOWEST)
         except TimeoutError:
-            await _refuse(sending, 408, "too slow")
+            await _refuse(sending, 408, f"the form took more than {SLOWEST:g} seconds to arrive")
             return
         if body is None:
-            await _refuse(sending, 413, f"more than {LARGEST:,} bytes")
+            await _refuse(sending, 413, f"the form has more than {LARGEST:,} bytes")
             return
         is_read = False
 
@@ -107,7 +109,7 @@ class Guard:
 
 
 def _is_same_site(headers: dict[bytes, bytes]) -> bool:
-    """Return True if the browser's headers allow that a page of this server sent the form."""
+    """Return False if the headers show that a page of another site sent the form."""
     if headers.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
         return False
     origin = headers.get(b"origin")

@@ -1,4 +1,4 @@
-"""Limit the rate of requests from an address."""
+"""Limit the rate of requests from an IP address."""
 
 import ipaddress
 import time
@@ -10,14 +10,14 @@ _MOST = 20_000
 
 
 class Limit:
-    """A rate limit for each address: a number of times per minute, and a number of times at once."""
+    """A rate limit for each IP address: `per_minute` requests per minute, and at most `at_once` at once."""
 
     def __init__(self, per_minute: float, at_once: float) -> None:
         self._rate, self._most = per_minute / 60, at_once
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str, cost: float = 1.0) -> bool:
-        """Return True, and count the request, if the address is within its limit."""
+        """Return True, and count the request, if the address is within its limit; `cost` is its weight."""
         now = time.monotonic()
         address = _network(address)
         left, at = self._left.pop(address, (self._most, now))
@@ -31,7 +31,7 @@ class Limit:
 
 
 def _network(address: str) -> str:
-    """Return the /64 network of an IPv6 address, because one person can use all of it; others unchanged."""
+    """Return the /64 network of an IPv6 address, all of which one person can use; IPv4 stays unchanged."""
     try:
         found = ipaddress.IPv6Address(address.partition("%")[0])
     except ValueError:

@@ -11,27 +11,49 @@ from typing import TypeVar
 from ordhc import Session
 from ordhc_collect.analysis.comparing import GROUPS, STRUCTURE, Compared, Comparing
 from ordhc_collect.analysis.summary import Summary, summarise
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.people.tables import copy_session
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.model import Study
 
-__all__ = ["Live", "Moment"]
+__all__ = ["Live", "Snapshot"]
 
 T = TypeVar("T")
 
 log = logging.getLogger("ordhc_collect")
-#: A snapshot is made at most every _PAUSE + _SHARE * t seconds, where t is the duration of the last snapshot.
+#: The minimum time between two snapshots is _PAUSE + _SHARE * t seconds; t is the duration of the last one.
 _PAUSE, _SHARE = 1.5, 4
-#: Maximum number of points of the line of accuracy over time.
+#: Maximum number of points of the curve of accuracy over time.
 _MOST_POINTS = 400
 
 Point = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Moment:
-    """A snapshot of the study: its answers, its people, and the held-out accuracy so far."""
+class Snapshot:
+    """A snapshot of the study: its answers, its people, and the held-out accuracy so far.
+
+    Attributes
+    ----------
+    version
+        The number of the snapshot, from 0.
+    summary
+        The summary of the answers.
+    here, joined
+        The number of people who take part now, and of all people who joined.
+    outcomes
+        The number of people by outcome.
+    cost
+        The cost of the people who are done, with the platform's fee.
+    history
+        The held-out accuracy over time, see `StudyState.history`.
+    asked
+        The number of questions that each sampler has chosen.
+    structure
+        The result of the test whether a tree describes the answers.
+    groups
+        The result of the test whether people agree on one tree.
+    """
 
     version: int
     summary: Summary
@@ -40,22 +62,20 @@ class Moment:
     outcomes: dict[str, int]
     cost: float
     history: tuple[Point, ...]
-    #: The number of questions that each sampler has chosen.
     asked: dict[str, int]
-    #: The results of the tests if a tree describes the answers, and if people agree on one tree.
     structure: Compared
     groups: Compared
 
 
 class Live:
-    """The source of snapshots, which are made only while a browser shows the dashboard."""
+    """Makes the snapshots for the dashboard, but only while a browser shows the dashboard."""
 
-    def __init__(self, study: Study, desk: Desk, writer: Writer) -> None:
-        self._study, self._desk, self._writer = study, desk, writer
-        self.path = desk.path
+    def __init__(self, study: Study, state: StudyState, writer: Writer) -> None:
+        self._study, self._state, self._writer = study, state, writer
+        self.path = state.path
         self._pool = ThreadPoolExecutor(1, "ordhc-collect dashboard")
         self._lock = asyncio.Lock()
-        self._moment: Moment | None = None
+        self._snapshot: Snapshot | None = None
         self._comparing = Comparing(STRUCTURE, GROUPS)
         self._session: Session | None = None
         self._made = 0.0
@@ -68,26 +88,26 @@ class Live:
         if self._session is not None:
             self._session.close()
 
-    async def now(self) -> Moment:
-        """Return the current snapshot; make a new one if the last is too old."""
+    async def now(self) -> Snapshot:
+        """Return the current snapshot; make a new snapshot if the last one is too old."""
         async with self._lock:
-            age = self._desk.clock.now() - self._made
-            if self._moment is None or age > _PAUSE + _SHARE * self._took:
+            age = self._state.clock.now() - self._made
+            if self._snapshot is None or age > _PAUSE + _SHARE * self._took:
                 loop = asyncio.get_running_loop()
                 start = loop.time()
-                history, asked = await self._writer.do(lambda desk: (desk.history(), desk.asked()))
+                history, asked = await self._writer.do(lambda state: (state.history(), state.asked()))
                 summary = await loop.run_in_executor(self._pool, self._summary)
-                self._moment = await self._looked(summary, history, asked)
+                self._snapshot = await self._snapshot_of(summary, history, asked)
                 self._took = loop.time() - start
-                self._made = self._desk.clock.now()
-            return self._moment
+                self._made = self._state.clock.now()
+            return self._snapshot
 
     def _summary(self) -> Summary:
         """Return the summary from the dashboard's own session, which only reads the file."""
-        return summarise(self._study, self.session(), self._desk.clock.now())
+        return summarise(self._study, self.session(), self._state.clock.now())
 
     def session(self) -> Session:
-        """Return the session for reading; call this only on the dashboard's own thread."""
+        """Return the dashboard's session, for reading; call this only on the dashboard's own thread."""
         if self._session is None:
             self._session = Session(self.path)
         return self._session
@@ -100,7 +120,7 @@ class Live:
         """Copy the current session file to `target`."""
         copy_session(self.path, target)
 
-    async def _looked(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Moment:
+    async def _snapshot_of(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Snapshot:
         if summary.heldout is not None:
             _, share, low, high = summary.heldout
             point = (float(summary.n_answers), share, low, high)
@@ -109,38 +129,38 @@ class Live:
                 if len(history) > _MOST_POINTS:
                     history = history[::2]
                 kept = history
-                await self._writer.do(lambda desk: desk.keep_history(kept))
+                await self._writer.do(lambda state: state.keep_history(kept))
             elif summary.n_answers != history[-1][0]:
                 history = [*history, point]
-        people = list(self._desk.people.copy().values())
+        people = list(self._state.people.copy().values())
         outcomes: dict[str, int] = {}
         for person in people:
             if person.outcome is not None:
                 outcomes[person.outcome] = outcomes.get(person.outcome, 0) + 1
         pay = self._study.pay
-        version = 0 if self._moment is None else self._moment.version + 1
-        return Moment(
+        version = 0 if self._snapshot is None else self._snapshot.version + 1
+        return Snapshot(
             version,
             summary,
-            sum(self._desk.is_here(person.id) for person in people),
+            sum(self._state.is_here(person.id) for person in people),
             len(people),
             outcomes,
             outcomes.get("done", 0) * pay.per_person * (1 + pay.fee),
             tuple(history),
             asked,
-            *self._comparing.look(summary.comparisons),
+            *self._comparing.results(summary.comparisons),
         )
 
-    async def moments(self) -> AsyncIterator[Moment]:
+    async def snapshots(self) -> AsyncIterator[Snapshot]:
         """Yield each new snapshot."""
         last = -1
         while True:
             try:
-                moment = await self.now()
+                snapshot = await self.now()
             except OSError as error:
-                log.error("the dashboard can't look: %s", error)
+                log.error("the dashboard cannot read the session: %s", error)
             else:
-                if moment.version != last:
-                    last = moment.version
-                    yield moment
+                if snapshot.version != last:
+                    last = snapshot.version
+                    yield snapshot
             await asyncio.sleep(1)

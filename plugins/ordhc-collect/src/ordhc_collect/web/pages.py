@@ -30,7 +30,7 @@ from ordhc_collect.web.tokens import Signer
 
 __all__ = ["STATIC", "Pages", "static_version"]
 
-#: The parts of a question's page that differ from question to question.
+#: The placeholders in the template of a question's page; their values differ from question to question.
 _PARTS = ("token", "number", "done", "head", "choices", "held")
 STATIC = Path(__file__).parent.parent / "static"
 
@@ -38,7 +38,7 @@ STATIC = Path(__file__).parent.parent / "static"
 def static_version() -> str:
     """Return a hash of the static files.
 
-    The hash is part of their addresses, so that browsers can cache the files until they change.
+    The hash is a part of the addresses of the files, so that browsers can cache the files until they change.
     """
     total = hashlib.sha256()
     for path in sorted(STATIC.iterdir()):
@@ -64,7 +64,8 @@ class Pages:
             found = speaking(language, words, study=study, languages=study.languages, version=version)
             found.filters["language_name"] = _language_name
             self._environments[language] = found
-        # Buttons must not contain items with sound, video or block elements of HTML.
+        # If all items are plain, the choices are buttons. HTML allows no sound, video, link or block element
+        # in a button.
         self._is_plain = all(
             not (item.files.keys() & {"sound", "video"})
             and (
@@ -101,10 +102,10 @@ class Pages:
         return Markup(template.render(item=item, leaf=leaf, html=html, source=source).strip())
 
     def preloaded(self) -> list[list[str]]:
-        """Return the media that the script loads first: each a srcset and an address, or an address only."""
+        """Return the media that the script loads first: for each [srcset, address], or [address] only."""
         found = [[source["set"], source["src"]] for source in self._sources if source]
         for leaf, item in enumerate(self._study.items):
-            # The browser plays one of several formats, which is not known here.
+            # If there are several formats, the browser chooses one, so the server cannot know which to load.
             found += [
                 [f"media/{leaf}/{kind}"]
                 for kind in ("sound", "video")
@@ -113,7 +114,7 @@ class Pages:
         return found
 
     def render(self, name: str, language: str, **values: Any) -> str:
-        """Return the page of a template in a language."""
+        """Return the page of a template in a language; by default in the study's first language."""
         if language not in self._environments:
             language = self._study.languages[0]
         values.setdefault("layout", "base.html")
@@ -124,17 +125,33 @@ class Pages:
         person: Person,
         *,
         is_paused: bool,
-        has_place: bool,
+        may_continue: bool,
         practice: Trial | None,
         platform: str | None = None,
         layout: str = "base.html",
     ) -> str:
-        """Return the current page of a person; `practice` is the current practice question."""
+        """Return the HTML of a person's current page.
+
+        Parameters
+        ----------
+        person
+            The state of the person.
+        is_paused
+            True if the study is paused.
+        may_continue
+            False if another person got the place of this person.
+        practice
+            The current practice question, or None.
+        platform
+            The person's id on the platform, or None.
+        layout
+            "base.html" for a whole page; "live.html" for the part of a page that the script replaces.
+        """
         language = person.language
         values: dict[str, Any] = {"layout": layout, "preload": True}
         if person.stage == END:
             return self.end(person, platform, **values)
-        if not has_place:
+        if not may_continue:
             return self.ending("too_late", language, person.id, platform, **values)
         values["token"] = self._signer.form(person.id, person.stage)
         if person.stage == INSTRUCTIONS:
@@ -157,7 +174,7 @@ class Pages:
         return self.trial(person, person.trial, held=values["held"], layout=layout)
 
     def trial(self, person: Person, trial: Trial, *, held: int, layout: str) -> str:
-        """Return the page of a question."""
+        """Return the page of a question; `held` is the number of the answer that can be taken back, or 0."""
         language = person.language if person.language in self._environments else self._study.languages[0]
         head, groups = self._parts(language, trial)
         parts = {
@@ -169,10 +186,10 @@ class Pages:
             "held": str(held),
         }
         frame = self._frame(language, layout, held > 0)
-        return "".join(parts[part] if place % 2 else part for place, part in enumerate(frame))
+        return "".join(parts[part] if at % 2 else part for at, part in enumerate(frame))
 
     def _parts(self, language: str, trial: Trial) -> tuple[Markup, list[tuple[int, ...]]]:
-        """Return the HTML of the item above the choices, empty if there is none, and each choice's items."""
+        """Return the HTML of the head (empty if the question has none), and the items of each choice."""
         shown = trial.shown
         if len(trial.leaves) == 3:
             return Markup(""), [(leaf,) for leaf in shown]
@@ -208,7 +225,7 @@ class Pages:
         )
 
     def _draw_frame(self, language: str, layout: str, has_undo: bool) -> tuple[str, ...]:
-        """Return the parts of a question's page; every second part is a name in `_PARTS` to be replaced."""
+        """Return the parts of a question's page; every second part is a name in `_PARTS`, to be replaced."""
         marks = {name: Markup(f"\0{name}\0") for name in _PARTS}
         held = marks["held"] if has_undo else 0
         values: dict[str, Any] = {
@@ -236,8 +253,8 @@ class Pages:
     ) -> str:
         """Return the HTML of a choice: one item, or a pair of items.
 
-        `feedback` is None for a question; after a practice question it says if the choice is the right one,
-        and if it was taken.
+        `feedback` is None for a question. After a practice question, it is a pair: True if this choice is
+        right, and True if the person took this choice.
         """
         return self.render(
             "choice.html",
@@ -274,7 +291,7 @@ class Pages:
 
 
 def _sources(leaf: int, path: Path | None) -> dict[str, str]:
-    """Return the address ("src") and the srcset ("set") of an item's picture; empty if it has none."""
+    """Return the address ("src") and the srcset ("set") of an item's picture; empty without a picture."""
     if path is None:
         return {}
     address = f"media/{leaf}/picture"

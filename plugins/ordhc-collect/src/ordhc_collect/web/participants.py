@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from ordhc_collect.people.desk import PAUSED, Desk
 from ordhc_collect.people.state import PRACTICE, TRIALS, Measured, Person, RefusedError
+from ordhc_collect.people.study_state import PAUSED, StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.languages import preferred
 from ordhc_collect.study.model import Study
@@ -23,7 +23,7 @@ __all__ = ["Participants"]
 log = logging.getLogger("ordhc_collect")
 #: Maximum number of characters of an id on a platform.
 _LONGEST_ID = 200
-#: The size of a window as the script writes it: 390x844 @3.
+#: The size of a window and its screen pixels per CSS pixel, as the script sends them: 390x844 @3.
 _VIEWPORT = re.compile(r"\d{1,5}x\d{1,5} @\d{1,2}(\.\d{1,3})?")
 #: Parts of a placeholder that the platform should have replaced with an id.
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\$\{|%")
@@ -37,25 +37,31 @@ class Participants:
     the page for which the form was made.
     """
 
-    def __init__(self, study: Study, desk: Desk, writer: Writer, pages: Pages, signer: Signer) -> None:
-        self._study, self._desk, self._writer, self._pages, self._signer = study, desk, writer, pages, signer
+    def __init__(self, study: Study, state: StudyState, writer: Writer, pages: Pages, signer: Signer) -> None:
+        self._study, self._state, self._writer, self._pages, self._signer = (
+            study,
+            state,
+            writer,
+            pages,
+            signer,
+        )
         self._joins = Limit(study.joins_per_minute, 10 * study.joins_per_minute)
         self.cookie = f"ordhc_{signer.name}"
 
     # Identification.
 
     def may_join(self, request: Request) -> bool:
-        """Return True, and count the request, if its address is within the limit of people who join."""
+        """Return True, and count the request, if its IP address is within the limit for joining."""
         return self._joins.allows(request.client.host if request.client else "")
 
     @staticmethod
     def is_id(given: object) -> bool:
-        """Return True if this is an id on a platform, and no placeholder that was not replaced."""
+        """Return True if `given` can be an id on a platform; False for an unreplaced placeholder."""
         return isinstance(given, str) and 0 < len(given) <= _LONGEST_ID and not _PLACEHOLDER.search(given)
 
     def _who(self, request: Request) -> str | None:
         who = self._signer.who(request.cookies.get(self.cookie))
-        return who if who in self._desk.people else None
+        return who if who in self._state.people else None
 
     def _platform(self, values: Any) -> tuple[str | None, str | None]:
         """Return the parameter with the person's id, and the id; the case of the parameter is ignored."""
@@ -73,9 +79,9 @@ class Participants:
         return preferred(request.headers.get("accept-language", ""), self._study.languages)
 
     def _misspelt(self, values: Any) -> tuple[str, str] | None:
-        """Return a parameter that is similar to one with the person's id, and this one; or None.
+        """Return a parameter of the address that is a misspelt id parameter, and the correct name; or None.
 
-        A person who came by `?prolific_id=` would take part without an id.
+        Without this check, a person with a link such as `?prolific_id=` would take part without an id.
         """
         known = {name.casefold(): name for name in self._study.id_parameters}
         kept = {name.casefold() for name in (*self._study.parameters, "lang")}
@@ -102,29 +108,31 @@ class Participants:
         """Return the page that asks for consent; redirect people who have given it."""
         parameter, platform = self._platform(request.query_params)
         if platform is not None and _PLACEHOLDER.search(platform):
-            # The placeholder was not replaced by an id, so all visitors of this link would be one person.
-            if not self._desk.unfilled[parameter]:
+            # The platform did not replace the placeholder, so all visitors of this link would have one id.
+            if not self._state.unfilled[parameter]:
                 log.warning("a link's %s is not filled in: it is %r", parameter, platform)
-            self._desk.unfilled[parameter] += 1
+            self._state.unfilled[parameter] += 1
             return self._message("no id", self._language(request), 400)
         if platform is None and (misspelt := self._misspelt(request.query_params)) is not None:
-            if not self._desk.misspelt[misspelt]:
-                log.warning("a link has the parameter %s; the study's parameter is %s", *misspelt)
-            self._desk.misspelt[misspelt] += 1
+            if not self._state.misspelt[misspelt]:
+                log.warning("a link has the parameter %s instead of %s", *misspelt)
+            self._state.misspelt[misspelt] += 1
             return self._message("no id", self._language(request), 400)
         who = None if self._study.is_kiosk else self._who(request)
         if who is not None and "lang" not in request.query_params:
             known = (
-                None if platform is None else await self._writer.do(lambda desk: desk.person_named(platform))
+                None
+                if platform is None
+                else await self._writer.do(lambda state: state.person_named(platform))
             )
             if platform is None or known == who:
                 return RedirectResponse("study", 303)
         language = self._language(request)
         if platform is None and not self._study.anonymous:
             return self._message("no id", language, 403)
-        if self._desk.is_simulated:
+        if self._state.is_simulated:
             return self._message("simulated", language, 403)
-        if self._desk.is_closed:
+        if self._state.is_closed:
             return self._ending("over", language, platform)
         details = self._details(request, platform)
         token = self._signer.form("join", parameter, platform, language, details)
@@ -140,10 +148,10 @@ class Participants:
         if not self.may_join(request):
             return self._message("too many", self._language(request), 429)
         form = await request.form()
-        told = self._signer.read_form(str(form.get("token", "")))
-        if told is None or len(told) != 5 or told[0] != "join":
+        signed = self._signer.read_form(str(form.get("token", "")))
+        if signed is None or len(signed) != 5 or signed[0] != "join":
             return self._message("expired", self._language(request), 403)
-        _, parameter, platform, language, details = told
+        _, parameter, platform, language, details = signed
         if form.get("consent") != "yes":
             return self._ending("declined", str(language), platform)
         if _VIEWPORT.fullmatch(viewport := str(form.get("viewport", ""))[:40]):
@@ -154,7 +162,7 @@ class Participants:
             return RedirectResponse("study", 303)
         try:
             person = await self._writer.do(
-                lambda desk: desk.join(parameter, platform, str(language), details)  # type: ignore[arg-type]
+                lambda state: state.join(parameter, platform, str(language), details)  # type: ignore[arg-type]
             )
         except RefusedError as error:
             if error.reason in self._study.outcomes:
@@ -178,23 +186,23 @@ class Participants:
         who = self._who(request)
         if who is None:
             return self._message("unknown", self._language(request), 403)
-        person = self._desk.touch(who)
+        person = self._state.touch(who)
         try:
-            if person.trial is not None and await self._writer.alone(lambda desk: desk.is_withdrawn(who)):
-                person = await self._writer.do(lambda desk: desk.renewed(desk.touch(who)))
+            if person.trial is not None and await self._writer.alone(lambda state: state.is_withdrawn(who)):
+                person = await self._writer.do(lambda state: state.renewed(state.touch(who)))
         except OSError as error:
             return self._failed(error, person.language, is_live=False)
         return await self._page(person)
 
     async def _page(self, person: Person, *, is_live: bool = False) -> Response:
-        has_place, platform = self._desk.has_place(person.id), None
-        if person.has_ended or not has_place:
-            platform = await self._writer.do(lambda desk: desk.platform_of(person.id))
+        may_continue, platform = self._state.may_continue(person.id), None
+        if person.has_ended or not may_continue:
+            platform = await self._writer.do(lambda state: state.platform_of(person.id))
         html = self._pages.of(
             person,
-            is_paused=self._desk.status == PAUSED,
-            has_place=has_place,
-            practice=self._desk.practice(person) if person.stage == PRACTICE else None,
+            is_paused=self._state.status == PAUSED,
+            may_continue=may_continue,
+            practice=self._state.practice(person) if person.stage == PRACTICE else None,
             platform=platform,
             layout="live.html" if is_live else "base.html",
         )
@@ -203,11 +211,11 @@ class Participants:
     # Forms.
 
     async def step(self, request: Request) -> Response:
-        """Handle the form of a page without a question, and return the next page."""
+        """Handle the form of any page except a question's page, and return the next page."""
         form = await request.form()
         who = self._who(request)
-        told = self._signer.read_form(str(form.get("token", "")))
-        if who is None or told is None or len(told) != 2 or told[0] != who:
+        signed = self._signer.read_form(str(form.get("token", "")))
+        if who is None or signed is None or len(signed) != 2 or signed[0] != who:
             return self._message("expired", self._language(request), 403)
         given = {key[7:]: str(value) for key, value in form.items() if key.startswith("choice-")}
         if "choice" in form:
@@ -215,39 +223,41 @@ class Participants:
             given["0"] = str(form["choice"])
         is_live = _is_live(request)
         try:
-            person = await self._writer.do(lambda desk: desk.step(who, str(told[1]), given))
+            person = await self._writer.do(lambda state: state.step(who, str(signed[1]), given))
         except RefusedError as error:
             return await self._refused(error, who, is_live)
         except OSError as error:
-            return self._failed(error, self._desk.people[who].language, is_live)
+            return self._failed(error, self._state.people[who].language, is_live)
         return await self._page(person, is_live=True) if is_live else RedirectResponse("study", 303)
 
     async def answer(self, request: Request) -> Response:
-        """Handle an answer, or take an answer back, and return the next page."""
+        """Record an answer, or take an answer back, and return the next page."""
         form = await _fields(request)
         who = self._who(request)
-        told = self._signer.read_form(form.get("token", ""))
+        signed = self._signer.read_form(form.get("token", ""))
         is_live = _is_live(request)
-        if who is None or told is None or told[:2] != [who, TRIALS] or len(told) != 4:
-            if who is not None and told is not None and told[0] == who and "undo" in form:
-                told = [who, TRIALS, 0, 0]
+        if who is None or signed is None or signed[:2] != [who, TRIALS] or len(signed) != 4:
+            if who is not None and signed is not None and signed[0] == who and "undo" in form:
+                signed = [who, TRIALS, 0, 0]
             else:
                 return self._message("expired", self._language(request), 403, is_live)
-        _, _, number, attempt = told
+        _, _, number, attempt = signed
         try:
             if "undo" in form:
                 back = int(form["undo"][:9]) if form["undo"].isdecimal() else 0
-                person = await self._writer.do(lambda desk: desk.renewed(desk.undo(who, back)))
+                person = await self._writer.do(lambda state: state.renewed(state.undo(who, back)))
             else:
                 choice = int(form["choice"]) if form.get("choice", "") in ("0", "1", "2", "3") else -1
                 measured = _measured(form)
                 person = await self._writer.do(
-                    lambda desk: desk.renewed(desk.answer(who, int(number), int(attempt), choice, measured))  # type: ignore[call-overload]
+                    lambda state: state.renewed(
+                        state.answer(who, int(number), int(attempt), choice, measured)
+                    )  # type: ignore[call-overload]
                 )
         except RefusedError as error:
             return await self._refused(error, who, is_live)
         except OSError as error:
-            return self._failed(error, self._desk.people[who].language, is_live)
+            return self._failed(error, self._state.people[who].language, is_live)
         return await self._page(person, is_live=True) if is_live else RedirectResponse("study", 303)
 
     async def leave(self, _: Request) -> Response:
@@ -270,11 +280,11 @@ class Participants:
         return HTMLResponse(self._pages.render("message.html", language, what=what, layout=layout), status)
 
     async def _refused(self, error: RefusedError, who: str, is_live: bool) -> Response:
-        person = self._desk.people.get(who)
+        person = self._state.people.get(who)
         language = self._study.languages[0] if person is None else person.language
         if error.reason in self._study.outcomes:
             layout = "live.html" if is_live else "base.html"
-            platform = await self._writer.do(lambda desk: desk.platform_of(who))
+            platform = await self._writer.do(lambda state: state.platform_of(who))
             return HTMLResponse(self._pages.ending(error.reason, language, who, platform, layout=layout), 403)
         return self._message(error.reason, language, error.status, is_live)
 
@@ -284,12 +294,12 @@ class Participants:
 
 
 def _is_live(request: Request) -> bool:
-    """Return True if the page's script sent the request and shows the next page itself."""
+    """Return True if the page's script sent the request; the script then shows the next page itself."""
     return request.headers.get("x-live") == "1"
 
 
 async def _fields(request: Request) -> dict[str, str]:
-    """Return the fields of a short form; an empty dict if the body is no form."""
+    """Return the fields of a short form; an empty dict if the body is not a form."""
     try:
         return dict(parse_qsl((await request.body()).decode("latin-1"), max_num_fields=20))
     except ValueError:
@@ -297,7 +307,7 @@ async def _fields(request: Request) -> dict[str, str]:
 
 
 def _measured(form: dict[str, str]) -> Measured:
-    """Return what the page has measured; values that are no numbers are left out."""
+    """Return the measurements of the page; a value that is not a number becomes None."""
     plays = form.get("plays", "").split()
     return Measured(
         _seconds(form.get("ms", "")),
@@ -311,12 +321,12 @@ def _measured(form: dict[str, str]) -> Measured:
 
 
 def _device(agent: str) -> str:
-    """Return "phone", "tablet" or "computer", by the name of a browser."""
+    """Return "phone", "tablet" or "computer", derived from the browser's header User-Agent."""
     if re.search(r"iPad|Tablet|Android(?!.*Mobile)", agent):
         return "tablet"
     return "phone" if re.search(r"Mobi|iPhone", agent) else "computer"
 
 
 def _seconds(text: str) -> float | None:
-    """Return the milliseconds that a page has measured, in seconds; None if the text is no number."""
+    """Convert a text with milliseconds to seconds; return None if the text is not a number."""
     return int(text) / 1000 if text.isdecimal() and len(text) < 9 else None

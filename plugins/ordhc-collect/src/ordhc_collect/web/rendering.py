@@ -11,7 +11,7 @@ __all__ = ["environment", "speaking"]
 
 
 def environment(extensions: Sequence[str] = ()) -> Environment:
-    """Return the environment of the package's templates; values are escaped, missing names are errors."""
+    """Return a Jinja environment with the package's templates; it escapes values; missing names fail."""
     return Environment(
         loader=PackageLoader("ordhc_collect"),
         autoescape=True,
@@ -24,7 +24,17 @@ def environment(extensions: Sequence[str] = ()) -> Environment:
 
 
 def speaking(language: str, words: gettext.NullTranslations, **values: Any) -> Environment:
-    """Return the templates in a language, with its translations; all templates know the `values`."""
+    """Return a Jinja environment for a language.
+
+    Parameters
+    ----------
+    language
+        The language.
+    words
+        The translations to this language.
+    values
+        Global variables of all templates.
+    """
     found = environment(["jinja2.ext.i18n"])
     found.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]
     is_rtl = Locale.parse(language).text_direction == "rtl"

@@ -17,7 +17,7 @@ from ordhc import Session
 from ordhc.errors import InputError
 from ordhc.learners import arguments
 from ordhc_collect.people.clock import Clock
-from ordhc_collect.people.desk import Desk
+from ordhc_collect.people.study_state import StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.copies import Copies
 from ordhc_collect.study.model import Study
@@ -27,19 +27,23 @@ from ordhc_collect.web.tokens import Signer, key_beside
 
 __all__ = ["Served", "listening", "locked", "opened", "serve"]
 
-#: The seconds within which a request's head must arrive, those for its body, and those for which an idle
-#: connection stays open. `Guard` has a shorter limit for a body, so that it can send a message first.
-_HEAD, _BODY, _IDLE = 15.0, 20.0, 20
+#: The number of seconds within which a request's head must arrive.
+_HEAD = 15.0
+#: The number of seconds within which a request's body must arrive. The limit of `Guard` is shorter, so that
+#: `Guard` can send a message before the connection is closed.
+_BODY = 20.0
+#: The number of seconds for which an idle connection stays open.
+_IDLE = 20
 #: Maximum size in bytes of a request's head.
 _LARGEST_HEAD = 65_536
 #: Maximum number of connections at the same time.
 _MOST = 4096
-#: The seconds for which requests may go on when the server ends.
+#: The number of seconds for which running requests may continue when the server stops.
 _LAST = 2
 
 
 class _Server(uvicorn.Server):
-    """A server that reports the signal that ends it."""
+    """A server that calls `on_stop` when a signal stops it."""
 
     on_stop: Callable[[], None] | None = None
 
@@ -54,7 +58,7 @@ class _Protocol(HttpToolsProtocol):
 
     _timer: asyncio.TimerHandle | None = None
     _is_in_head = _is_refused = False
-    #: The bytes of the head's complete names and values, and all bytes received.
+    #: The number of bytes in the parsed headers, and of all bytes received for the request.
     _n_parsed = _n_received = 0
 
     def connection_made(self, transport: Any) -> None:
@@ -65,7 +69,7 @@ class _Protocol(HttpToolsProtocol):
         if self._is_refused:
             return
         if self._timer is None:
-            # Empty lines before a request do not start one, so start the timer here.
+            # `on_message_begin` is not called for empty lines before a request, so start the timer here.
             self._wait(_HEAD)
         super().data_received(data)
         self._n_received += len(data)
@@ -154,13 +158,13 @@ def locked(path: Path) -> Iterator[None]:
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError("a server of this study is running; end it first", path=str(path)) from None
+            raise InputError("a server of this study is running; stop it first", path=str(path)) from None
         yield
 
 
 @contextlib.contextmanager
 def opened(study: Study, path: Path) -> Iterator[tuple[Study, Session]]:
-    """Open the session of a study; make it if it does not exist. Yield the study, with the session's items.
+    """Open the session of a study, or create it; yield the study with the session's items, and the session.
 
     Raises
     ------
@@ -172,7 +176,8 @@ def opened(study: Study, path: Path) -> Iterator[tuple[Study, Session]]:
         **(study.learner_of_session if is_new else arguments(study.learner)),
         "fill": {},
     }
-    # A new session keeps the permissions of an empty file. Only the owner may read ids and answers.
+    # Create an empty file first, because a new session keeps its permissions: only the owner may read ids and
+    # answers.
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     names = study.names if is_new else None
@@ -182,11 +187,11 @@ def opened(study: Study, path: Path) -> Iterator[tuple[Study, Session]]:
 
 @dataclass
 class Served:
-    """A running server: its address, and the token of its dashboard."""
+    """A running server: its address, the token of its dashboard, and its state."""
 
     address: str
     token: str
-    desk: Desk
+    state: StudyState
     writer: Writer
     #: Stops the server; can be called from any thread.
     stop: Callable[[], None]
@@ -231,14 +236,14 @@ def serve(
     study
         The study.
     data
-        The session file; None keeps answers only until the end.
+        The session file; None stores answers in a temporary file, which is deleted at the end.
     host, port
         The address to listen at; port 0 is any free port.
     proxies
-        Addresses and networks of trusted proxies, separated by commas. The clients' addresses that they
-        report are used.
+        Addresses and networks of trusted proxies, separated by commas. The server uses the clients' addresses
+        that these proxies report. None trusts no proxy.
     prefix
-        The folder of all addresses, such as "/alike"; empty for none.
+        The prefix of all addresses, such as "/alike"; empty for none.
     on_start
         Called when the server is ready.
     on_stop
@@ -254,13 +259,13 @@ def serve(
         with session.transaction() as db:
             # With this pragma SQLite overwrites deleted data.
             db.execute("PRAGMA secure_delete=ON")
-        desk = Desk(study, session, data, Clock())
-        finish_forgetting(desk)
+        state = StudyState(study, session, data, Clock())
+        finish_forgetting(state)
         place = stack.enter_context(contextlib.closing(listening(host, port)))
-        writer = Writer(desk)
+        writer = Writer(state)
         stack.callback(writer.close)
         signer = Signer(key_beside(data))
-        app = application(study, desk, writer, signer, Copies(folder), prefix)
+        app = application(study, state, writer, signer, Copies(folder), prefix)
         config = uvicorn.Config(
             app,
             http=_Protocol,
@@ -283,18 +288,18 @@ def serve(
 
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{place.getsockname()[1]}{prefix}"
-        on_start(Served(address, signer.token, desk, writer, stop))
+        on_start(Served(address, signer.token, state, writer, stop))
         try:
             server.run(sockets=[place])
         finally:
-            # All requests are answered now, so no answer can be taken back any more: pass all to the session.
+            # There are no more requests, so no answer can be taken back any more: pass all to the session.
             writer.close()
             with contextlib.suppress(OSError), session.transaction():
-                desk.settle()
+                state.settle()
 
 
 def _many_files() -> None:
-    """Raise the limit of open files, so that the server can have many connections."""
+    """Raise the process's limit of open files, because each connection needs one."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -11,19 +11,19 @@ from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
 __all__ = ["Signer", "key_beside"]
 
-#: The seconds for which the token of a form is valid.
+#: The number of seconds for which the token of a form is valid.
 _FORM_AGE = 7 * 86_400
 
 
 class Signer:
-    """A signer with one secret key; values without a valid signature of this key are read as None."""
+    """Signs values with a secret key, and reads them again; a value without a valid signature is ignored."""
 
     def __init__(self, key: bytes) -> None:
         how = {"digest_method": hashlib.sha256}
         self._people = URLSafeSerializer(key, salt="person", signer_kwargs=how)
         self._forms = URLSafeTimedSerializer(key, salt="form", signer_kwargs=how)
         self._admin = URLSafeTimedSerializer(key, salt="dashboard", signer_kwargs=how)
-        #: A part of cookie names that differs between studies on the same host.
+        #: A part of cookie names, so that several studies on the same host have different cookies.
         self.name = hashlib.sha256(b"name" + key).hexdigest()[:8]
         #: The token of the dashboard, which is the same each time the study is started.
         self.token = urlsafe_b64encode(hmac.digest(key, b"token of the dashboard", "sha256")[:24]).decode()
@@ -33,7 +33,7 @@ class Signer:
         return str(self._people.dumps(who))
 
     def who(self, cookie: str | None) -> str | None:
-        """Return the person of a cookie, or None."""
+        """Return the id of the person of a cookie; None if the cookie is missing or invalid."""
         try:
             found = self._people.loads(cookie or "")
         except BadData:
@@ -66,7 +66,7 @@ class Signer:
 
 
 def key_beside(path: Path) -> bytes:
-    """Return the secret key of a session file; make the key if it does not exist.
+    """Return the secret key of a session file; create the key if it does not exist.
 
     The key is in the file `<session>.key`, which only its owner can read.
     """
@@ -77,7 +77,7 @@ def key_beside(path: Path) -> bytes:
         found = place.read_bytes()
         if len(found) < 32:
             raise OSError(
-                f"{place}: is no key; without it people can't go on where they were: move it away"
+                f"{place} is not a key; delete it to create a new key (people must then start again)"
             ) from None
         return found
     with os.fdopen(handle, "wb") as file:

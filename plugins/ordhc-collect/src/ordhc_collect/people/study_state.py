@@ -32,20 +32,20 @@ from ordhc_collect.people.tables import Tables
 from ordhc_collect.study.forms import PRACTISED, Field
 from ordhc_collect.study.model import Study
 
-__all__ = ["CLOSED", "PAUSED", "RUNNING", "Desk"]
+__all__ = ["CLOSED", "PAUSED", "RUNNING", "StudyState"]
 
 RUNNING, PAUSED, CLOSED = "running", "paused", "closed"
-#: Longer response times, in seconds, are cut to this value.
+#: Maximum response time in seconds; longer times are stored as this value.
 _LONGEST = 86_400.0
-#: The seconds between two searches for ids that are to be deleted.
-_LOOK_AT_IDS = 600.0
+#: The number of seconds between two deletions of old ids.
+_DELETE_EVERY = 600.0
 
 
-class Desk:
-    """All people of a study, in memory and in the study's file.
+class StudyState:
+    """The state of a study: its people, in memory and in the session file.
 
-    Methods that write must be called within a transaction, and by one thread. `load` reads the file into
-    memory.
+    The methods that write must be called within a transaction, and by one thread only. `load` reads the file
+    into memory.
     """
 
     def __init__(self, study: Study, session: Session, path: Path, clock: Clock) -> None:
@@ -53,31 +53,33 @@ class Desk:
         self.people: dict[str, Person] = {}
         #: The time when each person was last seen.
         self.seen: dict[str, float] = {}
-        #: People who left, so that others may take their places; and those whose questions were released.
+        #: People who left, so that other people may take their places.
         self._gone: set[str] = set()
+        #: People who left and whose open questions were released, so that other people may be asked them.
         self._released: set[str] = set()
         self.status = RUNNING
         #: True if the people of this file are simulated; real people cannot take part then.
         self.is_simulated = False
-        #: The number of visits by links whose placeholder for an id was not replaced, by parameter.
+        #: The number of visits by links that have a placeholder instead of an id, by parameter.
         self.unfilled: Counter[str | None] = Counter()
-        #: The number of visits by links with a misspelt parameter, by this parameter and the known one.
+        #: The number of visits by links with a misspelt parameter, by (misspelt name, correct name).
         self.misspelt: Counter[tuple[str, str]] = Counter()
         #: The people who chose each option with a quota, by the name of the question and the option.
         self._cells: dict[tuple[str, str], set[str]] = {}
-        #: The people whom the rules exclude, and the number of finished people at which they were determined.
+        #: The finished people whom the rules exclude.
         self._excluded: set[str] = set()
-        self._n_judged = -1
-        #: The seconds after a person's last visit when the id on the platform is deleted; None for never.
+        #: The number of finished people when `_excluded` was last updated; -1 for never.
+        self._n_at_rules = -1
+        #: The id on the platform is deleted this number of seconds after the last visit; None for never.
         self.delete_after: float | None = None
         self._deleted_at = -math.inf
         #: The person whom the session must still forget.
-        self.unfinished: str | None = None
+        self.to_forget: str | None = None
         self._tables: Tables
         self.load()
 
     def load(self) -> None:
-        """Read all people from the file; make missing tables."""
+        """Read all people from the file; create missing tables."""
         with self.session.transaction() as db:
             Tables.create(db)
             self._tables = tables = Tables(db)
@@ -101,7 +103,7 @@ class Desk:
             self.n_done = sum(person.outcome == "done" for person in self.people.values())
             self._active = {person.id for person in self.people.values() if not person.has_ended}
             self._excluded &= self.people.keys()
-            self._n_judged = -1
+            self._n_at_rules = -1
             self._cells = {}
             for who, details in tables.details().items():
                 self._count(who, details)
@@ -109,7 +111,7 @@ class Desk:
     # Presence.
 
     def touch(self, who: str) -> Person:
-        """Note that a person was seen now; return the person."""
+        """Record that a person was seen now; return the person."""
         person = self.people.get(who)
         if person is None:
             raise RefusedError("unknown", 403)
@@ -134,18 +136,18 @@ class Desk:
         return total is not None and self.n_done - len(self._excluded) + self.here() >= total
 
     def _count(self, who: str, details: dict[str, str]) -> None:
-        """Note the options with a quota that a person chose."""
+        """Record the options with a quota that a person chose."""
         for each in self.study.screening:
             if each.quota and each.name in details:
                 self._cells.setdefault((each.name, details[each.name]), set()).add(who)
 
     def _has_room(self, who: str, given: dict[str, str]) -> bool:
-        """Return True if the quotas of all chosen options have a place for one more person.
+        """Return True if the quota of each chosen option allows one more person.
 
-        The people who count are those who finished and are not excluded, and those who take part now.
+        A quota counts the people who finished and are not excluded, and the people who take part now.
         """
-        for place, each in enumerate(self.study.screening):
-            chosen = each.place(given.get(str(place), ""))
+        for position, each in enumerate(self.study.screening):
+            chosen = each.position(given.get(str(position), ""))
             most = each.quota[chosen] if each.quota and chosen is not None else None
             if most is None:
                 continue
@@ -155,12 +157,13 @@ class Desk:
         return True
 
     def _counts(self, who: str) -> bool:
+        """Return True if a person counts for the quotas."""
         person = self.people.get(who)
         is_valid = person is not None and person.outcome == "done" and who not in self._excluded
         return is_valid or self.is_here(who)
 
-    def has_place(self, who: str) -> bool:
-        """Return True if a person may continue; the places of people who leave are given to others."""
+    def may_continue(self, who: str) -> bool:
+        """Return True if a person may continue. A person who left may not if the study is full now."""
         return who not in self._gone or not self.is_full()
 
     @property
@@ -171,6 +174,7 @@ class Desk:
     # Methods that write.
 
     def _keep(self, person: Person) -> Person:
+        """Store the new state of a person, in memory and in the file; return the person."""
         before = self.people.get(person.id)
         self.people[person.id] = person
         if before is None or before.stage != person.stage:
@@ -194,9 +198,23 @@ class Desk:
         language: str,
         details: dict[str, str] | None = None,
     ) -> Person:
-        """Return a new person who takes part, or the person who has this id on the platform already.
+        """Add a person, or find the person who has the id `platform` already; return the person.
 
-        `details` are stored for a new person, see `Tables.note`.
+        Parameters
+        ----------
+        parameter
+            The parameter of the address that had the id; None without an id.
+        platform
+            The person's id on the platform; None without an id.
+        language
+            The language of the pages.
+        details
+            Stored for a new person, see `Tables.note`.
+
+        Raises
+        ------
+        RefusedError
+            The study is simulated, closed or full.
         """
         if self.is_simulated:
             raise RefusedError("simulated", 403)
@@ -216,17 +234,18 @@ class Desk:
 
     @property
     def _after_screening(self) -> str:
+        """The stage after the screening."""
         return BEFORE if self.study.before else INSTRUCTIONS
 
     def step(self, who: str, stage: str, given: dict[str, str]) -> Person:
-        """Move a person on from the page `stage`; do nothing if the person is on another page already.
+        """Move a person from the page `stage` to the next page; do nothing if the person is on another page.
 
-        `given` has the answers by the position of the question on the page.
+        `given` maps the position of each question on the page, as text, to the answer.
         """
         person = self.touch(who)
         if person.stage != stage:
             return person
-        if not self.has_place(who):
+        if not self.may_continue(who):
             raise RefusedError("too_late", 403)
         if stage == SCREENING:
             has_room = self._has_room(who, given)
@@ -253,28 +272,28 @@ class Desk:
             return self._keep(self._asked(replace(person, stage=TRIALS), is_rested=True))
         if stage == AFTER:
             self._passes(who, self.study.after, given)
-            return self._keep(replace(self._told(person), stage=DEBRIEFING))
+            return self._keep(replace(self._settled(person), stage=DEBRIEFING))
         if stage == DEBRIEFING:
-            return self._end(self._told(person), "done")
+            return self._end(self._settled(person), "done")
         return person
 
     def _passes(self, who: str, fields: tuple[Field, ...], given: dict[str, str]) -> bool:
-        """Store the answers to the questions of a form; return True if all of them let the person pass."""
+        """Store the answers to the questions of a form; return True if all answers let the person pass."""
         found: dict[str, str] = {}
         passes = True
-        for place, each in enumerate(fields):
-            told = given.get(str(place), "")
-            value = each.value(told)
+        for position, each in enumerate(fields):
+            answer = given.get(str(position), "")
+            value = each.value(answer)
             if value is None:
                 raise RefusedError("incomplete")
             found[each.name] = value
-            passes = passes and (not each.right or each.place(told) in each.right)
+            passes = passes and (not each.right or each.position(answer) in each.right)
         self._tables.note(who, found)
         self._count(who, found)
         return passes
 
     def _practise(self, person: Person, given: str) -> Person:
-        """Handle the choice in a practice question, or the end of its feedback."""
+        """Handle the choice in a practice question, or the button that ends its feedback."""
         number = person.practice
         if person.tried is None:
             choice = int(given) if given in ("1", "2", "3") else 0
@@ -291,7 +310,7 @@ class Desk:
         return self._begin(person)
 
     def practice(self, person: Person) -> Trial | None:
-        """Return the practice question that a person is asked; None if there is no further one."""
+        """Return the next practice question of a person; None if there are no more."""
         rows = self.study.practice.rows
         if person.practice >= len(rows):
             return None
@@ -304,6 +323,7 @@ class Desk:
         return self._keep(replace(person, stage=END, outcome=outcome, trial=None, later=None))
 
     def _begin(self, person: Person) -> Person:
+        """Move a person to the next practice question, or to the first question."""
         if self.practice(person) is not None:
             return self._keep(replace(person, stage=PRACTICE))
         return self._keep(self._asked(replace(person, stage=TRIALS)))
@@ -332,12 +352,12 @@ class Desk:
         return replace(person, trial=trial)
 
     def is_withdrawn(self, who: str) -> bool:
-        """Return True if an item of a person's question was retired."""
+        """Return True if an item of a person's current question was retired."""
         trial = self.people[who].trial
         return trial is not None and not self._asker.withdrawn().isdisjoint(trial.leaves)
 
     def renewed(self, person: Person) -> Person:
-        """Return the person, with another question if an item of the current one was retired."""
+        """Return the person; replace the current question if one of its items was retired."""
         old = person.trial
         if old is None or not self.is_withdrawn(person.id):
             return person
@@ -350,18 +370,18 @@ class Desk:
             self._tables.take_back(person.id, person.trial)
         return self._keep(person)
 
-    def onward(self, who: str) -> Person:
-        """Move a person whom another program shows all pages on to the next question, or to the end."""
+    def advance(self, who: str) -> Person:
+        """Move a person of the JSON API to the next question, or to the end; the API has no other pages."""
         person = self.renewed(self.touch(who))
         if person.has_ended or person.trial is not None:
             return person
-        if not self.has_place(who):
+        if not self.may_continue(who):
             raise RefusedError("too_late", 403)
         person = self._asked(replace(person, stage=TRIALS), is_rested=True)
-        return self._keep(person) if person.trial is not None else self._end(self._told(person), "done")
+        return self._keep(person) if person.trial is not None else self._end(self._settled(person), "done")
 
     def answer(self, who: str, number: int, attempt: int, choice: int, measured: Measured) -> Person:
-        """Record an answer; an answer that is sent twice counts once. Return the person."""
+        """Record an answer, and return the person; an answer that is sent twice counts once."""
         person = self.touch(who)
         trial = person.trial
         if number <= person.n_done or (
@@ -376,20 +396,20 @@ class Desk:
             raise RefusedError("no choice")
         if self.study.must_play and not is_late and self._is_unheard(trial, measured):
             raise RefusedError("not played")
-        if not self.has_place(who):
+        if not self.may_continue(who):
             raise RefusedError("too_late", 403)
         now = self.clock.now()
         server = max(now - trial.asked, 0.0)
         if server < self.study.min_seconds:
             # A double click answers a question that the person has not seen yet. Show the question again.
             return person
-        person = self._told(person)
+        person = self._settled(person)
         page = measured.seconds
         answer = Answer(trial, choice, min(server if page is None else page, _LONGEST), now)
         self._tables.hold(who, answer, measured, server)
         person = replace(person, trial=None, n_done=person.n_done + 1, held=answer)
         if not self.study.can_undo or not self.study.undo_seconds:
-            person = self._told(person)
+            person = self._settled(person)
         return self._keep(self._asked(person))
 
     def _is_unheard(self, trial: Trial, measured: Measured) -> bool:
@@ -399,7 +419,7 @@ class Desk:
         plays = measured.plays or ()
         return len(plays) < n or not all(plays)
 
-    def _told(self, person: Person) -> Person:
+    def _settled(self, person: Person) -> Person:
         """Pass the answer that was held back to the session; return the person."""
         if person.held is None:
             return person
@@ -415,7 +435,7 @@ class Desk:
         return replace(person, held=None)
 
     def undo(self, who: str, number: int) -> Person:
-        """Take back the answer to question `number`, if it is the last answer and is still held back."""
+        """Take back the answer to question `number`, if this is the last answer and is still held back."""
         person = self.touch(who)
         if (
             person.held is None
@@ -456,13 +476,16 @@ class Desk:
                             self._asker.returned.append(trial.leaves)
 
     def exclude(self, people: set[str], n_done: int) -> None:
-        """Note whom the rules exclude, as of `n_done` finished people, to give their places to others."""
-        self._n_judged = n_done
+        """Record the people whom the rules exclude, so that other people get their places.
+
+        `n_done` is the number of finished people when the rules were applied.
+        """
+        self._n_at_rules = n_done
         self._excluded = {who for who in people & self.people.keys() if self.people[who].outcome == "done"}
 
-    def must_judge(self) -> bool:
-        """Return True if people have finished since `exclude`, and their places may be needed."""
-        if not self.study.replace_excluded or self.n_done == self._n_judged:
+    def must_apply_rules(self) -> bool:
+        """Return True if people have finished since `exclude`, and excluded people may hold places."""
+        if not self.study.replace_excluded or self.n_done == self._n_at_rules:
             return False
         has_quotas = any(each.quota for each in self.study.screening)
         return has_quotas or self.is_full()
@@ -471,11 +494,11 @@ class Desk:
         """Pass answers that were given before a time to the session."""
         for person in list(self.people.values()):
             if person.held is not None and person.held.at <= before:
-                self.people[person.id] = self._told(person)
+                self.people[person.id] = self._settled(person)
 
     def _has_old_ids(self) -> bool:
-        """Return True if ids may be old enough to be deleted; they are looked at every ten minutes."""
-        return self.delete_after is not None and self.clock.now() > self._deleted_at + _LOOK_AT_IDS
+        """Return True if it is time to delete old ids, which happens every `_DELETE_EVERY` seconds."""
+        return self.delete_after is not None and self.clock.now() > self._deleted_at + _DELETE_EVERY
 
     def is_untidy(self) -> bool:
         """Return True if `tidy` has work to do."""
@@ -539,25 +562,25 @@ class Desk:
         return self._tables.n_answers(who)
 
     def drop(self, who: str) -> None:
-        """Delete all rows of a person outside of the session.
+        """Delete all rows of a person in the tables of the study, and mark the person.
 
-        The person is marked, so that the session forgets them next, even if the process is killed.
+        The mark stays until the session has forgotten the person too, even if the process is killed before.
         """
         self._tables.set("forgetting", _fingerprint(who))
         self._tables.forget(who)
 
     def dropped(self) -> None:
-        """Note that the session has forgotten the marked person."""
+        """Remove the mark, after the session has forgotten the marked person."""
         self._tables.unset("forgetting")
-        self.unfinished = None
+        self.to_forget = None
 
     def _finish_forgetting(self, tables: Tables) -> None:
-        """Find the person whom the session had still to forget when the server was killed."""
+        """Find the marked person, whom the session had not yet forgotten when the server was killed."""
         found = tables.get("forgetting")
-        self.unfinished = None
+        self.to_forget = None
         if found is not None:
             known = (who for who in self.session.people() if who is not None)
-            self.unfinished = next((who for who in known if _fingerprint(who) == found), None)
+            self.to_forget = next((who for who in known if _fingerprint(who) == found), None)
 
 
 def _fingerprint(who: str) -> str:
