@@ -49,9 +49,9 @@ pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64>
 /// Counts for each class.
 #[derive(Debug)]
 struct Counts {
-    /// The leaves below the current node.
+    /// The number of leaves below the current node.
     there: Vec<u64>,
-    /// The pairs that the current node joins.
+    /// The number of pairs that the current node joins.
     joined: Vec<u64>,
 }
 

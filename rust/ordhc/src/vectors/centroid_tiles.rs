@@ -1,5 +1,5 @@
-//! Clusters with many coordinates, for linkages of squared distances. Sixteen means are compared at a time, and most
-//! are excluded as too far.
+//! Clusters with many coordinates, for linkages that depend on squared distances of means. Sixteen means are compared at
+//! a time. A bound in single precision excludes most clusters as too far.
 
 use std::ops::Range;
 
@@ -16,18 +16,19 @@ use crate::tree::RawMerge;
 /// The smallest number of coordinates per thread.
 const GRAIN: usize = 1 << 20;
 
-/// Clusters in the order of their smallest leaves.
+/// The clusters and their means, in the order of the smallest leaves.
 pub(super) struct CentroidTiles<C> {
     criterion: C,
     tiles: Tiles,
     /// The same means in single precision.
     rough: RoughTiles,
-    /// For each position: the smallest leaf, and the properties besides the mean. There are also entries after the last
-    /// cluster.
+    /// For each position: the smallest leaf of the cluster.
     names: Vec<u32>,
+    /// For each position: the properties of the cluster besides the mean. Entries after the last cluster fill the last
+    /// tile.
     about: Vec<About>,
     n_alive: usize,
-    /// The position for each smallest leaf.
+    /// For each smallest leaf: the position of its cluster.
     places: Vec<u32>,
 }
 
@@ -59,7 +60,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         })
     }
 
-    /// Merges until one cluster is left. Returns the merges, parts before wholes.
+    /// Merges until one cluster is left. Returns the merges, such that each cluster is made before it is merged.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
@@ -109,7 +110,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         near
     }
 
-    /// Packs clusters when a third of them have been removed.
+    /// Removes the gaps between clusters, if more than a third of the positions are unused.
     fn pack(&mut self) {
         if 3 * self.n_alive >= 2 * self.names.len() {
             return;
