@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
 
-/// Merges the most similar pair until one cluster is left, in O(n^3).
+/// Returns the dendrogram of a linkage. Merges the most similar pair until one cluster is left, in O(n^3).
 ///
 /// # Errors
 /// The errors of the linkage; [`crate::Error::Interrupted`].
@@ -16,7 +16,8 @@ pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<De
     Dendrogram::in_order(n, merges_among(linkage, active.clone(), &mut active, monitor)?.merges)
 }
 
-/// Merges the clusters `members`, some or all of the active ones, into one.
+/// Merges the clusters `members` into one cluster, and returns the merges. `members` are some or all of the active
+/// clusters.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,
@@ -39,14 +40,14 @@ pub(super) fn merges_among(
         let tolerance = linkage.tolerance();
         let best = largest.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if best == f64::NEG_INFINITY {
-            return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
+            return Err(Error::Argument("the linkage returns no finite similarity for any pair".into()));
         }
         let tied = |&x: &f64| tolerance.key(x) == tolerance.key(best);
         let at = largest.iter().position(tied).expect("the largest is one of them");
         let (later, values) = (&members[at + 1..], &mut values[at + 1..members.len()]);
         linkage.similarities(members[at], later, values)?;
         let Some(first) = values.iter().position(tied) else {
-            return Err(Error::Argument("the linkage gives another similarity of the same two clusters".into()));
+            return Err(Error::Argument("the linkage returns two different similarities of the same clusters".into()));
         };
         let best = RawMerge { i: members[at], j: later[first], similarity: values[first] };
         linkage.merge(best.i, best.j, active)?;

@@ -14,7 +14,7 @@ use super::chain::Chain;
 use super::doubts::Doubts;
 use super::kept::{Kept, stream};
 use super::matrix::Matrix;
-use super::nearest::{Linkage, NOBODY, Nearest};
+use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use super::read::{LANES, padded, stride, write_padded};
 use super::search::{not_finite, similarity};
 use super::store::Store;
@@ -249,7 +249,7 @@ impl<'a, U: Update> Square<'a, U> {
         }
         let top = top.reduce_max();
         if top == f64::NEG_INFINITY {
-            return NOBODY;
+            return NO_CLUSTER;
         }
         let floor = if U::SUMS {
             debug_assert!(tolerance == Tolerance::EXACT, "sums are exact");
@@ -259,7 +259,7 @@ impl<'a, U: Update> Square<'a, U> {
         };
         let floor = f64x8::splat(simd, floor);
         // Separate variables, so that they stay in registers.
-        let Nearest { mut cluster, similarity: mut best, mut doubtful } = NOBODY;
+        let Nearest { mut cluster, similarity: mut best, mut doubtful } = NO_CLUSTER;
         let (mut certain, mut n_best) = (f64::NAN, 1.0);
         let is_one = tops.len() == 1;
         for (at_block, block_top) in tops.iter().enumerate() {
@@ -277,7 +277,7 @@ impl<'a, U: Update> Square<'a, U> {
                 let x = row[other / LANES][other % LANES];
                 let similarity = similarity::<U>(x, self.sizes[at], self.sizes[other]);
                 let another = self.names[other] as usize;
-                if cluster == NOBODY.cluster {
+                if cluster == NO_CLUSTER.cluster {
                     (cluster, best, n_best) = (another, similarity, self.sizes[other]);
                 } else if similarity != certain {
                     let near = Nearest { cluster, similarity: best, doubtful };

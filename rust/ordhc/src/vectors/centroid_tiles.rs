@@ -7,7 +7,7 @@ use super::closeness::{Closeness, SquaredEuclidean};
 use super::criteria::{About, OfSquares, squared};
 use super::rough_tiles::{Query, RoughTiles};
 use super::tiles::{LANES, Tiles};
-use crate::agglomerate::{Chain, Doubts, Linkage, NOBODY, Nearest, Tolerance};
+use crate::agglomerate::{Chain, Doubts, Linkage, NO_CLUSTER, Nearest, Tolerance};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -89,7 +89,7 @@ impl<C: OfSquares> CentroidTiles<C> {
     /// Returns the nearest cluster in some tiles.
     fn nearest_in(&self, tiles: Range<usize>, query: &[f64], rough: &Query, own: usize) -> Nearest {
         let tolerance = self.criterion.tolerance();
-        let mut near = NOBODY;
+        let mut near = NO_CLUSTER;
         let mut floor = f64::NEG_INFINITY;
         let mut limits = self.criterion.limits(floor);
         wide!(for tile in tiles {
@@ -166,7 +166,7 @@ impl<C: OfSquares> Linkage for CentroidTiles<C> {
         let rough = self.rough.query(own);
         let found = parallel::map(parts, |tiles| self.nearest_in(tiles, &query, &rough, own));
         let tolerance = self.tolerance();
-        Ok(found.into_iter().fold(NOBODY, |mut best, near| {
+        Ok(found.into_iter().fold(NO_CLUSTER, |mut best, near| {
             best.offer(near, tolerance);
             best
         }))

@@ -2,7 +2,7 @@
 
 use super::criteria::{About, Cluster, Criterion, MOST, squared};
 use super::kd_tree::Tree;
-use crate::agglomerate::{Chain, Doubts, Linkage, NOBODY, Nearest, Tolerance};
+use crate::agglomerate::{Chain, Doubts, Linkage, NO_CLUSTER, Nearest, Tolerance};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
@@ -222,7 +222,7 @@ impl<C: Criterion> Linkage for CentroidTree<C> {
         let own = self.places[i] as usize;
         let mut stack = std::mem::take(&mut self.stack);
         let (cluster, tolerance) = (self.at(own), self.tolerance());
-        let (mut near, mut floor) = (NOBODY, f64::NEG_INFINITY);
+        let (mut near, mut floor) = (NO_CLUSTER, f64::NEG_INFINITY);
         stack.clear();
         stack.push((f64::INFINITY, 0));
         while let Some((bound, node)) = stack.pop() {

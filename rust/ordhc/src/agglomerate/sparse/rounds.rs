@@ -97,12 +97,12 @@ fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option
 struct Pairs {
     /// For each new cluster: the old one of the same name.
     left: Vec<u32>,
-    /// For each new cluster: the old one that it absorbs, or `NOBODY`.
+    /// For each new cluster: the old one that it absorbs, or `NO_CLUSTER`.
     taken: Vec<u32>,
     merged: Vec<(u32, u32)>,
 }
 
-const NOBODY: u32 = u32::MAX;
+const NO_CLUSTER: u32 = u32::MAX;
 
 impl Pairs {
     fn reciprocal(nearest: &[Option<Near>]) -> Self {
@@ -114,7 +114,7 @@ impl Pairs {
                 continue;
             }
             left.push(i as u32);
-            taken.push(other.unwrap_or(NOBODY));
+            taken.push(other.unwrap_or(NO_CLUSTER));
             merged.extend(other.map(|j| (i as u32, j)));
         }
         Self { left, taken, merged }
@@ -130,7 +130,7 @@ impl Pairs {
         for (new, (&i, &j)) in self.left.iter().zip(&self.taken).enumerate() {
             to[i as usize] = (new as u32) << 1;
             let mut size = graph.sizes[i as usize];
-            if j != NOBODY {
+            if j != NO_CLUSTER {
                 to[j as usize] = (new as u32) << 1 | 1;
                 size += graph.sizes[j as usize];
             }
@@ -183,7 +183,7 @@ impl Pairs {
         let (mut start, mut room) = (0, 0);
         for (new, (&i, &j)) in self.left.iter().zip(&self.taken).enumerate() {
             room += graph.row(i as usize).len();
-            room += if j == NOBODY { 0 } else { graph.row(j as usize).len() };
+            room += if j == NO_CLUSTER { 0 } else { graph.row(j as usize).len() };
             if room >= aim || new + 1 == self.left.len() {
                 parts.push((start..new + 1, room));
                 (start, room) = (new + 1, 0);
@@ -216,7 +216,7 @@ impl Writer {
     fn write<K: Summary>(&mut self, pairs: &Pairs, graph: &Graph, to: &[u32], new: usize, out: &mut Vec<Entry>) {
         self.row.clear();
         let (first, second) = (pairs.left[new], pairs.taken[new]);
-        let parts = if second == NOBODY { &[first][..] } else { &[first, second][..] };
+        let parts = if second == NO_CLUSTER { &[first][..] } else { &[first, second][..] };
         for (part, &old) in parts.iter().enumerate() {
             for entry in graph.row(old as usize) {
                 let code = to[entry.cluster as usize];
@@ -240,7 +240,7 @@ impl Writer {
         }
         for &Sum { cluster, count, links, values: [x, y] } in &self.row {
             if K::ALL && !K::MEAN {
-                let other = if pairs.taken[cluster as usize] == NOBODY { 1 } else { 2 };
+                let other = if pairs.taken[cluster as usize] == NO_CLUSTER { 1 } else { 2 };
                 if (links as usize) < parts.len() * other {
                     continue;
                 }
