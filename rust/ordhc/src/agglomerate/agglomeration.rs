@@ -119,7 +119,7 @@ impl Agglomeration<'_> {
     pub fn run_in_place(&self, values: &mut [f64], layout: Layout, kind: Kind) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
         let matrix = Matrix::new(Values::F64(values), layout, kind)?;
-        Task::checked(&matrix, &self.linkage, self.engine, self.initial, monitor)?.dispatch(Input::Lent(values))
+        Task::checked(&matrix, &self.linkage, self.engine, self.initial, monitor)?.dispatch(Input::Mutable(values))
     }
 
     /// Returns the dendrogram of sparse similarities by single, complete or average linkage. Also returns the number of

@@ -61,7 +61,7 @@ pub(super) fn choose<U: Update>(
         }
         if is_auto
             && let (Some(means), Input::Given(matrix)) = (Means::of(rule), input)
-            // The unit keeps squares of dissimilarities from being too small.
+            // Dissimilarities too small to square have no tolerance, so only similarities are checked here.
             && (about.dissimilarity || !matrix.any_below(SMALL))
         {
             return Strategy::Centers(means);
@@ -72,7 +72,7 @@ pub(super) fn choose<U: Update>(
     }
     match (initial, input) {
         (Some(_), _) => Strategy::Initial,
-        (None, Input::Lent(_)) => Strategy::InPlace,
+        (None, Input::Mutable(_)) => Strategy::InPlace,
         (None, Input::Given(_)) if about.n <= task.at_once => Strategy::AtOnce,
         (None, Input::Given(_)) => Strategy::Rounds,
     }

@@ -50,7 +50,7 @@ impl Task<'_> {
     fn run<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Dendrogram> {
         let squared = self.rule.is_squared();
         let (merges, unit) = match input {
-            Input::Lent(values) if self.is_kept::<U>(values) => {
+            Input::Mutable(values) if self.is_kept::<U>(values) => {
                 entered!(in_place_kept);
                 self.merges(update, Input::Given(&Matrix::again(values, self.about)))?
             }
@@ -126,7 +126,7 @@ impl Task<'_> {
             }
             (Strategy::AtOnce, Input::Given(matrix)) => self.at_once(update, matrix, &mut doubts)?,
             (Strategy::Rounds, Input::Given(matrix)) => self.rounds(update, matrix, &mut doubts)?,
-            (Strategy::InPlace, Input::Lent(values)) => self.in_place(update, values, &mut doubts)?,
+            (Strategy::InPlace, Input::Mutable(values)) => self.in_place(update, values, &mut doubts)?,
             (_, input) => {
                 let (initial, reducible) = (self.initial, self.rule.is_reducible());
                 let work =
@@ -178,9 +178,9 @@ impl Task<'_> {
                 let mut leaves = Similarities::of(matrix, squared, self.monitor)?;
                 work(&mut Square::of(update, &mut leaves, (n, self.few), tolerance))
             }
-            Input::Lent(values) => {
+            Input::Mutable(values) => {
                 self.about.condense(values, squared, self.monitor)?;
-                work(&mut CondensedRows::from_similarities(update, Store::Lent(values), n, tolerance))
+                work(&mut CondensedRows::from_similarities(update, Store::Borrowed(values), n, tolerance))
             }
         }
     }
@@ -251,7 +251,7 @@ impl Task<'_> {
         let (n, mut merges) = (self.about.n, Vec::new());
         self.monitor.start((n * n / 2) as u64);
         self.about.condense(values, self.rule.is_squared(), self.monitor)?;
-        let mut rows = CondensedRows::from_similarities(update, Store::Lent(values), n, doubts.tolerance());
+        let mut rows = CondensedRows::from_similarities(update, Store::Borrowed(values), n, doubts.tolerance());
         rows.rounds(None, &mut merges, doubts)?;
         self.chain_on_triangle(update, rows, merges, doubts)
     }

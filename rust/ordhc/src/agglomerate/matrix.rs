@@ -206,7 +206,7 @@ impl<'a> Matrix<'a> {
         }
         if self.facts.negative {
             return Err(Error::Argument(
-                "this linkage squares dissimilarities, and some are negative; dissimilarities must not be negative".into(),
+                "this linkage squares dissimilarities, so they must not be negative, and some are".into(),
             ));
         }
         let least = self.facts.largest * FARTHEST;

@@ -48,7 +48,7 @@ pub(crate) fn merges_along<'a>(
     let mut merges = Vec::with_capacity(edges.len());
     edges.sort_unstable_by(RawMerge::by_similarity);
     if edges.windows(2).all(|pair| pair[0].similarity != pair[1].similarity) {
-        Clusters::all_told(n).join_all(edges, &mut merges, monitor)?;
+        Clusters::without_lookup(n).join_all(edges, &mut merges, monitor)?;
         return Ok(merges);
     }
     Clusters::along_tree(n, similarity, space).join_all(edges, &mut merges, monitor)?;
@@ -59,7 +59,7 @@ pub(crate) fn merges_along<'a>(
 /// if several clusters are left after `PASSES` passes.
 fn in_passes(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
-    let mut clusters = Clusters::all_told(n);
+    let mut clusters = Clusters::without_lookup(n);
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
     for _ in 0..PASSES {
         let Some(pairs) = most_similar(matrix, &clusters.names(), monitor)? else { return Ok(None) };

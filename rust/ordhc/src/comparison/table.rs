@@ -26,7 +26,7 @@ pub enum Columns {
 /// Options of [`parse_table`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableOptions {
-    /// Which columns contain leaves.
+    /// The columns that contain leaves.
     pub columns: Columns,
     /// The known sets of names for the columns of leaves, in order.
     pub known: Vec<Vec<String>>,

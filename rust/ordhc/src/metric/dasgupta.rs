@@ -160,7 +160,7 @@ fn sum(tree: &Topology, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor)
 }
 
 fn too_large(range: &str) -> Error {
-    Error::Argument(format!("the sum of similarities times numbers of leaves overflows {range}; rescale the similarities"))
+    Error::Argument(format!("the sum of similarities times numbers of leaves overflows {range}; rescale them"))
 }
 
 impl Dasgupta {

@@ -37,7 +37,7 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
 /// cluster.
 const PATIENCE: usize = 8;
 /// A round searches only for one in this number of candidates: those with the largest bounds. Then fewer clusters must
-/// be searched for again. But a round searches for at least `SMALL` candidates, if there are so many.
+/// be searched for again. But a round searches for at least `SMALL` candidates, if there are enough.
 const SHARE: usize = 8;
 const SMALL: usize = 64;
 
@@ -55,7 +55,7 @@ struct Rounds<'m> {
     monitor: &'m Monitor,
 }
 
-/// What is known about the nearest neighbour of a cluster.
+/// The nearest neighbour of a cluster, or a bound if it is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Nearest {
     /// The neighbour is unknown. `most` is an upper bound of its value. `new` is true if the cluster was not searched
