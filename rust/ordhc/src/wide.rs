@@ -13,9 +13,9 @@
 
 /// Runs a block in the version that is compiled for the current processor. A `return` inside returns from the block.
 ///
-/// `wide!(simd => block)` is for explicit vectors: in the block, `simd` is the instance of `fearless_simd::Simd` for the
-/// processor. Without explicit vectors, the compiler mostly uses the narrowest vectors for loops over several lanes,
-/// unless the loop is a plain map.
+/// `wide!(simd => block)` is for explicit vectors: in the block, `simd` is the instance of `fearless_simd::Simd` for
+/// the processor. Without explicit vectors, the compiler mostly uses the narrowest vectors for loops over several
+/// lanes, unless the loop is a plain map.
 macro_rules! wide {
     ($simd:ident => $work:expr) => {{
         let level = fearless_simd::Level::new();

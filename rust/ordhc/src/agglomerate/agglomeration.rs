@@ -100,9 +100,9 @@ impl Agglomeration<'_> {
 
     /// Returns the dendrogram of a matrix, and overwrites the values of the matrix, which are undefined afterwards.
     ///
-    /// For large inputs and reducible linkages, only O(n) more memory is needed. But the input is copied if ties may have
-    /// to be decided from the input again. This is so for linkages that round, if there are fewer than 1,500 leaves or
-    /// repeated values.
+    /// For large inputs and reducible linkages, only O(n) more memory is needed. But the input is copied if ties may
+    /// have to be decided from the input again. This is so for linkages that round, if there are fewer than 1,500
+    /// leaves or repeated values.
     ///
     /// # Errors
     /// The errors of [`Matrix::new`] and [`run`](Self::run).
@@ -155,8 +155,8 @@ impl Agglomeration<'_> {
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<F>> {
-    /// Returns an agglomeration by a row update: for each merge, `update` is called once and writes the row of the merged
-    /// cluster.
+    /// Returns an agglomeration by a row update: for each merge, `update` is called once and writes the row of the
+    /// merged cluster.
     ///
     /// ```
     /// use ordhc::agglomerate::{Agglomeration, Layout, Matrix, RowMerge, Values};

@@ -137,8 +137,8 @@ impl Clusters {
         Ok(certain)
     }
 
-    /// Does the same as [`join`](Self::join), for a block of rows and columns above the diagonal and the same block below
-    /// the diagonal.
+    /// Does the same as [`join`](Self::join), for a block of rows and columns above the diagonal and the same block
+    /// below the diagonal.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
         let side = stride(self.names.len());

@@ -1,8 +1,8 @@
 //! Centroid and median linkage. Similarities are computed from sums over pairs, and the nearest pair merges first.
 //!
-//! The similarity of clusters i and k is `t w_i w_k - g_i - g_k`. Here t is the sum over the pairs between the clusters,
-//! w is the weight of a cluster, and g is the mean within a cluster. All of these are sums of input values without
-//! cancellation. So errors don't grow from merge to merge, and sums of integers are exact.
+//! The similarity of clusters i and k is `t w_i w_k - g_i - g_k`. Here t is the sum over the pairs between the
+//! clusters, w is the weight of a cluster, and g is the mean within a cluster. All of these are sums of input values
+//! without cancellation. So errors don't grow from merge to merge, and sums of integers are exact.
 
 mod rows;
 
@@ -220,8 +220,8 @@ impl<'a> Search<'a> {
         self.doubts.computed_key(&self.merges, i, k, rounded)
     }
 
-    /// Returns the key of the similarity of the clusters at two positions, or NaN if the error of the similarity makes the
-    /// key uncertain.
+    /// Returns the key of the similarity of the clusters at two positions, or NaN if the error of the similarity makes
+    /// the key uncertain.
     #[inline(always)]
     fn certain_key(&self, i: usize, k: usize, similarity: f64) -> f64 {
         if self.rows.sizes[i] == 1.0 && self.rows.sizes[k] == 1.0 {

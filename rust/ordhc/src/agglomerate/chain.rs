@@ -8,8 +8,8 @@ use crate::tree::RawMerge;
 /// The initial capacity of the stack, which is enough for most chains.
 const STACK: usize = 64;
 
-/// A chain of clusters, in which each cluster is the nearest of the cluster before it. The chain grows until its last two
-/// clusters are a reciprocal pair, which merges.
+/// A chain of clusters, in which each cluster is the nearest of the cluster before it. The chain grows until its last
+/// two clusters are a reciprocal pair, which merges.
 ///
 /// The chain can be continued on another [`Linkage`] with the same clusters.
 pub(crate) struct Chain {
@@ -69,9 +69,9 @@ impl Chain {
 
     /// Merges until `until` clusters are left.
     ///
-    /// Among equally near clusters, the cluster with the smallest leaf is the nearest. So the chain has no cycles, unless
-    /// rounding makes the similarity of two clusters depend on their order. In this case, the last two clusters merge
-    /// when the chain returns to itself. `doubts` decides comparisons that rounding errors could decide.
+    /// Among equally near clusters, the cluster with the smallest leaf is the nearest. So the chain has no cycles,
+    /// unless rounding makes the similarity of two clusters depend on their order. In this case, the last two clusters
+    /// merge when the chain returns to itself. `doubts` decides comparisons that rounding errors could decide.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
         self.run_on(linkage, until, doubts)
     }

@@ -78,9 +78,9 @@ pub(super) fn choose<U: Update>(
     }
 }
 
-/// Returns the merges of `n` leaves with equal similarities, in O(n). By the rule for ties, the first cluster merges with
-/// one leaf after the other. Returns `None` if the linkage makes the cluster farther from a leaf than leaves are from each
-/// other, because other pairs then merge first.
+/// Returns the merges of `n` leaves with equal similarities, in O(n). By the rule for ties, the first cluster merges
+/// with one leaf after the other. Returns `None` if the linkage makes the cluster farther from a leaf than leaves are
+/// from each other, because other pairs then merge first.
 ///
 /// Most linkages don't do so for dissimilarities: heights stay equal, or fall (centroid, median).
 fn equal<U: Update>(update: &U, n: usize, similarity: f64, tolerance: Tolerance) -> Option<Vec<RawMerge>> {

@@ -1,5 +1,5 @@
-//! Decides comparisons of similarities that rounding errors could decide wrongly (doubts). The few similarities in doubt
-//! are computed again from the leaves of their clusters, in about twice the precision of floats.
+//! Decides comparisons of similarities that rounding errors could decide wrongly (doubts). The few similarities in
+//! doubt are computed again from the leaves of their clusters, in about twice the precision of floats.
 
 use std::collections::HashMap;
 
@@ -216,7 +216,8 @@ impl<'a> Doubts<'a> {
         Ok(are_tied)
     }
 
-    /// Returns the key of the similarity of merge `at`. `merges` contain all merges before `at`, and possibly later ones.
+    /// Returns the key of the similarity of merge `at`. `merges` contain all merges before `at`, and possibly later
+    /// ones.
     pub(crate) fn key_of_merge(&mut self, merges: &[RawMerge], at: usize) -> Result<f64> {
         let Some(source) = self.source else {
             self.open = true;
@@ -385,8 +386,8 @@ impl<'a> Doubts<'a> {
         Ok(self.inside.get(&node).copied().unwrap_or(Precise::from(0.0)))
     }
 
-    /// Returns zero if a value is smaller than its error, and the error is far below all input values. Otherwise, returns
-    /// the value.
+    /// Returns zero if a value is smaller than its error, and the error is far below all input values. Otherwise,
+    /// returns the value.
     fn or_zero(&mut self, x: Precise) -> Result<Precise> {
         let nothing = x.error() > 0.0 && x.float().abs() <= x.error() && x.error() < self.zero()?;
         Ok(if nothing { Precise::from(0.0) } else { x })

@@ -2,9 +2,9 @@
 //! result.
 //!
 //! A merged cluster is never closer to another cluster than both parts were. So the largest similarity between a
-//! cluster's leaves and leaves outside of its group is a bound: the cluster is not closer to any cluster outside. If two
-//! clusters of a group are each other's nearest in the group, and nearer than this bound, they are reciprocal among all
-//! clusters.
+//! cluster's leaves and leaves outside of its group is a bound: the cluster is not closer to any cluster outside. If
+//! two clusters of a group are each other's nearest in the group, and nearer than this bound, they are reciprocal among
+//! all clusters.
 
 use std::sync::Mutex;
 
@@ -34,7 +34,8 @@ const LITTLE: usize = 2;
 /// The clusters that are left with their similarities, and the merges so far.
 type Rest = (Similarities<'static>, Vec<RawMerge>);
 
-/// Returns the clusters and merges after merging within groups. Returns `None` if there are no groups that are far apart.
+/// Returns the clusters and merges after merging within groups. Returns `None` if there are no groups that are far
+/// apart.
 pub(super) fn after_groups<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -103,8 +104,8 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     Ok(Some((Similarities { values, names, sizes }, merges)))
 }
 
-/// Returns the merges within groups that leaves outside cannot affect. Each cluster is made before it is merged. `of` is
-/// the group of each leaf.
+/// Returns the merges within groups that leaves outside cannot affect. Each cluster is made before it is merged. `of`
+/// is the group of each leaf.
 fn merges_within<U: Update>(
     task: &Task<'_>,
     update: &U,

@@ -69,8 +69,8 @@ impl Task<'_> {
         })
     }
 
-    /// Returns true if the memory of the caller is not overwritten, because the input may be needed again. This is so if
-    /// rounding could decide ties. For few leaves, a copy is always used unless values are exact.
+    /// Returns true if the memory of the caller is not overwritten, because the input may be needed again. This is so
+    /// if rounding could decide ties. For few leaves, a copy is always used unless values are exact.
     fn is_kept<U: Update>(&self, values: &[f64]) -> bool {
         const SAMPLE: usize = 1000;
         if U::EXACT || self.about.n < AT_ONCE {
@@ -290,8 +290,8 @@ impl Task<'_> {
 }
 
 /// Returns the merges of clusters, which are named by position. `sizes` are their numbers of leaves. `write` writes
-/// their similarities to a square whose rows start at multiples of a stride, with minus infinity on the diagonal. Doubts
-/// are left open.
+/// their similarities to a square whose rows start at multiples of a stride, with minus infinity on the diagonal.
+/// Doubts are left open.
 pub(crate) fn linkage_of_clusters(
     rule: &Rule,
     sizes: Vec<f64>,

@@ -127,8 +127,8 @@ impl<'a> Matrix<'a> {
         f64::MAX / (n as f64 * n as f64)
     }
 
-    /// Returns a condensed matrix, and checks only its number of values. The code that reads the values must check them.
-    /// The matrix counts as symmetric. No other properties are known.
+    /// Returns a condensed matrix, and checks only its number of values. The code that reads the values must check
+    /// them. The matrix counts as symmetric. No other properties are known.
     pub(crate) fn unread(values: Values<'a>) -> Result<Self> {
         let n = Triangle::of_pairs(with_values!(values, slice => slice.len()))?.n_leaves();
         check_n_leaves(n)?;
@@ -197,8 +197,8 @@ impl<'a> Matrix<'a> {
         if self.facts.largest > 0.0 { self.facts.largest.log2().floor() as i32 } else { 0 }
     }
 
-    /// Returns the properties of the matrix. If the rule squares dissimilarities, the unit is chosen so that the largest
-    /// dissimilarity can be squared.
+    /// Returns the properties of the matrix. If the rule squares dissimilarities, the unit is chosen so that the
+    /// largest dissimilarity can be squared.
     pub(super) fn for_rule(&self, rule: &Rule) -> Result<About> {
         let (mut about, exponent) = (self.about(), self.exponent());
         if !self.dissimilarity || !rule.is_squared() {

@@ -6,11 +6,12 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
 
-/// Returns the dendrogram of a linkage. Merges the most similar pair until one cluster is left, in the same order as the
-/// naive engine.
+/// Returns the dendrogram of a linkage. Merges the most similar pair until one cluster is left, in the same order as
+/// the naive engine.
 ///
-/// The nearest neighbour of every cluster is cached. If a merge removes a nearest neighbour, the old similarity stays in
-/// the cache as an upper bound. A new nearest neighbour is searched only when this bound is the largest of all clusters.
+/// The nearest neighbour of every cluster is cached. If a merge removes a nearest neighbour, the old similarity stays
+/// in the cache as an upper bound. A new nearest neighbour is searched only when this bound is the largest of all
+/// clusters.
 ///
 /// # Errors
 /// The errors of the linkage; [`crate::Error::Interrupted`].
@@ -120,8 +121,8 @@ fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) ->
     Ok(Cached::new(nearest, linkage.tolerance()))
 }
 
-/// Returns the most similar pair, and true if rounding errors could make another pair the most similar. Searches for new
-/// nearest neighbours where an upper bound could hide the pair.
+/// Returns the most similar pair, and true if rounding errors could make another pair the most similar. Searches for
+/// new nearest neighbours where an upper bound could hide the pair.
 fn largest(
     linkage: &mut dyn Linkage,
     active: &[usize],

@@ -1,5 +1,5 @@
-//! Reads a matrix as similarities: rows, columns, or the whole matrix. If a matrix may be overwritten, its memory becomes
-//! the working matrix.
+//! Reads a matrix as similarities: rows, columns, or the whole matrix. If a matrix may be overwritten, its memory
+//! becomes the working matrix.
 
 use std::ops::Range;
 

@@ -84,8 +84,8 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
     Ok(())
 }
 
-/// The slots that merge in a round: mostly disjoint pairs `i < j`. If many slots are equally near, larger groups merge as
-/// well: the first slot of a group absorbs the other slots one after the other.
+/// The slots that merge in a round: mostly disjoint pairs `i < j`. If many slots are equally near, larger groups merge
+/// as well: the first slot of a group absorbs the other slots one after the other.
 pub(super) struct Pairs {
     /// The old slot of each new slot.
     left: Vec<u32>,
@@ -111,8 +111,8 @@ impl Pairs {
         Ok(Self::grouped(&ties.groups()))
     }
 
-    /// Returns the merges of groups of slots. The groups are ordered by their first slots. A slot that is not merged is a
-    /// group of its own.
+    /// Returns the merges of groups of slots. The groups are ordered by their first slots. A slot that is not merged is
+    /// a group of its own.
     fn grouped(groups: &[Vec<u32>]) -> Self {
         let left = groups.iter().map(|group| group[0]).collect();
         let merged = (0..).zip(groups).flat_map(|(slot, group)| group[1..].iter().map(move |&j| (slot, j)));
@@ -192,9 +192,9 @@ impl<U: Update> Round<'_, U> {
         Ok(Self::found(workers))
     }
 
-    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the triangle of `k` slots. A row
-    /// and later rows don't need the memory before the row, so new rows are written there. While this memory is small,
-    /// rows are first written to `spare`.
+    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the triangle of `k` slots. A
+    /// row and later rows don't need the memory before the row, so new rows are written there. While this memory is
+    /// small, rows are first written to `spare`.
     pub(super) fn run_in_place(
         &self,
         k: usize,

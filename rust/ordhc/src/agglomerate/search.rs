@@ -120,8 +120,8 @@ fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
-/// Returns the nearest slot of a row, which is the first slot with the largest similarity. Returns `None` if the largest
-/// similarity is not above `bar`.
+/// Returns the nearest slot of a row, which is the first slot with the largest similarity. Returns `None` if the
+/// largest similarity is not above `bar`.
 #[inline(always)]
 fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
     // Use a few blocks, so that mostly only one block is read again.

@@ -55,8 +55,8 @@ pub(crate) fn merges_along<'a>(
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
 }
 
-/// Returns the merges, such that each cluster is made before it is merged. Returns `None` if too many pairs are tied, or
-/// if several clusters are left after `PASSES` passes.
+/// Returns the merges, such that each cluster is made before it is merged. Returns `None` if too many pairs are tied,
+/// or if several clusters are left after `PASSES` passes.
 fn in_passes(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
     let mut clusters = Clusters::without_lookup(n);

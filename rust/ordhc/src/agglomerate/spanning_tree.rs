@@ -70,8 +70,8 @@ pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -
     }
 }
 
-/// Returns a threshold of the similarity. About [`AIM`] pairs per leaf, of different clusters, are estimated to reach it.
-/// If too many pairs are tied at this similarity, returns the next larger one, or `None` if there is none.
+/// Returns a threshold of the similarity. About [`AIM`] pairs per leaf, of different clusters, are estimated to reach
+/// it. If too many pairs are tied at this similarity, returns the next larger one, or `None` if there is none.
 fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     let n = matrix.n_leaves();
     let mut sizes = vec![0u64; n];
@@ -104,8 +104,8 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     sample.into_iter().filter(|&x| x > wanted).min_by(f64::total_cmp)
 }
 
-/// Returns all pairs of leaves of different clusters whose similarity is at least the threshold. Returns `None` if there
-/// are too many.
+/// Returns all pairs of leaves of different clusters whose similarity is at least the threshold. Returns `None` if
+/// there are too many.
 fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     const LANES: usize = 16;
     let n = matrix.n_leaves();

@@ -3,8 +3,8 @@
 //! How the other rows are updated depends on their length:
 //!
 //! * short rows are updated at each merge;
-//! * rows of up to [`FEW`] clusters are updated when they are next read. They copy the values of merged clusters from the
-//!   rows of these clusters, because the square is in a core's cache;
+//! * rows of up to [`FEW`] clusters are updated when they are next read. They copy the values of merged clusters from
+//!   the rows of these clusters, because the square is in a core's cache;
 //! * longer rows are also updated when they are next read. They compute the values of merged clusters again from their
 //!   own values, which are read sequentially.
 
@@ -34,12 +34,12 @@ pub(super) const FEW: usize = 1500;
 const BLOCK: usize = 8;
 /// Squares with fewer positions are not packed.
 const PACK_FROM: usize = 64;
-/// Rows of at most this number of values are updated at each merge. If a row wrote single values just before it is read,
-/// reading whole vectors would stall, because there is no store-to-load forwarding.
+/// Rows of at most this number of values are updated at each merge. If a row wrote single values just before it is
+/// read, reading whole vectors would stall, because there is no store-to-load forwarding.
 const AT_ONCE: usize = 128;
 
-/// Clusters, and memory that begins with their similarities. Rows start at multiples of the [`stride`]. The similarity of
-/// a cluster with itself is minus infinity.
+/// Clusters, and memory that begins with their similarities. Rows start at multiples of the [`stride`]. The similarity
+/// of a cluster with itself is minus infinity.
 pub(super) struct Similarities<'a> {
     pub(super) values: Store<'a>,
     /// For each position: the smallest leaf of the cluster. Ascending.
@@ -115,8 +115,8 @@ impl<'a, U: Update> Square<'a, U> {
         vec![0.0; stride(n) * padded(n)]
     }
 
-    /// Returns the square of leaves. `values` is memory from [`room`](Self::room), to which the similarities are written.
-    /// Rows of up to `few` clusters copy values from other rows.
+    /// Returns the square of leaves. `values` is memory from [`room`](Self::room), to which the similarities are
+    /// written. Rows of up to `few` clusters copy values from other rows.
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -384,8 +384,8 @@ impl<'a, U: Update> Square<'a, U> {
     }
 }
 
-/// Applies missed merges to the rows at the positions `kept`, and packs these rows. Uses several threads if `is_much` is
-/// true. Returns the new stride.
+/// Applies missed merges to the rows at the positions `kept`, and packs these rows. Uses several threads if `is_much`
+/// is true. Returns the new stride.
 pub(super) fn packed(
     values: &mut [f64],
     old: usize,
@@ -439,9 +439,9 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
     x + f64x8::load_array_ref(simd, gone)
 }
 
-/// Returns the nearer one of `near` and `another`, or the first one if they are equally near. `are_leaves` is true if all
-/// three clusters are leaves. `certain` caches [`Tolerance::certain`] of the nearest similarity: another cluster with
-/// this similarity is equally near, but later.
+/// Returns the nearer one of `near` and `another`, or the first one if they are equally near. `are_leaves` is true if
+/// all three clusters are leaves. `certain` caches [`Tolerance::certain`] of the nearest similarity: another cluster
+/// with this similarity is equally near, but later.
 #[inline(never)]
 fn consider(
     mut near: Nearest,

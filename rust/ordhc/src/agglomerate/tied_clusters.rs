@@ -45,8 +45,8 @@ impl<'a> Clusters<'a> {
         Self { leaves: UnionFind::new(n), lookup: None, places: vec![NONE; n] }
     }
 
-    /// Returns clusters of single leaves, for the edges of a spanning tree. Other tied pairs are found by comparing pairs,
-    /// or in `space`.
+    /// Returns clusters of single leaves, for the edges of a spanning tree. Other tied pairs are found by comparing
+    /// pairs, or in `space`.
     pub(super) fn along_tree(n: usize, similarity: &'a dyn Fn(u32, u32) -> f64, space: Option<Space<'a>>) -> Self {
         entered!(tied_clusters);
         let members = (0..n as u32).map(|leaf| vec![leaf]).collect();
@@ -231,8 +231,8 @@ impl Level {
         groups
     }
 
-    /// Returns the merges of a connected group. The first cluster repeatedly absorbs the first cluster that is tied with
-    /// it. `known` marks the positions that are absorbed, or known to be tied.
+    /// Returns the merges of a connected group. The first cluster repeatedly absorbs the first cluster that is tied
+    /// with it. `known` marks the positions that are absorbed, or known to be tied.
     fn grow(
         &self,
         group: &[u32],
@@ -281,8 +281,8 @@ impl Level {
     }
 }
 
-/// The clusters of a group that are not known to be tied with the growing cluster. Each is compared at most once with each
-/// leaf of the growing cluster, and only if it comes before all clusters that are known to be tied.
+/// The clusters of a group that are not known to be tied with the growing cluster. Each is compared at most once with
+/// each leaf of the growing cluster, and only if it comes before all clusters that are known to be tied.
 struct Apart<'g> {
     group: &'g [u32],
     /// For each index in the group: the index of the next cluster that may be apart. Index 0 is the growing cluster.

@@ -1,8 +1,8 @@
 //! Finds the merges of one round if many clusters are equally near.
 //!
-//! With many ties, few pairs are reciprocal, because the first leaves are the nearest of all other leaves. But whole groups
-//! of tied clusters can merge without computing new similarities: a merged cluster is as close to a third cluster as its
-//! closest part only if all its parts are equally close.
+//! With many ties, few pairs are reciprocal, because the first leaves are the nearest of all other leaves. But whole
+//! groups of tied clusters can merge without computing new similarities: a merged cluster is as close to a third
+//! cluster as its closest part only if all its parts are equally close.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -81,8 +81,8 @@ impl Ties {
                             if !any {
                                 continue;
                             }
-                            // These have a bit for each lane: for values that may be tied, and for values that certainly
-                            // are.
+                            // These have a bit for each lane: for values that may be tied, and for values that
+                            // certainly are.
                             let (mut by_row, mut by_column) = (0u64, 0u64);
                             let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
                             let first = i + 1 + at * LANES;
@@ -124,9 +124,9 @@ impl Ties {
         &bits[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// Returns groups of all slots, ordered by their first slots. The first slot of a group absorbs, one after the other,
-    /// the first slot that is tied with the whole group. A group ends when this slot must wait for an earlier group, or has
-    /// a nearer slot.
+    /// Returns groups of all slots, ordered by their first slots. The first slot of a group absorbs, one after the
+    /// other, the first slot that is tied with the whole group. A group ends when this slot must wait for an earlier
+    /// group, or has a nearer slot.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
         // `apart` are the slots in no group yet. `free` are the slots that need not wait for an earlier group.
         let mut apart = vec![u64::MAX; self.stride];

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 /// A tolerance: similarities count as equal if their keys are equal. A key is a rounded similarity.
 ///
 /// Keys have 36 significant bits. The relative difference of two neighbouring keys is about 2e-11. Each similarity is
-/// rounded by itself, so equality is transitive. A number with few binary digits equals its key, and small rounding errors
-/// of computations do not change the key. Errors matter only if a similarity is nearly halfway between two keys. A
-/// comparison is then in doubt, and the similarities are computed with more digits.
+/// rounded by itself, so equality is transitive. A number with few binary digits equals its key, and small rounding
+/// errors of computations do not change the key. Errors matter only if a similarity is nearly halfway between two keys.
+/// A comparison is then in doubt, and the similarities are computed with more digits.
 ///
 /// ```
 /// use ordhc::agglomerate::Tolerance;
@@ -49,8 +49,8 @@ impl Tolerance {
     /// The tolerance by which numbers with the same key count as equal. Errors of similarities are taken as zero.
     pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0, of_leaves: f64::INFINITY, given: false };
 
-    /// Returns the tolerance by which numbers with the same key count as equal. The error of a number is at most `relative`
-    /// times the number, plus `absolute`.
+    /// Returns the tolerance by which numbers with the same key count as equal. The error of a number is at most
+    /// `relative` times the number, plus `absolute`.
     pub(crate) fn rounded(relative: f64, absolute: f64) -> Self {
         Self { relative, absolute, ..Self::GRID }
     }
@@ -62,8 +62,8 @@ impl Tolerance {
     }
 
     /// Returns the tolerance for similarities of two leaves. Identical similarities of leaves are certainly equal. This
-    /// holds for squares as well: if the squares of two numbers round to the same float, the numbers differ by no more than
-    /// rounding.
+    /// holds for squares as well: if the squares of two numbers round to the same float, the numbers differ by no more
+    /// than rounding.
     pub(crate) fn of_leaves(self) -> Self {
         match self.exact || self.has_no_errors() || self.of_leaves > self.relative {
             true => self,
@@ -123,9 +123,9 @@ impl Tolerance {
         self.relative == 0.0 && self.absolute == 0.0
     }
 
-    /// Compares two similarities. Also returns true if the result is in doubt. This is so if rounding errors could change
-    /// the result, or if the similarities are nearly but not exactly equal: only the order of merges of the naive engine
-    /// is then right.
+    /// Compares two similarities. Also returns true if the result is in doubt. This is so if rounding errors could
+    /// change the result, or if the similarities are nearly but not exactly equal: only the order of merges of the
+    /// naive engine is then right.
     pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
         let (order, doubtful) = self.compare_keys(a, b);
         if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {
@@ -137,8 +137,8 @@ impl Tolerance {
         (order, unequal && (a - b).abs() <= near)
     }
 
-    /// Compares the keys of two similarities. Also returns true if rounding errors could change the result. This suffices
-    /// to order known merges.
+    /// Compares the keys of two similarities. Also returns true if rounding errors could change the result. This
+    /// suffices to order known merges.
     pub(crate) fn compare_keys(self, a: f64, b: f64) -> (Ordering, bool) {
         let order = self.key(a).partial_cmp(&self.key(b)).unwrap_or(Ordering::Equal);
         if self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() || self.given && a == b {

@@ -168,15 +168,16 @@ struct Reader<'a> {
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
-    /// A cache of codes: for each [`slot`], the code of the last text with this slot. Most names are found here, without
-    /// the slow hash of `codes`.
+    /// A cache of codes: for each [`slot`], the code of the last text with this slot. Most names are found here,
+    /// without the slow hash of `codes`.
     recent: Vec<usize>,
 }
 
 /// The number of slots of [`Coder::recent`], a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// Returns the slot of a text in [`Coder::recent`], by a fast hash. Texts with the same slot are still found in the map.
+/// Returns the slot of a text in [`Coder::recent`], by a fast hash. Texts with the same slot are still found in the
+/// map.
 fn slot(text: &[u8]) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = text.as_chunks::<8>();

@@ -82,8 +82,8 @@ pub(crate) trait Update: Sync {
     /// True if no value is rounded, so that ties are exact.
     const EXACT: bool = false;
 
-    /// How the value of two clusters follows from the values of all pairs of their members. `None` if the value does not
-    /// follow from them.
+    /// How the value of two clusters follows from the values of all pairs of their members. `None` if the value does
+    /// not follow from them.
     const BETWEEN: Option<Between> = None;
 
     /// Prepares the merge of clusters of sizes `n_i`, `n_j` with value `x_ij`.

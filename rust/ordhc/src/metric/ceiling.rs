@@ -1,4 +1,5 @@
-//! The noise ceiling: bounds of the share of answers that a tree can satisfy, from questions that were asked repeatedly.
+//! The noise ceiling: bounds of the share of answers that a tree can satisfy, from questions that were asked
+//! repeatedly.
 
 use std::ops::Range;
 

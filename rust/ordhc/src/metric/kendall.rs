@@ -204,8 +204,8 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Counts pairs for a leaf. For each position in the outer tree, `row` has the depth in the inner tree of the LCA of
-    /// the leaf and the leaf at this position.
+    /// Counts pairs for a leaf. For each position in the outer tree, `row` has the depth in the inner tree of the LCA
+    /// of the leaf and the leaf at this position.
     fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
         let inner_ties = self.classify(inner, leaf);
         let class_of_depth = std::mem::take(&mut self.class_of_depth);

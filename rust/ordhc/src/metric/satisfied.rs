@@ -44,8 +44,8 @@ impl Satisfied {
 /// A tree agrees with a triplet (i, j, k) if i and j join before k joins them, and disagrees if i and k join first. The
 /// tree leaves the triplet open if j and k join first, or if all three join at one node.
 ///
-/// A tree agrees with a quadruplet (i, j, k, l) if the LCA of (i, j) is below the LCA of (k, l), or in another branch at
-/// a closer height. A tree without heights leaves a quadruplet open if the LCAs are in different branches.
+/// A tree agrees with a quadruplet (i, j, k, l) if the LCA of (i, j) is below the LCA of (k, l), or in another branch
+/// at a closer height. A tree without heights leaves a quadruplet open if the LCAs are in different branches.
 ///
 /// # Errors
 /// Comparisons and a tree with different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -153,8 +153,8 @@ impl Judge {
         }
     }
 
-    /// Returns 1 if node `first` is below the later node `second`. For nodes in different branches, returns 1 if `first`
-    /// is at a closer height, -1 if it is at a farther height, and 0 for equal heights or without heights.
+    /// Returns 1 if node `first` is below the later node `second`. For nodes in different branches, returns 1 if
+    /// `first` is at a closer height, -1 if it is at a farther height, and 0 for equal heights or without heights.
     fn earlier(&self, first: usize, second: usize) -> i8 {
         if self.lca.holds(second, first) {
             return 1;

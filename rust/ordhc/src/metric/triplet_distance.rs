@@ -105,8 +105,8 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: Option<&Monitor>) -
     Ok(TripletCounts::new(n as u64, same, different, [resolved(a), resolved(b)]))
 }
 
-/// One of the two sweeps up each heavy path of the first tree. At each node, a sweep counts sets of two leaves below one
-/// child (red) and one leaf below another child (blue).
+/// One of the two sweeps up each heavy path of the first tree. At each node, a sweep counts sets of two leaves below
+/// one child (red) and one leaf below another child (blue).
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sweep {
     /// The heavy child's leaves are red.

@@ -16,10 +16,10 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 ///
 /// Let x(ij;kl) be the weight of answers that i and j are closer than k and l, less the weight of opposite answers. The
 /// preference of a pair {p, q} of clusters over {r, s} is the mean of x(ij;kl) over their leaves i, j, k, l. 4-AL
-/// merges the pair with the largest mean preference over all ordered pairs (r, s) of different clusters. 3-AL merges the
-/// pair with the largest mean of "p is closer to q than to r" and "q is closer to p than to r" over all other clusters
-/// r. See equations 4 to 7 of the paper; equations 5 and 7 define the heights. When two clusters are left, 3-AL has
-/// nothing to compare, and the height is 0.
+/// merges the pair with the largest mean preference over all ordered pairs (r, s) of different clusters. 3-AL merges
+/// the pair with the largest mean of "p is closer to q than to r" and "q is closer to p than to r" over all other
+/// clusters r. See equations 4 to 7 of the paper; equations 5 and 7 define the heights. When two clusters are left,
+/// 3-AL has nothing to compare, and the height is 0.
 ///
 /// `initial` are the clusters to start from. In the tree, the leaves of each initial cluster merge one by one, at the
 /// height of the closest merge after it. Preferences are ties if they differ from the largest one by at most 1e-12,

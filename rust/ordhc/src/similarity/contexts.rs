@@ -1,5 +1,5 @@
-//! Kernels as sums of products over contexts. An answer makes statements: +1 or -1 about an item in a context. Two items
-//! are similar if answers make the same statements about both in many contexts.
+//! Kernels as sums of products over contexts. An answer makes statements: +1 or -1 about an item in a context. Two
+//! items are similar if answers make the same statements about both in many contexts.
 
 use std::ops::Range;
 
@@ -58,8 +58,8 @@ pub(super) struct Said {
     pub(super) sign: i8,
 }
 
-/// Returns the unnormalized kernel of the answers' statements. Contexts are numbers in `0..n_contexts`, and `say` returns
-/// the statements of an answer.
+/// Returns the unnormalized kernel of the answers' statements. Contexts are numbers in `0..n_contexts`, and `say`
+/// returns the statements of an answer.
 pub(super) fn sum_products<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     n_contexts: u64,

@@ -1,9 +1,9 @@
 //! Kernels that compare leaves by their answers: MulK3 and MulK4.
 //!
-//! Both are sums of products over *contexts*. An answer makes a statement: +1 or -1 about an item in a context. Two items
-//! are similar if answers make the same statements about both in many contexts. In MulK3, the context is a pair {k, l},
-//! and the item is the anchor. In MulK4, the context is a pair {k, l} and a leaf r. The item is then the other leaf i of
-//! the pair {i, r} that was compared with {k, l}.
+//! Both are sums of products over *contexts*. An answer makes a statement: +1 or -1 about an item in a context. Two
+//! items are similar if answers make the same statements about both in many contexts. In MulK3, the context is a pair
+//! {k, l}, and the item is the anchor. In MulK4, the context is a pair {k, l} and a leaf r. The item is then the other
+//! leaf i of the pair {i, r} that was compared with {k, l}.
 
 use super::condensed::condensed_len;
 use super::contexts::{Said, sum_products};
@@ -85,8 +85,8 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalization: Normalization, monito
 /// Returns MulK4: `K_ij` is the sum over r other than i, j and over pairs {k, l} of `x(ir;kl) x(jr;kl)`.
 ///
 /// `x(ir;kl)` is the weight of "i and r are closer than k and l" minus the weight of the opposite. The kernel 4K of
-/// Ghoshdastidar, Perrot & von Luxburg 2019 (equation 3) is MulK4 plus twice AddS4. The reason is that 4K includes r = i
-/// and r = j, and takes a leaf as infinitely similar to itself.
+/// Ghoshdastidar, Perrot & von Luxburg 2019 (equation 3) is MulK4 plus twice AddS4. The reason is that 4K includes r =
+/// i and r = j, and takes a leaf as infinitely similar to itself.
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).

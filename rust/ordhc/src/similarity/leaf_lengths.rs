@@ -14,8 +14,8 @@ use crate::parallel;
 /// a normal prior around 0. The variance of the prior is estimated by empirical Bayes (MacKay 1992), starting from 1. A
 /// weight is a number of answers.
 ///
-/// All lengths are 0 if leaves differ no more than by chance. Leaves differ more than by chance if the sum of the squares
-/// of (times near - times far) exceeds its expectation under coin flips by three standard deviations.
+/// All lengths are 0 if leaves differ no more than by chance. Leaves differ more than by chance if the sum of the
+/// squares of (times near - times far) exceeds its expectation under coin flips by three standard deviations.
 ///
 /// The regression takes a few hundred passes. The time of a pass is linear in the number of comparisons. For triplets,
 /// it is linear in the number of different pairs of a near and a far leaf. The result does not depend on the number of
@@ -82,8 +82,8 @@ const STEPS: usize = 50;
 /// Conjugate gradients stop when the residual is below this share of the gradient, or after this number of steps.
 const REMAINDER: f64 = 1e-10;
 const CONJUGATE_STEPS: usize = 300;
-/// Terms are summed in at most this number of parts, with at least this number of terms each. The parts do not depend on
-/// the number of threads.
+/// Terms are summed in at most this number of parts, with at least this number of terms each. The parts do not depend
+/// on the number of threads.
 const PARTS: usize = 16;
 const PART: usize = 1 << 14;
 struct Work<'a> {

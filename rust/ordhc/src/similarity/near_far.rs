@@ -46,7 +46,8 @@ const CELLS: usize = 1 << 22;
 const PENDING: usize = 1 << 20;
 /// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
-/// The factors of [`weights_less_lengths`] are multiples of 1 / `PARTS`, so that sums do not depend on the order of rows.
+/// The factors of [`weights_less_lengths`] are multiples of 1 / `PARTS`, so that sums do not depend on the order of
+/// rows.
 const PARTS: f64 = 1_048_576.;
 const WHAT: &str = "the counts of near and far leaves";
 /// Number of comparisons between two checks for cancellation.

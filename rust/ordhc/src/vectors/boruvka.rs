@@ -300,8 +300,8 @@ fn nearest_from(
 ) -> Result<Vec<Best>> {
     let of = &components.of;
     let mut best = vec![Best::NONE; components.count];
-    // Start with the points whose nearest point is still in another component. Then search from the most promising other
-    // point of each component, the one with the smallest bound. Few of the remaining points then need a search.
+    // Start with the points whose nearest point is still in another component. Then search from the most promising
+    // other point of each component, the one with the smallest bound. Few of the remaining points then need a search.
     let mut first = vec![Nearest { sum: f64::INFINITY, place: NONE }; components.count];
     for (from, at) in places.clone().zip(0..) {
         let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);

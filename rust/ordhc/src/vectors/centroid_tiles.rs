@@ -1,5 +1,5 @@
-//! Clusters with many coordinates, for linkages that depend on squared distances of means. Sixteen means are compared at
-//! a time. A bound in single precision excludes most clusters as too far.
+//! Clusters with many coordinates, for linkages that depend on squared distances of means. Sixteen means are compared
+//! at a time. A bound in single precision excludes most clusters as too far.
 
 use std::ops::Range;
 

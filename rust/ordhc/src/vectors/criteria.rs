@@ -61,8 +61,8 @@ pub(super) trait Criterion: Copy {
     /// clusters.
     fn rank(self, about: About) -> f64;
 
-    /// Returns an upper bound of the similarity of `a` with every cluster whose rank is at least `least`, and whose mean
-    /// is between `low` and `high`.
+    /// Returns an upper bound of the similarity of `a` with every cluster whose rank is at least `least`, and whose
+    /// mean is between `low` and `high`.
     fn bound(self, a: Cluster<'_>, low: &[f64], high: &[f64], least: f64) -> f64;
 
     /// Returns a coordinate of the mean, given the coordinate of the row.

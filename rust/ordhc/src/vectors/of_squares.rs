@@ -45,9 +45,9 @@ pub fn ward_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> Result<
 /// centroids, plus the mean squared distance of each cluster's vectors to its centroid. The mean of unsquared distances
 /// is not a function of the centroids, so it needs [`Agglomeration`](crate::agglomerate::Agglomeration) of a matrix.
 ///
-/// A nearest-neighbour chain takes O(n^2 p) time. For few coordinates, a k-d tree of centroids usually takes O(n log n).
-/// The memory is O(n p), for copies of the vectors in double and single precision. Clusters are named by their smallest
-/// leaves. Among ties, up to rounding, the lexicographically smallest pair of names merges first.
+/// A nearest-neighbour chain takes O(n^2 p) time. For few coordinates, a k-d tree of centroids usually takes O(n log
+/// n). The memory is O(n p), for copies of the vectors in double and single precision. Clusters are named by their
+/// smallest leaves. Among ties, up to rounding, the lexicographically smallest pair of names merges first.
 ///
 /// # Errors
 /// Heights that overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -66,8 +66,8 @@ pub fn mean_square_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> 
     linkage(vectors, MeanSquare, TREE_FROM, |unit, x| unit.grow(-x, 2), monitor)
 }
 
-/// Returns the dendrogram of a criterion. Uses a k-d tree of means for at least `tree_from` vectors. `height` computes the
-/// height of a merge from the criterion's value for scaled coordinates.
+/// Returns the dendrogram of a criterion. Uses a k-d tree of means for at least `tree_from` vectors. `height` computes
+/// the height of a merge from the criterion's value for scaled coordinates.
 fn linkage<C: OfSquares>(
     vectors: &Vectors<'_>,
     criterion: impl FnOnce(Tolerance) -> C,

@@ -5,7 +5,8 @@ use super::tiles::LANES;
 use crate::error::Result;
 use crate::memory::Buffer;
 
-/// After each block of this number of coordinates, the search checks whether all clusters of a tile are already too far.
+/// After each block of this number of coordinates, the search checks whether all clusters of a tile are already too
+/// far.
 const BLOCK: usize = 16;
 /// A bound of the error from rounding two coordinates below 1 and their difference.
 const ROUNDING: f64 = 1.0 / (1u64 << 22) as f64;
@@ -27,8 +28,8 @@ pub(super) struct Query {
     term: f32,
 }
 
-/// A limit of the squared distance of two means: `factor` times the sum of the two clusters' terms, plus `constant`. All
-/// terms have the same sign. No term is larger than the constant, unless the constant is zero.
+/// A limit of the squared distance of two means: `factor` times the sum of the two clusters' terms, plus `constant`.
+/// All terms have the same sign. No term is larger than the constant, unless the constant is zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) factor: f64,
@@ -72,8 +73,8 @@ impl RoughTiles {
         Query { point: (0..self.p).map(|k| self.values[first + k * LANES]).collect(), term: self.terms[at] }
     }
 
-    /// Returns true if the squared distances of the query to all means of a tile certainly exceed the limits. May return
-    /// false even if they do, because of rounding.
+    /// Returns true if the squared distances of the query to all means of a tile certainly exceed the limits. May
+    /// return false even if they do, because of rounding.
     #[inline(always)]
     pub(super) fn all_beyond(&self, tile: usize, query: &Query, limits: Limits) -> bool {
         let p = self.p as f64;

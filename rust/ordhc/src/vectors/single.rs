@@ -95,8 +95,8 @@ impl Grown<'_> {
         merges_along(n, edges, &similarity, Some(Space { same: &same, finder: &finder }), self.monitor)
     }
 
-    /// Returns the edges of a maximum spanning tree of similarities. Each thread has a part of the leaves. In each step,
-    /// all threads learn which leaf joins the tree.
+    /// Returns the edges of a maximum spanning tree of similarities. Each thread has a part of the leaves. In each
+    /// step, all threads learn which leaf joins the tree.
     fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
         match self.edges_of_parts::<C>(self.parts)? {
             Some(edges) => Ok(edges),

@@ -13,8 +13,8 @@ use crate::similarity::{Cell, Triangle, condensed_len};
 /// dot product of each row with itself.
 ///
 /// Sums are computed in double precision, in the order of the values of the first row. The time is proportional to the
-/// number of products of nonzero values in the same column, plus the number of pairs. The memory besides `out` is linear
-/// in the number of values. The result does not depend on the number of threads.
+/// number of products of nonzero values in the same column, plus the number of pairs. The memory besides `out` is
+/// linear in the number of values. The result does not depend on the number of threads.
 ///
 /// # Errors
 /// A wrong length of `out`, or an integer type; a dot product that overflows, with its position; not enough memory;

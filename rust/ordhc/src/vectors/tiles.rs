@@ -48,9 +48,9 @@ impl Tiles {
         self.values.truncate(self.len.next_multiple_of(LANES) * self.p);
     }
 
-    /// Returns, for each vector of a tile, the sum over coordinates by `add(sum, q, x)`, where q and x are coordinates of
-    /// the query and the vector. The order of additions is fixed. Returns `None` if `enough` is true after a block of
-    /// coordinates.
+    /// Returns, for each vector of a tile, the sum over coordinates by `add(sum, q, x)`, where q and x are coordinates
+    /// of the query and the vector. The order of additions is fixed. Returns `None` if `enough` is true after a block
+    /// of coordinates.
     #[inline(always)]
     pub(super) fn sums(
         &self,

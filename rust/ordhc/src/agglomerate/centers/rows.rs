@@ -74,7 +74,8 @@ const AFTER: [[f64; LANES]; LANES] = {
 };
 
 impl<'a> Rows<'a> {
-    /// Returns the rows. `values` are the similarities of `n` leaves, in rows that start at multiples of the [`stride`].
+    /// Returns the rows. `values` are the similarities of `n` leaves, in rows that start at multiples of the
+    /// [`stride`].
     pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
         let stride = stride(n);
         let mut inner = vec![0.0; stride];

@@ -1,5 +1,5 @@
-//! The nearest-neighbour chain on sparse links, and lists of links for the chain. A merge moves the links of the cluster
-//! with fewer links one by one to the other cluster.
+//! The nearest-neighbour chain on sparse links, and lists of links for the chain. A merge moves the links of the
+//! cluster with fewer links one by one to the other cluster.
 
 use super::graph::{Graph, Near, Rules, SHARE, nearest};
 use super::links::{Entry, Link, Summary, sort_ascending};
@@ -15,8 +15,8 @@ use hub::Hub;
 /// The smallest number of links for which a cluster has an index of its links, sorted by similarity.
 const HUB: usize = 256;
 
-/// Clusters and their links, in a form in which a chain can merge them. Clusters have the numbers of the initial graph. A
-/// merged cluster gets the number of one of its parts.
+/// Clusters and their links, in a form in which a chain can merge them. Clusters have the numbers of the initial graph.
+/// A merged cluster gets the number of one of its parts.
 pub(super) trait Linked {
     /// Returns the number of clusters in the initial graph.
     fn n_clusters(&self) -> usize;
@@ -36,7 +36,8 @@ pub(super) trait Linked {
     }
 }
 
-/// Merges as long as any cluster has a nearest cluster and the chain should continue. Returns true if no links are left.
+/// Merges as long as any cluster has a nearest cluster and the chain should continue. Returns true if no links are
+/// left.
 ///
 /// Ties are broken by an order of all pairs. So the chain has no cycles, unless rounding makes the similarity of two
 /// clusters depend on their order. In this case, the last two clusters merge when the chain returns to itself.
@@ -56,7 +57,8 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
         let (top, before) = stack[stack.len() - 1];
         let near = linked.name(top).and_then(|_| linked.nearest(top));
         let Some(near) = near else {
-            // Only the first cluster of the chain can have no link. Every other cluster has a link to the cluster before.
+            // Only the first cluster of the chain can have no link. Every other cluster has a link to the cluster
+            // before.
             stack.drain(..).for_each(|(cluster, _)| on_stack[cluster] = false);
             next += 1;
             start = next;

@@ -220,7 +220,8 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters by their links: only within the initial clusters `within`, or all clusters if `within` is `None`.
+    /// Merges clusters by their links: only within the initial clusters `within`, or all clusters if `within` is
+    /// `None`.
     fn merge(
         &self,
         clusters: &mut Merged,
@@ -267,8 +268,8 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters without a negative link. At the end, all clusters have negative links to each other, and merge by
-    /// these links.
+    /// Merges clusters without a negative link. At the end, all clusters have negative links to each other, and merge
+    /// by these links.
     fn merge_rest<K: Summary>(
         &self,
         clusters: &mut Merged,
@@ -354,8 +355,8 @@ impl Merged {
         (names, groups)
     }
 
-    /// Completes every initial cluster: the parts that no known pair connects merge in order. Their height is that of the
-    /// initial cluster's last merge, or below all heights if there was no merge.
+    /// Completes every initial cluster: the parts that no known pair connects merge in order. Their height is that of
+    /// the initial cluster's last merge, or below all heights if there was no merge.
     fn join_within(&mut self, initial: &Partition) {
         let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
         for merge in &self.merges {

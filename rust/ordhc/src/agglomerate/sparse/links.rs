@@ -24,18 +24,18 @@ pub(super) struct Entry {
     pub(super) value: f64,
 }
 
-/// How the similarity of two clusters follows from their pairs of leaves: the mean or the minimum. Either all pairs count
-/// (pairs that aren't stored are zero), or only the stored pairs.
+/// How the similarity of two clusters follows from their pairs of leaves: the mean or the minimum. Either all pairs
+/// count (pairs that aren't stored are zero), or only the stored pairs.
 ///
 /// Reciprocal nearest pairs commute, because of two properties. First, a merged cluster is never closer to a third
-/// cluster than both parts were. Second, it is as close as the closer part only if both parts were equally close. For the
-/// second property, ties of known pairs are ordered by the share of pairs that is known. This share decreases if only one
-/// part has a link.
+/// cluster than both parts were. Second, it is as close as the closer part only if both parts were equally close. For
+/// the second property, ties of known pairs are ordered by the share of pairs that is known. This share decreases if
+/// only one part has a link.
 pub(super) trait Summary: Sync {
     /// True for means, false for minima.
     const MEAN: bool;
-    /// True if pairs that aren't stored count as zero. The minimum of all pairs is stored only for clusters all of whose
-    /// pairs are stored.
+    /// True if pairs that aren't stored count as zero. The minimum of all pairs is stored only for clusters all of
+    /// whose pairs are stored.
     const ALL: bool;
 
     /// Returns the similarity of clusters of these sizes.

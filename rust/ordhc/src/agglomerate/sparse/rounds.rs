@@ -62,8 +62,8 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
             break;
         }
         // Rows stop when they seem to have enough links for a table. But they count a link twice if both parts of a
-        // merged cluster had it, so the table may not be filled yet. From now on, half of the links suffice for a table.
-        // Otherwise, rows could stop after each merge.
+        // merged cluster had it, so the table may not be filled yet. From now on, half of the links suffice for a
+        // table. Otherwise, rows could stop after each merge.
         filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
@@ -175,8 +175,8 @@ impl Pairs {
         Ok((Graph { names, sizes, chunks }, nearest))
     }
 
-    /// Splits the new clusters into parts with about the same number of entries. Returns, with each part, an upper bound
-    /// of its number of entries.
+    /// Splits the new clusters into parts with about the same number of entries. Returns, with each part, an upper
+    /// bound of its number of entries.
     fn parts(&self, graph: &Graph) -> Vec<(Range<usize>, usize)> {
         const EACH: usize = 8;
         let aim = (graph.n_entries() / (EACH * parallel::n_threads())).max(1 << 16);
@@ -196,7 +196,8 @@ impl Pairs {
 
 /// Writes the rows of the next graph.
 struct Writer {
-    /// For each new cluster: its index in `row`, if it is in this row. The index may be outdated, so check it before use.
+    /// For each new cluster: its index in `row`, if it is in this row. The index may be outdated, so check it before
+    /// use.
     place: Vec<u32>,
     row: Vec<Sum>,
 }

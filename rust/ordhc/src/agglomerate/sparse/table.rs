@@ -8,8 +8,8 @@ use super::links::{Entry, Link, Summary};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
-/// A full square of values, with NaN for missing links. Positions are in the order of names. A cluster keeps its number,
-/// but its position changes when positions of removed clusters are removed.
+/// A full square of values, with NaN for missing links. Positions are in the order of names. A cluster keeps its
+/// number, but its position changes when positions of removed clusters are removed.
 pub(super) struct Table<'m, K: Summary> {
     stride: usize,
     values: Buffer,

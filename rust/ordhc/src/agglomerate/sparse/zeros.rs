@@ -39,8 +39,8 @@ impl Below {
 /// Merges, within each of `groups`, the pairs of clusters without a negative link. `names` are ascending, and `groups`
 /// have ascending indices of `names`. The first pair merges first. A merged cluster has the links of both parts.
 ///
-/// The first cluster repeatedly absorbs the first cluster to which it has no link, until it has links to all others. The
-/// next cluster then does the same. At the end, all clusters of a group are linked to each other.
+/// The first cluster repeatedly absorbs the first cluster to which it has no link, until it has links to all others.
+/// The next cluster then does the same. At the end, all clusters of a group are linked to each other.
 pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>>, merges: &mut Vec<RawMerge>) {
     entered!(sparse_zeros);
     let below = Below::new(names, links);
@@ -70,8 +70,8 @@ pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>
     }
 }
 
-/// Does the same as [`merge_unlinked`] for single linkage: two clusters stay apart only if all pairs of their leaves are
-/// negative.
+/// Does the same as [`merge_unlinked`] for single linkage: two clusters stay apart only if all pairs of their leaves
+/// are negative.
 pub(super) fn merge_somewhere_unlinked(
     (names, sizes): (&[u32], &[f64]),
     links: &[Link],

@@ -1,7 +1,7 @@
 //! Merges the last clusters, by the similarities of all pairs of these clusters.
 //!
-//! For linkages that need pairs of leaves, all leaves of both clusters are compared if there are not too many. Otherwise,
-//! evenly chosen leaves are compared.
+//! For linkages that need pairs of leaves, all leaves of both clusters are compared if there are not too many.
+//! Otherwise, evenly chosen leaves are compared.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -196,7 +196,8 @@ fn halve(merges: &[RawMerge], weights: &mut [f64]) {
     }
 }
 
-/// Returns the number of leaves to which each cluster is limited, so that at most [`LEAVES`] leaves are compared in all.
+/// Returns the number of leaves to which each cluster is limited, so that at most [`LEAVES`] leaves are compared in
+/// all.
 fn most_of_each(leaves: &[Vec<u32>]) -> usize {
     let total = |most: usize| leaves.iter().map(|leaves| leaves.len().min(most)).sum::<usize>();
     let largest = leaves.iter().map(Vec::len).max().unwrap_or(1);

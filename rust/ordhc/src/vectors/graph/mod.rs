@@ -1,9 +1,9 @@
 //! Linkage along a graph of nearest neighbours, for data with too many vectors to compare all pairs.
 //!
 //! [`search`] finds the nearest neighbours. [`rounds`] merges linked clusters until a few thousand are left. [`last`]
-//! merges these by the similarities of all pairs. Links only decide which pairs of clusters are compared. The similarity
-//! of two clusters does not depend on their links: [`clusters`] computes it from means, sizes and spreads, or from pairs
-//! of leaves.
+//! merges these by the similarities of all pairs. Links only decide which pairs of clusters are compared. The
+//! similarity of two clusters does not depend on their links: [`clusters`] computes it from means, sizes and spreads,
+//! or from pairs of leaves.
 
 mod clusters;
 mod last;
@@ -40,8 +40,8 @@ pub enum Neighbors<'a> {
 /// The rules are single, complete, average and weighted linkage of distances, squared distances and dot products, and
 /// Ward's linkage of Euclidean distances. For dot products, vectors must have length 1 (cosines) or 0.
 ///
-/// Reciprocal nearest clusters merge in rounds along the graph, until `until` clusters are left. These clusters merge by
-/// the similarities of all pairs of clusters. How the similarity of two clusters is computed depends on the rule:
+/// Reciprocal nearest clusters merge in rounds along the graph, until `until` clusters are left. These clusters merge
+/// by the similarities of all pairs of clusters. How the similarity of two clusters is computed depends on the rule:
 ///
 /// * Ward's linkage, and average and weighted linkage of squared distances and dot products, use the means, sizes and
 ///   spreads of the two clusters, which is exact;
@@ -52,8 +52,8 @@ pub enum Neighbors<'a> {
 ///
 /// With at most `until` different vectors, the tree is exact up to rounding, which may decide ties. With more vectors,
 /// the tree is an approximation: a pair that is not linked may be closer than a pair that merges. If a round merges few
-/// pairs, it also merges pairs that are at most 10 % farther than the nearest neighbours of both clusters. If a merge is
-/// closer than an earlier merge of its parts, it gets the height of the earlier merge.
+/// pairs, it also merges pairs that are at most 10 % farther than the nearest neighbours of both clusters. If a merge
+/// is closer than an earlier merge of its parts, it gets the height of the earlier merge.
 ///
 /// The search needs about O(n log n) time. The memory is O(n (p + k)) for p coordinates and k neighbours, and
 /// O(until^2). The result does not depend on the number of threads.
@@ -213,8 +213,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Returns the given neighbours of the clusters `names`, as positions in `names`. Only the neighbours of the smallest
-    /// leaf of a cluster are used, because the other leaves are equal vectors.
+    /// Returns the given neighbours of the clusters `names`, as positions in `names`. Only the neighbours of the
+    /// smallest leaf of a cluster are used, because the other leaves are equal vectors.
     fn among(&self, names: &[u32], given: &[u32]) -> Vec<u32> {
         let k = self.k;
         let mut position = vec![NONE; given.len() / k];

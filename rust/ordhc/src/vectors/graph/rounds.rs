@@ -184,8 +184,8 @@ impl<'c> Rounds<'c> {
         Ok(pairs.len())
     }
 
-    /// Merges clusters along links, the most similar pair first, until at most `until` clusters are left. This is single
-    /// linkage (Kruskal's algorithm). Returns the number of merges.
+    /// Merges clusters along links, the most similar pair first, until at most `until` clusters are left. This is
+    /// single linkage (Kruskal's algorithm). Returns the number of merges.
     fn merge_forest(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
         let mut all = room("links", self.links.iter().map(Vec::len).sum())?;
         for (at, links) in (0..).zip(&self.links) {

@@ -5,8 +5,8 @@
 //! k-nearest neighbor graph construction for generic similarity measures"). If there are few points, all pairs are
 //! compared instead.
 //!
-//! A list keeps the nearest points that were offered. Ties are ordered by the points' ids. So the result depends neither
-//! on the order of offers nor on the number of threads.
+//! A list keeps the nearest points that were offered. Ties are ordered by the points' ids. So the result depends
+//! neither on the order of offers nor on the number of threads.
 
 use super::mixed;
 use crate::error::Result;
