@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (text, part) in [
-            ("", "ends too early"),
-            ("x +", "ends too early"),
+            ("", "missing at the end"),
+            ("x +", "missing at the end"),
             ("y", "`y` is unknown"),
             ("(x", "`)` is missing"),
             ("x x", "`x` is not expected"),

@@ -148,7 +148,7 @@ fn correlation(a: Moments, b: Moments, both: f64, pairs: f64) -> Result<f64> {
 
 fn constant(what: &str, value: Option<f64>) -> Error {
     let all = value.map_or_else(String::new, |value| format!(" ({value})"));
-    Error::Argument(format!("{what} are all the same{all}: the correlation is undefined"))
+    Error::Argument(format!("{what} are all the same{all}: there is no correlation"))
 }
 
 /// Returns a power of two that scales numbers up to `largest` to at most about 1. Multiplying by a power of two is
