@@ -57,7 +57,7 @@ pub(crate) fn widely<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Runs `work` with the vector instructions that `simd` stands for.
+/// Runs `work`, compiled for the vector instructions of `simd`.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn with<S: fearless_simd::Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {

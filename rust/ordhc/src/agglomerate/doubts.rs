@@ -217,7 +217,7 @@ impl<'a> Doubts<'a> {
     }
 
     /// Returns the key of the similarity of merge `at`. `merges` contain all merges before `at`, and possibly later
-    /// ones.
+    /// merges.
     pub(crate) fn key_of_merge(&mut self, merges: &[RawMerge], at: usize) -> Result<f64> {
         let Some(source) = self.source else {
             self.open = true;

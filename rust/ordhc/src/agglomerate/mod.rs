@@ -14,10 +14,14 @@
 //! `choose` selects the algorithm for an input, and `job` runs the algorithm. All algorithms give the same tree,
 //! including ties.
 //!
-//! **Input.** A linkage is one of three things: a [`Rule`](crate::linkage::Rule) (the Lance-Williams recurrence, built
-//! in or with coefficients as formulas), a row update (a function that computes the merged cluster's row), or an
-//! implementation of the [`Linkage`] trait, which needs no matrix. All engines compute with similarities:
-//! dissimilarities are negated, or squared and negated. A cluster is named by its smallest leaf.
+//! **Input.** A linkage is given in one of three ways:
+//!
+//! * as a [`Rule`](crate::linkage::Rule): the Lance-Williams recurrence, built in or with coefficients as formulas;
+//! * as a row update: a function that computes the merged cluster's row;
+//! * as an implementation of the [`Linkage`] trait, which needs no matrix.
+//!
+//! All engines compute with similarities: dissimilarities are negated, or squared and negated. A cluster is named by
+//! its smallest leaf.
 //!
 //! **Algorithms.** Two clusters are reciprocal if each is the nearest neighbour of the other.
 //!

@@ -22,7 +22,8 @@ const FEW: usize = 16;
 pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
     let facts = matrix.facts();
-    // `facts.largest` is the largest absolute value. If this value is negative, no pair has the similarity `largest`.
+    // `facts.largest` is an absolute value. If all similarities are negative, no pair has this similarity, and the
+    // search ends after one row.
     let largest = if matrix.is_dissimilarity() { -facts.low } else { facts.largest };
     let mut apart: Vec<u32> = (1..n as u32).collect();
     let mut row = vec![0.0; apart.len()];

@@ -200,7 +200,7 @@ fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Sets those of the [`LANES`] bits from `at` on that are set in `lanes`.
+/// Sets the bits of `lanes` in `bits`, shifted to start at `at`. `lanes` has at most [`LANES`] bits.
 fn or_at(bits: &mut [u64], at: usize, lanes: u64) {
     let (word, shift) = (at / WORD, at % WORD);
     bits[word] |= lanes << shift;

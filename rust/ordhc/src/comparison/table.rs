@@ -19,7 +19,7 @@ pub enum Columns {
     Named(Vec<String>),
     /// The columns at these positions, counted from 0.
     Positions(Vec<usize>),
-    /// All columns except those of weights and labels.
+    /// All columns except the columns of weights and labels.
     All,
 }
 

@@ -280,7 +280,7 @@ mod tests {
         let monitor = Monitor::new();
         let message = |levels: &[Vec<u32>]| aari(&tree, levels, Some(&monitor)).unwrap_err().to_string();
         assert!(message(&[vec![0; 4], vec![0; 3]]).contains("level 1 has 3 labels"));
-        assert!(message(&[]).contains("0 levels"));
+        assert!(message(&[]).contains("no levels"));
         assert!(
             aari_of_trees(&tree, &tree, &[2, 5], Some(&monitor)).unwrap_err().to_string().contains("n_clusters = 5")
         );

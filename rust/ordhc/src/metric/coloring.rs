@@ -78,11 +78,11 @@ impl Parts {
 struct Stretch {
     red: u64,
     blue: u64,
-    /// The number of triplets in which two red leaves are closer to each other than to a blue leaf is
+    /// Coefficients for triplets in which two red leaves are closer to each other than to a blue leaf. Their number is
     /// `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`.
     apart: [u64; 3],
-    /// The number of triplets in which a red and a blue leaf are closer to each other than to another red leaf is
-    /// `mixed[0] + mixed[1] x + mixed[2] y + red x y`.
+    /// Coefficients for triplets in which a red and a blue leaf are closer to each other than to another red leaf.
+    /// Their number is `mixed[0] + mixed[1] x + mixed[2] y + red x y`.
     mixed: [u64; 3],
 }
 

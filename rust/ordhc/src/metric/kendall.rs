@@ -31,8 +31,8 @@ pub enum Itself {
     LeftOut,
     /// The leaf is first in both trees.
     First,
-    /// In the tree, the leaf is first. In the truth, the leaf is tied with its finest class, which are the leaves that
-    /// merge with it at the closest of all heights of the truth. If there are no such leaves, the leaf is first alone.
+    /// In the tree, the leaf is first. In the truth, the leaf is tied with its finest class: the leaves that merge with
+    /// the leaf at the closest of all heights of the truth. If there are no such leaves, the leaf is first alone.
     InFinestClass,
 }
 

@@ -39,7 +39,7 @@ impl ClusterCounts {
     }
 }
 
-/// Counts the clusters that two trees share, and those of only one tree. [`ClusterCounts::distance`] is the
+/// Counts the clusters that are in both trees, or in only one of them. [`ClusterCounts::distance`] is the
 /// Robinson-Foulds distance.
 ///
 /// The time is linear in the number of leaves (Day 1985). Leaves are numbered by their position in the first tree. So

@@ -44,8 +44,8 @@ impl Satisfied {
 /// A tree agrees with a triplet (i, j, k) if i and j join before k joins them, and disagrees if i and k join first. The
 /// tree leaves the triplet open if j and k join first, or if all three join at one node.
 ///
-/// A tree agrees with a quadruplet (i, j, k, l) if the LCA of (i, j) is below the LCA of (k, l), or in another branch
-/// at a closer height. A tree without heights leaves a quadruplet open if the LCAs are in different branches.
+/// A tree agrees with a quadruplet (i, j, k, l) if the LCA of i and j is below the LCA of k and l. If the LCAs are in
+/// different branches, the closer height decides. A tree without heights then leaves the quadruplet open.
 ///
 /// # Errors
 /// Comparisons and a tree with different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).

@@ -69,10 +69,10 @@ fn resolved(tree: &Topology) -> u64 {
 /// triplet distance.
 ///
 /// The first tree is decomposed into heavy paths. At each node, the leaves get the colors of the node's children.
-/// Triplets are then counted by color in the second tree, restricted to the leaves of the path (after Brodal,
-/// Fagerberg, Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance
-/// between trees of arbitrary degree"). The time is O(n log^2 n) for trees of any shape. Counts are exact for any
-/// number of threads.
+/// Triplets are then counted by color in the second tree, restricted to the leaves of the path. The time is O(n log^2
+/// n) for trees of any shape. Counts are exact for any number of threads. The algorithm follows Brodal, Fagerberg,
+/// Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance between trees of
+/// arbitrary degree".
 ///
 /// # Errors
 /// Trees with different numbers of leaves, or with more than 2^21; [`Error::OutOfMemory`]; [`Error::Interrupted`].

@@ -12,9 +12,9 @@
 //!
 //! For each pair of clusters, 3-AL and 4-AL store the sum of answers for and against merging the pair. A merge changes
 //! the sums of pairs that share answers with the merged clusters. Answers are stored in lists (`sparse`). If a table is
-//! not much larger, they are stored in a table (`dense`) with a column for each third cluster or second pair, and a row
-//! for each pair. Lists become a table as the number of clusters decreases. Tables of counts start with 16 bits, if no
-//! sum can overflow before slots are next packed, which means renumbered.
+//! not much larger, they are stored in a table (`dense`). The table has a row for each pair, and a column for each
+//! third cluster (3-AL) or second pair (4-AL). Lists become a table as the number of clusters decreases. Tables of
+//! counts start with 16 bits, if no sum can overflow before slots are next packed, which means renumbered.
 
 pub(crate) mod complete;
 mod dense;

@@ -173,8 +173,8 @@ impl Members {
 
 /// Sets the weight of each leaf to 1/2 to the power of the number of merges that contain the leaf.
 fn halve(merges: &[RawMerge], weights: &mut [f64]) {
-    // `above` is the next merge of each merged cluster, `above_leaf` the first merge of each leaf, and `last` the last
-    // merge so far of the cluster with this smallest leaf.
+    // For each merge, `above` is the next merge of the merged cluster. For each leaf, `above_leaf` is its first merge,
+    // and `last` is the last merge so far of the cluster with this smallest leaf.
     let mut last = vec![usize::MAX; weights.len()];
     let mut above = vec![usize::MAX; merges.len()];
     let mut above_leaf = vec![usize::MAX; weights.len()];

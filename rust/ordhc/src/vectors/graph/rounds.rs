@@ -1,7 +1,7 @@
 //! Merges reciprocal nearest clusters along links, in rounds.
 //!
-//! A merged cluster inherits the links of its parts. Each time the number of clusters has fallen to a quarter, the
-//! nearest neighbours of their means are searched, because links of leaves say little about large clusters.
+//! A merged cluster inherits the links of its parts. But links of leaves say little about large clusters. So the
+//! nearest neighbours of means are searched again each time the number of clusters has fallen to a quarter.
 //!
 //! If ties or slowly changing similarities leave few reciprocal pairs, pairs that are nearly the nearest merge as well
 //! (Dhulipala et al. 2023, "TeraHAC: Hierarchical Agglomerative Clustering of Trillion-Edge Graphs").
