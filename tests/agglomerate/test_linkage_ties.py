@@ -173,7 +173,7 @@ def cancelling():
 def test_what_cancels_too_far_is_a_warning():
     values = cancelling()
     for engine in engines("average"):
-        with pytest.warns(OrdhcWarning, match="not to be trusted"):
+        with pytest.warns(OrdhcWarning, match="may be wrong there"):
             merged(values, "average", False, engine)
 
 

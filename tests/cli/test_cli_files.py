@@ -112,7 +112,7 @@ def test_convert_carries_answers_and_people(answers, capsys):
     assert Path("y.csv").read_text() == Path("t.csv").read_text()
     wrong = ["--items", "2,3", "--chosen", "1"]
     code, _, err = run(capsys, "convert", "--kind", "odd-one-out", "odd.csv", "z.csv", *wrong)
-    assert (code, "is named `b`, and taken as `odd`" in err) == (2, True)
+    assert (code, "is named `b`, but used as `odd`" in err) == (2, True)
     code, out, _ = run(capsys, "cluster", "x.csv", "--person", "person", "--bootstrap", "3", "--json")
     assert (code, json.loads(out)["bootstrap"]["n_resamples"]) == (0, 3)
 

@@ -75,7 +75,7 @@ BAD = [
     ("0,1,2\n3,4,5,6\n", ":2: 4 columns instead of 3"),
     ("0,1,2,3\n", "4 columns"),
     ("\n0,1,2\n\n0,x,2\n", ":4: `x` is not a leaf id"),
-    ("# a comment\n0,1,2\n", "begins no comment"),
+    ("# a comment\n0,1,2\n", "are comments only if"),
     ("0,1,2\n0,1.5,2\n", ":2: `1.5` is not a leaf id: ids are whole"),
     ("0,1,2\n0,-1,2\n", ":2: leaf -1 is below 0"),
     ("0,1,2\n\n0,2,2\n", ":3: leaf 2 occurs twice"),

@@ -100,7 +100,7 @@ def test_forms_that_are_no_tree(form, options, text):
         ("triplet_revenue", BINARY, [[0, 1, 4]], {}, "row 0: leaf 4 is outside 0..=3"),
         ("triplet_distance", BINARY, 3, {}, "int of shape () is no tree of 4 leaves"),
         ("cophenetic_correlation", BINARY, np.zeros((5, 3)), {}, "no tree of 4 leaves"),
-        ("merge_distortion", BINARY, SIMILARITIES, {}, "difference means nothing"),
+        ("merge_distortion", BINARY, SIMILARITIES, {}, "both must be of the same kind"),
         # Values.
         ("dasgupta_cost", BINARY, WITH_NAN, {}, "the value at [1, 2] is NaN"),
         ("cophenetic_correlation", BINARY, -WITH_NAN, {}, "the value at [1, 2] is NaN"),
@@ -116,7 +116,7 @@ def test_forms_that_are_no_tree(form, options, text):
         ("ari", BINARY, [0, 0, 1, 1], {"n_clusters": 0}, "n_clusters = 0 is below 1"),
         ("ari", BINARY, [0, 0, 1, 1], {"n_clusters": 1.5}, "n_clusters = 1.5 is not a whole number"),
         ("aari", BINARY, [0, 0, 1, 1], {"levels": [1]}, "level 1 of labels of 1 columns (0 to 0)"),
-        ("aari", BINARY, [0, 0, 1, 1], {"levels": []}, "a mean over 0 levels"),
+        ("aari", BINARY, [0, 0, 1, 1], {"levels": []}, "there are no levels to average"),
         ("aari", BINARY, BINARY, {"levels": [5]}, "n_clusters = 5 is outside 1..=4"),
         ("aari", BINARY, "(0:1,1:1,2:1,3:1);", {}, "all merges of the reference have the same height"),
         # Trees of shape alone.

@@ -4,10 +4,11 @@
 //! if the mechanism has run, so the crate records this. Add each new mechanism to the list below, and put `entered!` at
 //! its beginning.
 //!
-//! Without the feature `counters`, `entered!` compiles to nothing. The bindings have the feature, so digests are
-//! computed and checked for completeness with the code that users run.
+//! Without the feature `counters`, `entered!` compiles to nothing. The Python bindings enable the feature. So the
+//! digests are computed with the code that users run.
 
-/// Records that a mechanism runs: a load and, the first time, a store. Not for inner loops.
+/// Records that a mechanism runs. Each use costs a load, and the first use also a store, so don't use it in inner
+/// loops.
 macro_rules! entered {
     ($mechanism:ident) => {
         #[cfg(feature = "counters")]

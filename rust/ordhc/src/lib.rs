@@ -34,13 +34,14 @@
 //! * [`vectors`]: hierarchies from vectors;
 //! * [`embedding`]: losses of ordinal embeddings;
 //! * [`learn`]: learners, which choose the questions themselves;
-//! * [`generate`]: data with a known answer.
+//! * [`generate`]: simulated data whose true tree is known.
 //!
 //! # Policies
 //!
-//! *Ties*: the pair with the lexicographically smallest (smallest leaf, smallest leaf) merges first, for every engine.
+//! *Ties*: every cluster is named by its smallest leaf. If several pairs of clusters are equally similar, the
+//! lexicographically smallest pair of names merges first. All engines follow this rule.
 //!
-//! *NaN and infinity* in weights or similarities are errors that name the position.
+//! *NaN and infinity* in weights or similarities are errors. The error names the position of the value.
 //!
 //! *Determinism*: the same input gives the same output for any number of threads (`ORDHC_NUM_THREADS`, by default all
 //! cores).
@@ -113,7 +114,7 @@ use comparison::Comparisons;
 /// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering").
 ///
 /// # Errors
-/// Not enough memory.
+/// [`Error::OutOfMemory`].
 ///
 /// ```
 /// let triplets = ordhc::Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?;

@@ -37,14 +37,14 @@ pub(crate) fn filled<T: Clone>(what: &'static str, value: T, len: usize) -> Resu
     Ok(values)
 }
 
-/// Returns the values of an iterator, at most `most`, or [`Error::OutOfMemory`].
+/// Returns the values of an iterator that yields at most `most` values, or [`Error::OutOfMemory`].
 pub(crate) fn collected<T>(what: &'static str, most: usize, values: impl Iterator<Item = T>) -> Result<Vec<T>> {
     let mut all = room(what, most)?;
     all.extend(values);
     Ok(all)
 }
 
-/// Appends a value, doubling the room if needed, or returns [`Error::OutOfMemory`].
+/// Appends a value, and doubles the capacity if needed. Returns [`Error::OutOfMemory`] if there is not enough memory.
 #[inline]
 pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() {
@@ -77,8 +77,8 @@ enum Memory<V> {
     Large(memmap2::MmapMut),
 }
 
-/// From this number of bytes on, pages are requested from the system directly, and are new each time. Smaller buffers
-/// mostly reuse memory.
+/// Buffers of at least this number of bytes get new pages directly from the system. Smaller buffers come from the
+/// allocator, which mostly reuses memory.
 const LARGE: usize = 20 << 20;
 
 impl<V: Held> Buffer<V> {
@@ -131,7 +131,8 @@ fn available() -> Option<u64> {
     Some(address_room().map_or(system, |room| room.min(system)))
 }
 
-/// Returns the remaining address space of the process, if limited, less an allowance for allocators and threads.
+/// Returns the number of bytes by which the address space of the process can grow, or `None` if it has no limit. Some
+/// bytes are set aside for allocators and threads.
 fn address_room() -> Option<u64> {
     const PAGE: u64 = 4096;
     const THREAD: u64 = 72 << 20;

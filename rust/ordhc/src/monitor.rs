@@ -32,7 +32,7 @@ pub struct Monitor {
     warning: Mutex<Option<String>>,
 }
 
-/// Uses the given monitor, or a new one without an observer.
+/// Binds a name to the given monitor, or to a new monitor without an observer.
 macro_rules! watched {
     ($monitor:ident = $given:expr) => {
         let unwatched = $crate::monitor::Monitor::new();
@@ -65,7 +65,7 @@ struct Stop {
     watcher: Option<Watcher>,
 }
 
-/// A callback that runs on one thread, called by the computation, and decides whether to continue.
+/// A callback that decides whether the computation continues. The computation calls it on one thread only.
 struct Watcher {
     thread: ThreadId,
     period: Duration,

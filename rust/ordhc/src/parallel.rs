@@ -14,7 +14,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// The maximum number of threads of a call, or 0 without a limit.
+/// The maximum number of threads of a call. 0 means no limit.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
 /// Sets the maximum number of threads for all later calls of this process, and returns the limit before. `None` removes
@@ -66,8 +66,8 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
     map_any(items, &work)
 }
 
-/// A function on items of one type. Calls through this type keep the surrounding code from being compiled for every
-/// caller, and the function itself from being compiled more than once.
+/// A function on items of one type, called through a pointer. Without the pointer, the compiler would copy the code of
+/// this module for every caller.
 type Any<'a, T, R> = &'a (dyn Fn(T) -> R + Sync);
 
 fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
@@ -165,7 +165,7 @@ fn each(count: usize, work: Work<'_>) {
 /// Calls `work` with each of `0..count` at the same time, or not at all.
 fn each_together(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
-    // All threads wait until it is known whether all were created.
+    // Each thread waits until it is known whether the system provided all threads.
     let (gate, opened) = (Mutex::new(None), Condvar::new());
     let all_came = || {
         let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,11 +207,11 @@ fn join(thread: ScopedJoinHandle<'_, ()>) {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
-/// The length of [`blocks`].
+/// The number of items in each of the [`blocks`]. The last block may be shorter.
 const BLOCK: usize = 1 << 14;
 
 /// Calls `work` for the blocks of `0..n`, and returns the results in order. Blocks do not depend on the number of
-/// threads, so sums of floats over blocks don't either.
+/// threads. So sums of floats over blocks don't depend on the number of threads either.
 fn blocks<R: Send>(n: usize, work: Any<'_, Range<usize>, R>) -> Vec<R> {
     let blocks = |blocks: Range<usize>| {
         let mut results = Vec::with_capacity(blocks.len());

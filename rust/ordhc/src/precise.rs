@@ -1,4 +1,4 @@
-//! Numbers with about twice the precision of floats (Dekker 1971) and a bound of their error.
+//! Numbers with about twice the precision of floats (Dekker 1971), each with a bound of its error.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -13,7 +13,7 @@ pub(crate) struct Precise {
     error: f64,
 }
 
-/// Products below this value may lose digits.
+/// Products below this value may lose digits, because their rounding error is too small for a normal float.
 const TINY: f64 = 1e-270;
 
 impl Precise {

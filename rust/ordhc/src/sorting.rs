@@ -1,17 +1,18 @@
-//! In-place sorting that can be interrupted, and sorting that is compiled once for each type of values.
+//! In-place sorting that a monitor can cancel, and sorting that is compiled only once for each type of values.
 
 use std::cmp::Ordering;
 
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// Larger parts are split before they are sorted. Sorting a part of this size takes some milliseconds.
+/// The number of values above which a part is split before sorting. Sorting a part of this size takes a few
+/// milliseconds.
 const SMALL: usize = 1 << 17;
 
 /// Sorts by a comparison that is called through a pointer. The sort is stable.
 ///
-/// The standard library's sort is compiled for each closure, into 6 KB of code. This function saves that code where
-/// sorting is a small part of the computation.
+/// The standard library's sort is compiled for each closure, into 6 KB of code. Use this function where sorting is a
+/// small part of the computation, to save that code.
 pub(crate) fn order_by<T: Copy>(values: &mut [T], compare: &dyn Fn(T, T) -> Ordering) {
     values.sort_by(|&a, &b| compare(a, b));
 }

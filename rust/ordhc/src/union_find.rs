@@ -2,7 +2,7 @@
 
 /// Disjoint sets of numbers, each named by one of its members (Tarjan 1975, with path halving).
 ///
-/// The caller chooses which name a joined set keeps. So paths may be long if names are chosen badly.
+/// The caller chooses which name a joined set keeps. A bad choice of names makes `find` slow.
 #[derive(Debug, Clone)]
 pub(crate) struct UnionFind {
     /// For each number: the number itself if it is a name, or else another number of the same set.

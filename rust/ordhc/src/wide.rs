@@ -1,20 +1,21 @@
-//! Loops that use the widest vectors of the processor.
+//! Loops that use the widest vector instructions of the processor.
 //!
 //! The crate is compiled for all processors of an architecture. Code in `wide!` is also compiled for AVX2 and for
 //! AVX-512, and the best version for the processor is run. All versions give bit-identical results: the operations are
 //! the same, with more lanes each.
 //!
-//! Functions that are called inside must be `#[inline(always)]`, because called functions are compiled for the baseline
-//! only. The same is true for closures that have a name or are passed on: use loops and functions instead.
+//! Functions that are called inside `wide!` must be `#[inline(always)]`. Other functions are compiled for the baseline
+//! only. So are closures that have a name or are passed as arguments: use loops and functions instead.
 //!
-//! AVX-512 is worth its copies of a quarter of a megabyte. Without AVX-512, average, complete, weighted and Ward's
-//! linkage of 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times (one thread).
+//! The AVX-512 copies add a quarter of a megabyte of code, but save time. Without AVX-512, average, complete, weighted
+//! and Ward's linkage of 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times (one
+//! thread).
 
-/// Runs a block that is compiled for the processor at hand. A `return` inside returns from the block.
+/// Runs a block in the version that is compiled for the current processor. A `return` inside returns from the block.
 ///
-/// `wide!(simd => block)` is for explicit vectors: the block has the processor as `simd`, an instance of
-/// `fearless_simd::Simd`. Without explicit vectors, loops over several lanes that are not plain maps are mostly
-/// compiled for the narrowest vectors.
+/// `wide!(simd => block)` is for explicit vectors: in the block, `simd` is the instance of `fearless_simd::Simd` for
+/// the processor. Without explicit vectors, the compiler mostly uses the narrowest vectors for loops over several
+/// lanes, unless the loop is a plain map.
 macro_rules! wide {
     ($simd:ident => $work:expr) => {{
         let level = fearless_simd::Level::new();
@@ -56,7 +57,7 @@ pub(crate) fn widely<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Runs code that is compiled for a processor.
+/// Runs `work`, compiled for the vector instructions of `simd`.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn with<S: fearless_simd::Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {

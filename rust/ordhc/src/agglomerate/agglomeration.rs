@@ -1,4 +1,4 @@
-//! The builder of an agglomeration: its rule, engine and initial clusters.
+//! The builder of an agglomeration, with its rule, engine and initial clusters.
 
 use super::constraints::Constraints;
 use super::engine::{Among, Engine, staged};
@@ -13,15 +13,15 @@ use crate::linkage::Rule;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Partition, with_initial};
 
-/// An agglomeration, which merges the most similar pair of clusters until one is left.
+/// An agglomeration, which merges the most similar pair of clusters until one cluster is left.
 ///
-/// Among ties, the pair with the lexicographically smallest (smallest leaf, smallest leaf) merges first. The height of
-/// a merge is its similarity (or dissimilarity). Merges are ordered by height. For linkages with inversions (centroid,
-/// median) they are in the order of merging.
+/// Clusters are named by their smallest leaves. Among ties, the lexicographically smallest pair of names merges first.
+/// The height of a merge is its similarity (or dissimilarity). Merges are ordered by height. For linkages with
+/// inversions (centroid, median), merges are in the order of merging.
 ///
 /// The rules that square dissimilarities (ward, centroid, median) treat a similarity s as a negative squared
 /// dissimilarity -d^2. Heights are in units of s. Adding a constant to all similarities does not change the tree of
-/// ward, but changes that of centroid and median.
+/// ward, but can change the trees of centroid and median.
 ///
 /// ```
 /// use ordhc::agglomerate::{Agglomeration, Layout, Matrix, Values};
@@ -56,7 +56,7 @@ impl<'a, L> Agglomeration<'a, L> {
         Self { linkage, engine: Engine::Auto, initial: None, constraints: None, monitor: None }
     }
 
-    /// Sets the engine, for tests. The tree does not depend on it.
+    /// Sets the engine, for tests. The tree does not depend on the engine.
     #[doc(hidden)]
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Self {
@@ -67,15 +67,15 @@ impl<'a, L> Agglomeration<'a, L> {
     /// Sets the initial clusters. They are merged first, one cluster after the other. Within a cluster, the most
     /// similar pair merges first.
     ///
-    /// These merges come first in the dendrogram. Their heights, as similarities, are raised to at least that of the
-    /// closest merge after them.
+    /// These merges come first in the dendrogram. Their heights, as similarities, are raised to at least the height of
+    /// the closest later merge.
     #[must_use]
     pub fn initial(mut self, initial: impl Into<Option<&'a Partition>>) -> Self {
         self.initial = initial.into();
         self
     }
 
-    /// Sets the monitor that receives progress and can interrupt the work.
+    /// Sets the monitor that receives progress and can cancel the work.
     #[must_use]
     pub fn monitor(mut self, monitor: impl Into<Option<&'a Monitor>>) -> Self {
         self.monitor = monitor.into();
@@ -114,9 +114,9 @@ impl<'a> Agglomeration<'a> {
 
     /// Returns the dendrogram of a matrix, and overwrites the values of the matrix, which are undefined afterwards.
     ///
-    /// For large inputs and reducible linkages, only O(n) more memory is needed. A copy is made if ties may have to be
-    /// decided from the input again. This applies to linkages that round, for inputs below 1,500 leaves or with
-    /// repeated values.
+    /// For large inputs and reducible linkages, only O(n) more memory is needed. But the input is copied if ties may
+    /// have to be decided from the input again. This is so for linkages that round, if there are fewer than 1,500
+    /// leaves or repeated values.
     ///
     /// # Errors
     /// The errors of [`Matrix::new`] and [`run`](Self::run).
@@ -133,19 +133,19 @@ impl<'a> Agglomeration<'a> {
     pub fn run_in_place(&self, values: &mut [f64], layout: Layout, kind: Kind) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
         let matrix = Matrix::new(Values::F64(values), layout, kind)?;
-        self.task(&matrix, monitor)?.dispatch(Input::Lent(values))
+        self.task(&matrix, monitor)?.dispatch(Input::Mutable(values))
     }
 
-    /// Returns the dendrogram of sparse similarities by single, complete or average linkage, and the number of trees
-    /// that remain before clusters without a known pair are merged.
+    /// Returns the dendrogram of sparse similarities by single, complete or average linkage. Also returns the number of
+    /// clusters that are left when no two clusters have a known pair of leaves.
     ///
-    /// With [`Missing::Zero`] the result is that of [`run`](Self::run) on the full matrix, up to rounding of heights,
-    /// and the number of trees is 1.
+    /// With [`Missing::Zero`], the dendrogram is the same as that of [`run`](Self::run) on the full matrix, up to
+    /// rounding of heights, and the number is 1.
     ///
-    /// With [`Missing::Ignore`] the similarity of two clusters is the mean, minimum or maximum of their known pairs.
+    /// With [`Missing::Ignore`], the similarity of two clusters is the mean, minimum or maximum of their known pairs.
     /// For average and complete linkage, ties are broken by the larger share of known pairs, then by the smallest
-    /// leaves. Clusters without a known pair merge when no others are left. They merge one by one in the order of their
-    /// smallest leaves, at the height of the last merge (0 if there was none).
+    /// leaves. When no two clusters have a known pair, the remaining clusters merge one by one, in the order of their
+    /// smallest leaves. Their height is that of the last merge before (0 if there was none).
     ///
     /// # Errors
     /// Another linkage; dissimilarities with [`Missing::Zero`]; initial clusters for a different number of leaves; not
@@ -169,8 +169,8 @@ impl<'a> Agglomeration<'a> {
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<F>> {
-    /// Returns an agglomeration by a row update. `update` is called once per merge and writes the row of the merged
-    /// cluster.
+    /// Returns an agglomeration by a row update: for each merge, `update` is called once and writes the row of the
+    /// merged cluster.
     ///
     /// ```
     /// use ordhc::agglomerate::{Agglomeration, Layout, Matrix, RowMerge, Values};

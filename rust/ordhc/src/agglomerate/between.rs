@@ -1,4 +1,4 @@
-//! Similarities of clusters from those of all pairs of their leaves, computed in one pass.
+//! Computes the similarities of clusters from the similarities of all pairs of their leaves, in one pass.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// The number of rows and columns that are read together.
+/// The number of rows and columns in a block of the square. Blocks are processed one at a time, to stay in the cache.
 const BLOCK: usize = 32;
 
 /// The clusters, ascending by their smallest leaves. The index of a cluster is its slot.
@@ -22,7 +22,7 @@ pub(super) struct Clusters {
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
     leaves: Vec<Vec<u32>>,
-    /// For each slot: the sum over all pairs of its leaves, in the form that Ward's linkage needs.
+    /// For each slot: the sum over all pairs of the cluster's leaves, for Ward's linkage.
     inside: Vec<f64>,
     /// For each leaf: its weight in the weighted mean (WPGMA).
     shares: Vec<f64>,
@@ -30,14 +30,14 @@ pub(super) struct Clusters {
     slots: Vec<u32>,
     /// True if sums of values are exact.
     exact: bool,
-    /// A value that is subtracted from similarities, so that they don't cancel in Ward's linkage, which such a shift
-    /// does not change.
+    /// A value that is subtracted from all similarities, so that fewer digits cancel in Ward's linkage. The shift does
+    /// not change the result of Ward's linkage.
     shift: f64,
 }
 
 impl Clusters {
-    /// Returns the clusters that merges, parts before wholes, make of `n` leaves. If all values are integers, `whole`
-    /// is the largest one. `shift` is subtracted from each similarity before they are added.
+    /// Returns the clusters of `n` leaves after `merges`. If all values are integers, `whole` is the largest absolute
+    /// value. `shift` is subtracted from all similarities.
     pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>, shift: f64) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
         let mut inside = vec![0.0; n];
@@ -48,7 +48,7 @@ impl Clusters {
             let gone = std::mem::take(&mut leaves[j]);
             leaves[i].extend(gone);
         }
-        // Go back from the last merge: each part gets half of the weight.
+        // From the last merge to the first, each part gets half of the merged cluster's weight.
         let mut shares = vec![1.0; n];
         for &RawMerge { i, j, .. } in merges.iter().rev() {
             shares[i] *= 0.5;
@@ -67,8 +67,8 @@ impl Clusters {
         Self { names, sizes, leaves, inside, shares, slots, exact, shift }
     }
 
-    /// Returns the similarities between all clusters, in a square of rows a [`stride`] apart, with minus infinity on
-    /// the diagonal. Returns `None` if too much would cancel.
+    /// Returns the similarities between all clusters, as a square whose rows start at multiples of the [`stride`]. The
+    /// diagonal is minus infinity. Returns `None` if too many digits would cancel.
     pub(super) fn similarities(
         &self,
         matrix: &Matrix<'_>,
@@ -121,7 +121,8 @@ impl Clusters {
         Ok(certain.then_some(values))
     }
 
-    /// Combines both triangles of a square. Returns false if too much has cancelled.
+    /// Combines the sums in both triangles of a square into similarities. Returns false if too many digits have
+    /// cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
         let (k, side) = (self.names.len(), stride(self.names.len()));
         let mut certain = true;
@@ -136,7 +137,8 @@ impl Clusters {
         Ok(certain)
     }
 
-    /// Does the same as [`join`](Self::join), for some rows and columns above the diagonal and their mirror images.
+    /// Does the same as [`join`](Self::join), for a block of rows and columns above the diagonal and the same block
+    /// below the diagonal.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
         let side = stride(self.names.len());
@@ -164,7 +166,8 @@ impl Clusters {
         certain
     }
 
-    /// Does the same for one row, `row` and `line`. Both are overwritten. Returns false if too much has cancelled.
+    /// Does the same as [`join`](Self::join), for `row`, a part of a row above the diagonal, and `line`, the same part
+    /// below the diagonal. Both are overwritten.
     #[inline(always)]
     fn join_row<'s>(
         &self,
@@ -174,7 +177,7 @@ impl Clusters {
         others: impl Iterator<Item = (&'s f64, &'s f64)>,
         between: Between,
     ) -> bool {
-        /// A difference smaller than this share of its terms has lost too many digits.
+        /// A difference has lost too many digits if it is smaller than this share of its terms.
         const SHARE: f64 = 0.25;
         let (n_a, inside_a, exact) = (self.sizes[a], self.inside[a], self.exact);
         let pairs = row.iter_mut().zip(&mut *line);
@@ -197,7 +200,7 @@ impl Clusters {
             }
             Between::Ward => {
                 for ((x, y), (&n_b, &inside_b)) in pairs.zip(others) {
-                    // If values are integers, these are integers too.
+                    // If all values are integers, `all` and `apart` are integers, so their difference is exact.
                     let (all, apart) = (n_a * n_b * (*x + *y), n_b * n_b * inside_a + n_a * n_a * inside_b);
                     let difference = all - apart;
                     vague |= !exact & (apart != 0.0) & (difference.abs() < SHARE * (all.abs() + apart.abs()));

@@ -1,8 +1,8 @@
-//! Centroid and median linkage: finds the nearest pair, with similarities as means of pairs.
+//! Centroid and median linkage. Similarities are computed from sums over pairs, and the nearest pair merges first.
 //!
-//! The similarity of clusters i and k is `t w_i w_k - g_i - g_k`. t is a sum over the pairs between the clusters, w is a
-//! weight, and g the mean within a cluster. All of these are sums of input values, which do not cancel. So errors don't
-//! grow from merge to merge, and sums of integers are exact.
+//! The similarity of clusters i and k is `t w_i w_k - g_i - g_k`. Here t is the sum over the pairs between the
+//! clusters, w is the weight of a cluster, and g is the mean within a cluster. All of these are sums of input values
+//! without cancellation. So errors don't grow from merge to merge, and sums of integers are exact.
 
 mod rows;
 
@@ -34,19 +34,20 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
     Ok(search.doubts.found(search.merges))
 }
 
-/// The nearest later row of each row.
+/// The search for the nearest pair. It stores the nearest later row of each row.
 struct Search<'a> {
     rows: Rows<'a>,
-    /// For each position: the largest similarity, or an upper bound if `near` is [`NONE`].
+    /// For each position: the largest similarity with a later row, or an upper bound if `near` is [`NONE`].
     best: Vec<f64>,
+    /// For each position: the nearest later row, or [`NONE`] if it is unknown.
     near: Vec<u32>,
-    /// An upper bound of the similarities of all other rows.
+    /// For each position: an upper bound of the similarities with all later rows except the nearest.
     second: Vec<f64>,
-    /// A new similarity below this value changes nothing.
+    /// For each position: a new similarity below this value changes neither `near` nor `second`.
     limit: Vec<f64>,
-    /// The key of the nearest, NaN if unknown.
+    /// For each position: the key of the similarity with the nearest row, or NaN if unknown.
     keys: Vec<f64>,
-    /// The largest error, relative to a similarity and to the values within clusters.
+    /// The largest error of a similarity, relative to the similarity and to the values within clusters.
     relative: f64,
     /// An upper bound of the values within clusters.
     inside: f64,
@@ -54,7 +55,8 @@ struct Search<'a> {
     /// True if sums are exact.
     whole: bool,
     merges: Vec<RawMerge>,
-    told: Vec<(usize, f64)>,
+    /// A buffer for the rows that a merge updates, with their similarity to the new cluster.
+    updates: Vec<(usize, f64)>,
     monitor: &'a Monitor,
 }
 
@@ -80,14 +82,14 @@ impl<'a> Search<'a> {
             doubts: Doubts::new(Some(form), Some(matrix), true, Tolerance::GRID, monitor),
             whole,
             merges: Vec::with_capacity(n.saturating_sub(1)),
-            told: Vec::with_capacity(2 * LANES),
+            updates: Vec::with_capacity(2 * LANES),
             monitor,
         })
     }
 
     #[inline(always)]
     fn merge_all<S: Simd>(&mut self, simd: S) -> Result<()> {
-        self.look_at_all(simd)?;
+        self.search_all(simd)?;
         while self.rows.n_alive > 1 {
             let (i, j, similarity) = self.nearest_pair(simd)?;
             let [name_i, name_j] = [i, j].map(|at| self.rows.names[at]);
@@ -98,9 +100,10 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Searches the nearest of all rows. If others are about as near as the nearest, a second pass compares keys.
+    /// Searches for the nearest row of each row. If another row is about as near as the nearest, only an upper bound is
+    /// stored.
     #[inline(always)]
-    fn look_at_all<S: Simd>(&mut self, simd: S) -> Result<()> {
+    fn search_all<S: Simd>(&mut self, simd: S) -> Result<()> {
         let n = self.rows.n_alive;
         if n <= FEW {
             for i in 0..n {
@@ -112,11 +115,11 @@ impl<'a> Search<'a> {
         let rows = &self.rows;
         let parts = split((0..n).collect(), n * n / 2);
         let found = parallel::map(parts, |part| {
-            let look = |i: usize| {
+            let search = |i: usize| {
                 self.monitor.advance(0)?;
                 Ok(wide!(simd => rows.row(i).top_two(simd, i)))
             };
-            part.into_iter().map(look).collect::<Result<Vec<_>>>()
+            part.into_iter().map(search).collect::<Result<Vec<_>>>()
         });
         let found: Vec<Vec<_>> = found.into_iter().collect::<Result<_>>()?;
         found.into_iter().flatten().enumerate().for_each(|(i, found)| self.keep_first(i, found));
@@ -132,7 +135,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns a distance: similarities that differ by more have different keys, in the order of the similarities.
+    /// Returns a difference. Similarities that differ by more have different keys, in the order of the similarities.
     #[inline(always)]
     fn reach(&self, similarity: f64) -> f64 {
         2.0 * CELL * similarity.abs() + 3.0 * self.error(similarity) + f64::MIN_POSITIVE * CELL
@@ -149,15 +152,15 @@ impl<'a> Search<'a> {
         self.limit[i] = second.min(best - self.reach(best));
     }
 
-    /// Keeps only an upper bound.
+    /// Forgets the nearest row, and stores an upper bound of its similarity.
     #[inline(always)]
     fn forget(&mut self, i: usize, bound: f64) {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
     }
 
-    /// Finds the nearest of a row: the first with the largest key.
+    /// Searches for the nearest row of a row: the first later row whose similarity has the largest key.
     #[inline(always)]
-    fn look<S: Simd>(&mut self, simd: S, i: usize) -> Result<()> {
+    fn search_row<S: Simd>(&mut self, simd: S, i: usize) -> Result<()> {
         self.rows.bring_up_to_date(i);
         let (near, top, second) = self.rows.row(i).top_two(simd, i);
         if top == f64::NEG_INFINITY {
@@ -165,17 +168,17 @@ impl<'a> Search<'a> {
         } else if second < top - self.reach(top) {
             self.set(i, near, top, second);
         } else {
-            return self.look_at_keys(i, top, second);
+            return self.search_keys(i, top, second);
         }
         Ok(())
     }
 
-    /// Finds the nearest of a row if others are about as near.
+    /// Does the same as [`search_row`](Self::search_row) by comparing keys, if other rows are about as near.
     #[inline(never)]
-    fn look_at_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
+    fn search_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
         entered!(centers_keys);
         let floor = top - self.reach(top);
-        // No key is larger than `highest`, so the first one that reaches it is the nearest.
+        // No key is larger than `highest`, so the first row that reaches this key is the nearest.
         let highest = key(top + self.error(top));
         let (mut near, mut best) = (NONE as usize, f64::NEG_INFINITY);
         for k in i + 1..self.rows.names.len() {
@@ -217,7 +220,8 @@ impl<'a> Search<'a> {
         self.doubts.computed_key(&self.merges, i, k, rounded)
     }
 
-    /// Returns the key of a similarity of the clusters at two positions, or NaN if its error leaves the key open.
+    /// Returns the key of the similarity of the clusters at two positions, or NaN if the error of the similarity makes
+    /// the key uncertain.
     #[inline(always)]
     fn certain_key(&self, i: usize, k: usize, similarity: f64) -> f64 {
         if self.rows.sizes[i] == 1.0 && self.rows.sizes[k] == 1.0 {
@@ -228,15 +232,16 @@ impl<'a> Search<'a> {
         if low == high { low } else { f64::NAN }
     }
 
-    /// Returns the positions of the pair with the largest key, the first one among ties.
+    /// Returns the positions of the pair whose similarity has the largest key, and this similarity. Among ties, returns
+    /// the first pair.
     #[inline(always)]
     fn nearest_pair<S: Simd>(&mut self, simd: S) -> Result<(usize, usize, f64)> {
-        // Each iteration searches a row whose nearest is unknown. If none is left, the values have changed since they
-        // were checked.
+        // Each iteration searches at least one row whose nearest row is unknown. If the loop does not end, the values
+        // have changed since they were checked.
         for _ in 0..4 * self.best.len() + 64 {
             let top = largest(simd, &self.best);
             let floor = f64x8::splat(simd, top - self.reach(top));
-            // No key is larger than this.
+            // No key is larger than `highest`.
             let highest = key(top + self.error(top));
             let (mut first, mut all_known) = (None, true);
             'rows: for chunk in 0..self.best.len() / LANES {
@@ -246,7 +251,7 @@ impl<'a> Search<'a> {
                     let i = chunk * LANES + lanes.trailing_zeros() as usize;
                     lanes &= lanes - 1;
                     if self.near[i] == NONE {
-                        self.look(simd, i)?;
+                        self.search_row(simd, i)?;
                         all_known = false;
                         if self.near[i] == NONE {
                             continue;
@@ -277,7 +282,7 @@ impl<'a> Search<'a> {
         Err(Error::changed_meanwhile())
     }
 
-    /// Returns the position with the larger key, or the first one.
+    /// Returns the one of two positions with the larger key. Returns `first` if both keys are equal.
     #[inline(always)]
     fn first_of(&mut self, first: usize, i: usize) -> Result<usize> {
         for i in [first, i] {
@@ -294,9 +299,9 @@ impl<'a> Search<'a> {
         self.rows.merge(i, j);
         self.inside = self.inside.max(self.rows.inner[i].abs());
         (self.best[j], self.near[j], self.limit[j]) = (f64::NEG_INFINITY, NONE, f64::INFINITY);
-        self.tell_rows_before(simd, i, j);
+        self.update_rows_before(simd, i, j);
         self.forget_between(simd, i, j);
-        self.look(simd, i)?;
+        self.search_row(simd, i)?;
         if self.rows.is_sparse() {
             let kept = self.rows.pack();
             self.keep(&kept);
@@ -304,12 +309,12 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Updates the rows before `i`, which have the new cluster among their later rows.
+    /// Updates the rows before `i`. The new cluster is one of their later rows.
     #[inline(always)]
-    fn tell_rows_before<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
+    fn update_rows_before<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let [near_i, near_j] = [u32x8::splat(simd, i as u32), u32x8::splat(simd, j as u32)];
-        let mut told = std::mem::take(&mut self.told);
-        told.clear();
+        let mut updates = std::mem::take(&mut self.updates);
+        updates.clear();
         let row = self.rows.row(i);
         let (limits, nears) = (self.limit.as_chunks::<LANES>().0, self.near.as_chunks::<LANES>().0);
         for chunk in 0..i.div_ceil(LANES) {
@@ -322,18 +327,18 @@ impl<'a> Search<'a> {
                 similarities.store_array(&mut values);
                 while lanes != 0 {
                     let lane = lanes.trailing_zeros() as usize;
-                    told.push((chunk * LANES + lane, values[lane]));
+                    updates.push((chunk * LANES + lane, values[lane]));
                     lanes &= lanes - 1;
                 }
             }
         }
-        for &(k, s) in told.iter().take_while(|&&(k, _)| k < i) {
-            self.tell(k, s, i, j);
+        for &(k, s) in updates.iter().take_while(|&&(k, _)| k < i) {
+            self.update_row(k, s, i, j);
         }
-        self.told = told;
+        self.updates = updates;
     }
 
-    /// Updates the rows between `i` and `j`, which had the cluster at `j` among their later rows.
+    /// Updates the rows between `i` and `j`. The removed cluster at `j` was one of their later rows.
     #[inline(always)]
     fn forget_between<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let near_j = u32x8::splat(simd, j as u32);
@@ -351,8 +356,9 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Updates row `k < i`, given its similarity with the new cluster at `i`.
     #[inline(always)]
-    fn tell(&mut self, k: usize, similarity: f64, i: usize, j: usize) {
+    fn update_row(&mut self, k: usize, similarity: f64, i: usize, j: usize) {
         let near = self.near[k];
         if near == NONE {
             if similarity > self.best[k] {
@@ -380,7 +386,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Packs the search for the positions that are kept.
+    /// Keeps only the positions `kept`, after the rows have been packed.
     fn keep(&mut self, kept: &[usize]) {
         let mut place = vec![NONE; self.best.len()];
         kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);

@@ -1,38 +1,39 @@
 //! The nearest-neighbour chain (Benzécri 1982; Murtagh 1983).
 
 use super::doubts::Doubts;
-use super::nearest::{Linkage, NOBODY, Nearest};
+use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use crate::error::{Error, Result};
 use crate::tree::RawMerge;
 
 /// The initial capacity of the stack, which is enough for most chains.
 const STACK: usize = 64;
 
-/// A chain of clusters, each the nearest of the one before. The end of the chain is a reciprocal pair.
+/// A chain of clusters, in which each cluster is the nearest of the cluster before it. The chain grows until its last
+/// two clusters are a reciprocal pair, which merges.
 ///
 /// The chain can be continued on another [`Linkage`] with the same clusters.
 pub(crate) struct Chain {
-    /// The active clusters. Empty if the linkage doesn't need the list.
+    /// The active clusters. Empty if the linkage doesn't need this list.
     active: Vec<usize>,
     /// The state of each cluster.
     state: Vec<State>,
     n_active: usize,
-    /// All clusters before this one are removed.
+    /// All clusters before this cluster are removed.
     first: usize,
-    /// The clusters of the chain, each with its similarity to the one before.
+    /// The clusters of the chain, each with its similarity to the cluster before it.
     stack: Vec<(usize, f64)>,
     merges: Vec<RawMerge>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    There,
+    Active,
     OnStack,
     Gone,
 }
 
 impl Chain {
-    /// Continues after merges that were already made.
+    /// Returns a chain that continues after merges that were already made.
     pub(crate) fn after(n_leaves: usize, merges: Vec<RawMerge>) -> Self {
         let mut chain = Self { merges, ..Self::unlisted(n_leaves) };
         chain.merges.iter().for_each(|merge| chain.state[merge.j] = State::Gone);
@@ -45,7 +46,7 @@ impl Chain {
     pub(crate) fn unlisted(n_leaves: usize) -> Self {
         Self {
             active: Vec::new(),
-            state: vec![State::There; n_leaves],
+            state: vec![State::Active; n_leaves],
             n_active: n_leaves,
             first: 0,
             stack: Vec::with_capacity(STACK.min(n_leaves)),
@@ -68,9 +69,9 @@ impl Chain {
 
     /// Merges until `until` clusters are left.
     ///
-    /// Among equally near clusters, the one with the smallest leaf is the nearest. So a chain cannot run in a circle,
-    /// unless rounding makes the similarity of two clusters depend on the direction. This is a doubt, and the circle
-    /// ends where it closes. `doubts` settles other doubts.
+    /// Among equally near clusters, the cluster with the smallest leaf is the nearest. So the chain has no cycles,
+    /// unless rounding makes the similarity of two clusters depend on their order. In this case, the last two clusters
+    /// merge when the chain returns to itself. `doubts` decides comparisons that rounding errors could decide.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
         self.run_on(linkage, until, doubts)
     }
@@ -85,7 +86,7 @@ impl Chain {
     ) -> Result<()> {
         entered!(chain);
         let monitor = doubts.monitor();
-        // A few clusters merge faster than a clock can be read, so check the monitor rarely.
+        // Merging few clusters takes less time than reading a clock, so report to the monitor rarely.
         const STEPS: u64 = 1 << 14;
         let mut steps = 0;
         monitor.advance(0)?;
@@ -99,8 +100,8 @@ impl Chain {
             if nearest.doubtful {
                 nearest = self.settled(linkage, top, nearest, doubts)?;
             }
-            // If a value is NaN, no cluster is the nearest.
-            if nearest.cluster == NOBODY.cluster {
+            // There is no nearest cluster only if another thread has written NaN to the values.
+            if nearest.cluster == NO_CLUSTER.cluster {
                 return Err(Error::changed_meanwhile());
             }
             if self.state[nearest.cluster] != State::OnStack {
@@ -110,7 +111,7 @@ impl Chain {
             let (last, similarity) = (self.stack[self.stack.len() - 2].0, before);
             let (i, j) = (top.min(last), top.max(last));
             self.stack.truncate(self.stack.len() - 2);
-            (self.state[i], self.state[j]) = (State::There, State::Gone);
+            (self.state[i], self.state[j]) = (State::Active, State::Gone);
             linkage.merge(i, j, &self.active)?;
             self.merges.push(RawMerge { i, j, similarity });
             self.n_active -= 1;

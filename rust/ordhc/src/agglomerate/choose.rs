@@ -1,4 +1,4 @@
-//! The choice of the algorithm.
+//! Chooses the algorithm for an agglomeration of a matrix.
 
 use super::centers::Means;
 use super::engine::Engine;
@@ -32,14 +32,15 @@ pub(super) enum Strategy {
 /// | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters` |
 /// | centroid, median; input not overwritten, no similarity near underflow | `Centers` | `centers` | `centers_keys` |
 /// | reciprocal merges commute, initial clusters | `Initial` | `initial_clusters` | `chain` |
-/// | they commute, `overwrite=True` | `InPlace` | `in_place`, `triangle_rounds` | `square` |
-/// | they commute, up to 1,500 leaves | `AtOnce` | `small` | |
-/// | they commute, more leaves | `Rounds` | `groups`, `first_pairs` or `triangle_rounds` | `square` |
+/// | reciprocal merges commute, input overwritten | `InPlace` | `in_place`, `triangle_rounds` | `square` |
+/// | reciprocal merges commute, up to 1,500 leaves | `AtOnce` | `small` | |
+/// | reciprocal merges commute, more leaves | `Rounds` | `groups`, `first_pairs` or `triangle_rounds` | `square` |
 /// | all others | `NearestPair` | `nearest_pair` on a `square` | |
 ///
 /// `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal merges commute for average,
-/// weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. An algorithm that
-/// leaves a doubt open is followed by `Precisely`, if the input still exists.
+/// weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. If an algorithm
+/// cannot decide a comparison because of rounding errors (a doubt), `Precisely` runs afterwards, if the input still
+/// exists.
 pub(super) fn choose<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -63,7 +64,7 @@ pub(super) fn choose<U: Update>(
         }
         if is_auto
             && let (Some(means), Input::Given(matrix)) = (Means::of(rule), input)
-            // The unit keeps squares of dissimilarities from being too small.
+            // Dissimilarities too small to square have no tolerance, so only similarities are checked here.
             && (about.dissimilarity || !matrix.any_below(SMALL))
         {
             return Strategy::Centers(means);
@@ -74,17 +75,17 @@ pub(super) fn choose<U: Update>(
     }
     match (initial, input) {
         (Some(_), _) => Strategy::Initial,
-        (None, Input::Lent(_)) => Strategy::InPlace,
+        (None, Input::Mutable(_)) => Strategy::InPlace,
         (None, Input::Given(_)) if about.n <= task.at_once => Strategy::AtOnce,
         (None, Input::Given(_)) => Strategy::Rounds,
     }
 }
 
-/// Returns the merges of `n` leaves with equal similarities, in O(n). The rule for ties merges the first cluster with
-/// one leaf after the other. This needs a linkage that never makes the cluster farther from the other leaves than these
-/// are from each other; otherwise returns `None`.
+/// Returns the merges of `n` leaves with equal similarities, in O(n). By the rule for ties, the first cluster merges
+/// with one leaf after the other. Returns `None` if the linkage makes the cluster farther from a leaf than leaves are
+/// from each other, because other pairs then merge first.
 ///
-/// Most linkages satisfy this for dissimilarities: heights stay equal, or fall (centroid, median).
+/// Most linkages don't do so for dissimilarities: heights stay equal, or fall (centroid, median).
 fn equal<U: Update>(update: &U, n: usize, similarity: f64, tolerance: Tolerance) -> Option<Vec<RawMerge>> {
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
     // The similarity of the cluster to any remaining leaf.

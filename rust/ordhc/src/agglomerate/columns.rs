@@ -1,4 +1,5 @@
-//! Columns of a triangle, gathered row by row. Reading a single column costs a cache line for each value.
+//! Columns of a triangle, copied in one pass over the rows. Reading a single column would load a cache line for each
+//! value.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -9,24 +10,26 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// A triangle of fewer slots fits into a core's cache.
+/// Columns are copied only for at least this number of slots. A smaller triangle fits into a core's cache.
 const MANY: usize = 1500;
-/// The number of rows that are read together. Their values of a column are then mostly one cache line.
+/// The number of rows that are read together. Their values of a column are mostly written to one cache line.
 const SIDE: usize = 8;
 
-/// The values of later slots `j` with all slots between an earlier one `i` and `j`.
+/// Copied columns. For each pair of slots `i < j`, these are the values of `j` with all slots between `i` and `j`.
 pub(super) struct Columns<'r> {
-    /// For each part of the rows, the values of each column in that part.
+    /// The values of all columns in the first part of the rows, then in the second part, and so on.
     values: &'r [f64],
+    /// For each part of the rows: the rows, and the start of each column's values.
     parts: Vec<(Range<usize>, Vec<usize>)>,
-    /// The column of each slot, or a mark that there is none.
+    /// For each slot: the number of its column, or [`NONE`].
     places: Vec<u32>,
+    /// For each column: the slot `i` of its pair.
     firsts: Vec<usize>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// A column within some rows, and the position of its next value.
+/// A column of the pair of slots `i < j` within a part of the rows, and the position of its next value.
 struct Cursor {
     i: usize,
     j: usize,
@@ -34,8 +37,8 @@ struct Cursor {
 }
 
 impl<'r> Columns<'r> {
-    /// Returns the columns for pairs of slots `i < j`, where every `j` is in one pair. Returns `None` if gathering is
-    /// not worth it, or if there is no room.
+    /// Returns the columns for pairs of slots `i < j`. Every `j` is in at most one pair. Returns `None` if copying does
+    /// not save time, or if `room` is too small.
     pub(super) fn of<T: TriangleRows>(
         triangle: &T,
         pairs: impl Iterator<Item = (usize, usize)>,
@@ -51,7 +54,7 @@ impl<'r> Columns<'r> {
         Self::gathered(triangle, pairs, &mut room[..len], parts(k), monitor).map(Some)
     }
 
-    /// Does the same as [`of`](Self::of), with rows in parts.
+    /// Does the same as [`of`](Self::of), for given parts of the rows.
     fn gathered<T: TriangleRows>(
         triangle: &T,
         mut pairs: Vec<(usize, usize)>,
@@ -102,7 +105,7 @@ impl<'r> Columns<'r> {
         Ok(Self { values, parts: starts, places, firsts })
     }
 
-    /// Writes the values of slot `j` with the slots `others` before it. Returns false if the column is not available.
+    /// Writes the values of slot `j` with the slots `others` before it. Returns false if the column was not copied.
     fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [f64]) -> bool {
         let place = self.places[j];
         if place == NONE || others.start <= self.firsts[place as usize] {
@@ -122,14 +125,14 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// Copies the values of some rows into each column.
+/// Copies the values of a group of rows into each column.
 fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out: &mut [f64]) {
     for Cursor { i, j, to } in cursors {
         let inside = rows.start.max(*i + 1)..rows.end.min(*j);
         let values = &mut out[*to..*to + inside.len()];
         *to += inside.len();
         if let (SIDE, Some(values)) = (inside.len(), values.first_chunk_mut::<SIDE>()) {
-            // Most columns extend over all of these rows.
+            // Most columns extend over all rows of the group, so a loop of constant length handles them.
             for (at, (value, line)) in values.iter_mut().zip(lines).enumerate() {
                 *value = line[*j - rows.start - at - 1];
             }
@@ -141,7 +144,7 @@ fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out:
     }
 }
 
-/// A triangle with some gathered columns.
+/// A triangle, with copies of some of its columns.
 pub(super) struct WithColumns<'a, T: TriangleRows> {
     pub(super) triangle: &'a T,
     pub(super) columns: Option<&'a Columns<'a>>,

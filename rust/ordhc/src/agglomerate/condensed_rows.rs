@@ -1,4 +1,4 @@
-//! The condensed matrix, which is updated at every merge.
+//! The similarities of clusters as a condensed matrix, which is updated at every merge.
 
 use super::doubts::Doubts;
 use super::nearest::{Linkage, Nearest};
@@ -17,27 +17,28 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
-/// The similarities as a triangle, which takes half the memory of a square. The triangle is used until a square of the
-/// clusters fits into the same memory.
+/// The similarities of clusters as a triangle, which needs half the memory of a square. The triangle is used until a
+/// square of the remaining clusters fits into the same memory.
 ///
 /// Reciprocal nearest pairs merge in rounds. Each round is one pass from one triangle to the next.
 pub(crate) struct CondensedRows<'a, U: Update> {
     update: &'a U,
     values: Store<'a>,
-    /// For each slot: the size and the cluster.
+    /// For each slot: the size of its cluster.
     sizes: Vec<f64>,
+    /// For each slot: the smallest leaf of its cluster.
     clusters: Vec<usize>,
     /// The slot of each cluster.
     slots: Vec<usize>,
     tolerance: Tolerance,
 }
 
-/// Rounds continue while they merge at least one in this number of clusters. The second number applies if a square
-/// fits.
+/// Rounds continue while the number of merges is at least the number of clusters divided by this number. The second
+/// number applies if a square of the clusters fits into the memory of the triangle.
 const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
-    /// Returns the rows. `values` begin with the condensed similarities of `n` leaves, and may have room after them.
+    /// Returns the rows. `values` begin with the condensed similarities of `n` leaves. Unused memory may follow.
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
@@ -49,8 +50,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Does the first round on the input, which is copied only if there are few pairs to merge, and then all other
-    /// rounds.
+    /// Runs the first round on the input, then all other rounds. The input is copied only if the first round has few
+    /// pairs to merge; no rounds run then.
     pub(crate) fn after_rounds(
         update: &'a U,
         given: &Given<'_>,
@@ -174,7 +175,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merge
     }
 
-    /// Drops all slots except `kept`.
+    /// Removes all slots except `kept`.
     fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
         entered!(triangle_packed);
         let k = self.clusters.len();
@@ -190,7 +191,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(())
     }
 
-    /// Converts the triangle into a square over the active clusters, in the same memory.
+    /// Converts the triangle into a square of the active clusters, in the same memory.
     pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         entered!(triangle_to_square);
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
@@ -260,8 +261,8 @@ fn spread(values: &mut [f64], k: usize, side: usize) {
         to[k..].fill(0.0);
     };
     let mut end = k;
-    // Every value moves up. Start with the last rows, whose target contains no other row; several can move at the same
-    // time.
+    // Every row moves to larger positions. Start with the last rows, because their targets overlap no row that has not
+    // moved. Several of them can move at the same time.
     while end > 0 {
         let start = triangle.before(end).div_ceil(side).min(end);
         if parallel::ranges((end - start) * k, 1 << 18).len() == 1 {

@@ -1,5 +1,5 @@
-//! Settles comparisons that rounding leaves open. The few similarities in doubt are computed from the leaves of their
-//! clusters, in twice the precision.
+//! Decides comparisons of similarities that rounding errors could decide wrongly (doubts). The few similarities in
+//! doubt are computed again from the leaves of their clusters, in about twice the precision of floats.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::precise::Precise;
 use crate::similarity::condensed_len;
 use crate::tree::{Found, RawMerge};
 
-/// Computes similarities of clusters from those of their leaves.
+/// Computes similarities of clusters from the similarities of their leaves, to decide doubts.
 ///
-/// A node is a leaf or a merge. Leaves are numbered first, then merges in the order in which they were made. Nodes are
-/// kept, so that merges can still be compared at the end. No memory is allocated before the first doubt.
+/// A node is a leaf or a merge. Leaves are numbered first, then merges in the order in which they were made. All nodes
+/// are kept, so that merges can still be compared at the end. No memory is allocated before the first doubt.
 pub(crate) struct Doubts<'a> {
     source: Option<Source<'a>>,
     tolerance: Tolerance,
@@ -28,15 +28,15 @@ pub(crate) struct Doubts<'a> {
     node_of: Vec<u32>,
     /// The number of leaves of each node.
     sizes: Vec<f64>,
-    /// Sums over the pairs of leaves between two nodes: the recent ones, and those before.
+    /// Known sums over the pairs of leaves between two nodes: recent sums, and older sums.
     between: [HashMap<[u32; 2], Precise>; 2],
     /// Sums over the pairs of leaves within a node.
     inside: HashMap<u32, Precise>,
-    /// A result smaller than its error, with an error below this value, is zero.
+    /// A result counts as zero if it is smaller than its error, and the error is below this value. `None` until needed.
     zero: Option<f64>,
-    /// The number of pairs of leaves that may still be added.
+    /// The number of pairs of leaves that may still be added to sums.
     patience: usize,
-    /// True if a doubt was left open.
+    /// True if a doubt was not decided.
     open: bool,
 }
 
@@ -54,12 +54,13 @@ struct Source<'a> {
 pub(super) enum Form {
     /// The mean over all pairs.
     Mean,
-    /// The mean in which the two parts of each merge have equal weight.
+    /// A weighted mean: at each merge, the two parts have equal weights.
     Halves,
+    /// Ward's linkage.
     Ward,
-    /// The mean between the clusters, less the means within them.
+    /// The mean between the clusters, less the means within each cluster.
     Centroid,
-    /// Like `Centroid`, with means in which the two parts of each merge have equal weight.
+    /// As `Centroid`, with means in which the two parts of each merge have equal weights.
     Median,
 }
 
@@ -74,24 +75,24 @@ impl Form {
         }
     }
 
-    /// Returns true if leaves have weights 2^-depth.
+    /// Returns true if each leaf has the weight 2^-depth, where depth is its number of merges.
     fn is_halves(self) -> bool {
         matches!(self, Self::Halves | Self::Median)
     }
 }
 
-/// The number of sums that are kept per leaf, in each of two tables.
+/// The maximum number of known sums per leaf, in each of the two tables.
 const KEPT: usize = 16;
-/// The number of pairs of leaves that are added, per existing pair, before doubts are left open. By then computing all
-/// similarities in twice the precision takes less time.
+/// Doubts are left open after adding this number of pairs of leaves for each pair that exists. Computing all
+/// similarities in twice the precision then takes less time.
 const PATIENCE: usize = 16;
-/// With more candidates than this of unequal similarity, reciprocal pairs may not commute. The mean of two candidates
-/// can be rounded to the key of the larger one, and come before the nearest.
+/// If there are more candidates than this number, with unequal similarities, reciprocal pairs may not commute. The
+/// reason is that the mean of two candidates can be rounded to the key of the larger one, and come before the nearest.
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Returns a source of precise similarities from the leaves of `matrix`, for a linkage with a `form`. Without a
-    /// form, doubts are left open.
+    /// Returns `Doubts` for the leaves of `matrix` and a linkage with this `form`. Without a matrix or form, doubts are
+    /// left open.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -116,12 +117,12 @@ impl<'a> Doubts<'a> {
         }
     }
 
-    /// Returns `Doubts` without leaves, which leave all doubts open.
+    /// Returns `Doubts` without a matrix, which leave all doubts open.
     pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
     }
 
-    /// Leaves a doubt open.
+    /// Records that a doubt was not decided.
     pub(super) fn leave_open(&mut self) {
         self.open = true;
     }
@@ -139,8 +140,8 @@ impl<'a> Doubts<'a> {
         self.monitor
     }
 
-    /// Returns the nearest of cluster `i` among `others`, ascending, after `merges`: the first with the largest key.
-    /// `nearest` is the doubtful result.
+    /// Returns the nearest cluster to cluster `i` among `others`, after `merges`. This is the first cluster whose
+    /// similarity has the largest key. `others` are ascending, and `nearest` is the doubtful result.
     pub(crate) fn nearest(
         &mut self,
         nearest: Nearest,
@@ -168,13 +169,13 @@ impl<'a> Doubts<'a> {
             if is_first {
                 best = Some((key, Nearest::new(k, s)));
             }
-            // No key is larger than `highest`, so the first one that reaches it is the nearest.
+            // No key is larger than `highest`, so the first cluster that reaches this key is the nearest.
             if key == highest {
                 break;
             }
         }
-        // If parts are unequal, Ward's linkage can bring the merged cluster closer than both, by less than their
-        // difference.
+        // Ward's linkage can bring a merged cluster slightly closer than both parts, if the similarities of the parts
+        // are not exactly equal.
         if commute && !are_few && source.form == Form::Ward {
             let open = near().filter(|&(_, s)| tolerance.ends(s)[0] < tolerance.ends(s)[1]);
             self.bring_up_to_date(merges);
@@ -199,8 +200,8 @@ impl<'a> Doubts<'a> {
         Ok(true)
     }
 
-    /// Returns true if cluster `j` is as near to cluster `i` as its nearest, `nearest`. `found` and `best` are the
-    /// rounded similarities, after `merges`. If they are near but not equal, a doubt is left open.
+    /// Returns true if cluster `j` is as near to cluster `i` as the nearest cluster, `nearest`. `found` and `best` are
+    /// the rounded similarities after `merges`. If these are near but not equal, a doubt is left open.
     pub(super) fn are_tied(
         &mut self,
         merges: &[RawMerge],
@@ -215,7 +216,8 @@ impl<'a> Doubts<'a> {
         Ok(are_tied)
     }
 
-    /// Returns the key of the similarity of a merge. `merges` are this merge, those before it, and possibly more.
+    /// Returns the key of the similarity of merge `at`. `merges` contain all merges before `at`, and possibly later
+    /// merges.
     pub(crate) fn key_of_merge(&mut self, merges: &[RawMerge], at: usize) -> Result<f64> {
         let Some(source) = self.source else {
             self.open = true;
@@ -232,7 +234,7 @@ impl<'a> Doubts<'a> {
         if low == high { Ok(low) } else { self.computed_key(merges, i, k, rounded) }
     }
 
-    /// Does the same as [`key`](Self::key), if the error of `rounded` leaves the key open.
+    /// Does the same as [`key`](Self::key), if the error of `rounded` makes its key uncertain.
     pub(super) fn computed_key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
         let Some(source) = self.source else { return Ok(key(rounded)) };
         self.bring_up_to_date(merges);
@@ -297,7 +299,7 @@ impl<'a> Doubts<'a> {
         self.or_zero(similarity)
     }
 
-    /// Returns the sum over the pairs of leaves between two nodes, or the weighted mean for halves.
+    /// Returns the sum over the pairs of leaves between two nodes. For forms with halves, returns the weighted mean.
     fn between(&mut self, source: Source<'_>, a: u32, b: u32) -> Result<Precise> {
         if let Some(known) = self.known(source, a, b) {
             return Ok(known);
@@ -344,7 +346,7 @@ impl<'a> Doubts<'a> {
         Ok(sum)
     }
 
-    /// Returns the leaves of a node, and their weights in a mean of halves.
+    /// Returns the leaves of a node, with their weights for forms with halves.
     fn leaves(&self, source: Source<'_>, node: u32) -> Vec<(u32, f64)> {
         let n = source.matrix.n_leaves();
         let mut leaves = Vec::with_capacity(self.sizes[node as usize] as usize);
@@ -358,7 +360,7 @@ impl<'a> Doubts<'a> {
         leaves
     }
 
-    /// Returns the sum over the pairs of leaves within a node, weighted for halves.
+    /// Returns the sum over the pairs of leaves within a node. The sum is weighted for forms with halves.
     fn inside(&mut self, source: Source<'_>, node: u32) -> Result<Precise> {
         let n = source.matrix.n_leaves();
         let mut stack = vec![node];
@@ -384,7 +386,8 @@ impl<'a> Doubts<'a> {
         Ok(self.inside.get(&node).copied().unwrap_or(Precise::from(0.0)))
     }
 
-    /// Returns zero for a value that is smaller than its error, if the error is far below all values.
+    /// Returns zero if a value is smaller than its error, and the error is far below all input values. Otherwise,
+    /// returns the value.
     fn or_zero(&mut self, x: Precise) -> Result<Precise> {
         let nothing = x.error() > 0.0 && x.float().abs() <= x.error() && x.error() < self.zero()?;
         Ok(if nothing { Precise::from(0.0) } else { x })

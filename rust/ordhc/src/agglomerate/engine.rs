@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Found, Partition, RawMerge};
 
-/// The engine that finds the nearest pair. Only tests choose it. The tree does not depend on it.
+/// The engine that finds the nearest pair. Only tests choose an engine. The tree does not depend on the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Engine {
@@ -27,11 +27,11 @@ named!(Engine, "engine", {
     "naive": Self::Naive => Self::Naive,
 });
 
-/// A function that merges some of the active clusters into one.
+/// A function that merges the given clusters into one cluster, and updates the list of active clusters.
 pub(super) type Among = fn(&mut (dyn Linkage + '_), Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Found>;
 
-/// Returns the merges within initial clusters and the merges after them, by the same engine, and whether they are in
-/// doubt.
+/// Merges within the initial clusters first, then the remaining clusters, by the same engine. Returns both lists of
+/// merges, and true if a doubt was left open.
 pub(super) fn staged(
     linkage: &mut dyn Linkage,
     initial: Option<&Partition>,

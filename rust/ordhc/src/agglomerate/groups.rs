@@ -1,8 +1,10 @@
-//! Groups of leaves that are agglomerated separately, as long as leaves outside of the group cannot affect the result.
+//! Agglomerates well-separated groups of leaves separately, as long as leaves outside of a group cannot affect the
+//! result.
 //!
-//! A merge never brings clusters closer. So the similarity of a cluster to anything outside of its group is at most the
-//! largest similarity of one of its leaves to a leaf outside. If two clusters of a group are each other's nearest in
-//! the group, and nearer than that bound, they are reciprocal among all clusters.
+//! A merged cluster is never closer to another cluster than both parts were. So the largest similarity between a
+//! cluster's leaves and leaves outside of its group is a bound: the cluster is not closer to any cluster outside. If
+//! two clusters of a group are each other's nearest in the group, and nearer than this bound, they are reciprocal among
+//! all clusters.
 
 use std::sync::Mutex;
 
@@ -24,15 +26,16 @@ use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::{Found, RawMerge};
 
-/// The largest number of leaves in a group, whose square fits into a core's cache.
+/// The largest number of leaves in a group. The square of a group then fits into a core's cache.
 const MOST: usize = 2048;
-/// Merging the first pairs pays if at most one in this number of leaves is left.
+/// Merging the first pairs separately is faster if it leaves at most one cluster for this number of leaves.
 const LITTLE: usize = 2;
 
-/// The clusters that are left to merge, and the merges so far.
+/// The clusters that are left with their similarities, and the merges so far.
 type Rest = (Similarities<'static>, Vec<RawMerge>);
 
-/// Returns the clusters and merges after merging within groups, if there are groups that are far apart.
+/// Returns the clusters and merges after merging within groups. Returns `None` if there are no groups that are far
+/// apart.
 pub(super) fn after_groups<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -66,7 +69,7 @@ pub(super) fn after_groups_of<U: Update>(
     Ok(rest)
 }
 
-/// Returns the clusters and merges after merging the first pairs, if few clusters are left.
+/// Returns the clusters and merges after merging the first pairs. Returns `None` if too many clusters would be left.
 pub(super) fn after_pairs<U: Update>(
     task: &Task<'_>,
     matrix: &Matrix<'_>,
@@ -90,9 +93,9 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     }
     let largest = if squared { facts.largest * facts.largest } else { facts.largest };
     let whole = (facts.whole && about.unit == 1.0).then_some(largest);
-    // Ward's linkage subtracts the similarities within clusters from those between them, which are about as large.
-    // Subtract the largest similarity from all values first: then they are negated dissimilarities, and the linkage's
-    // similarities change by the same amount.
+    // Ward's linkage subtracts the similarities within clusters from the similarities between clusters. If both are
+    // about equal, digits cancel. So subtract the largest similarity from all values first, which makes them negated
+    // dissimilarities. The result changes by the same amount.
     let cancels = between == Between::Ward && !about.dissimilarity && whole.is_none() && facts.positive;
     let clusters = Clusters::after(n, &merges, whole, if cancels { facts.largest } else { 0.0 });
     let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
@@ -101,8 +104,8 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     Ok(Some((Similarities { values, names, sizes }, merges)))
 }
 
-/// Returns the merges within groups that come before all merges between groups, parts before wholes. `of` is the group
-/// of each leaf.
+/// Returns the merges within groups that leaves outside cannot affect. Each cluster is made before it is merged. `of`
+/// is the group of each leaf.
 fn merges_within<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -135,7 +138,7 @@ fn merges_within<U: Update>(
     Ok(all)
 }
 
-/// Returns the values between some leaves, condensed.
+/// Returns the values between the given leaves, as a condensed vector.
 #[inline(never)]
 fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
     let mut values = vec![0.0; condensed_len(leaves.len())];
@@ -154,7 +157,7 @@ fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
 fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Monitor) -> Result<Vec<f64>> {
     const LANES: usize = 16;
     let n = of.len();
-    // Group numbers as floats, which are compared together with the values.
+    // Group numbers are floats, so that one vector instruction compares as many groups as values.
     let of: Vec<f64> = of.iter().map(|&group| f64::from(group)).collect();
     let triangle = Given { matrix, squared };
     let queue = Mutex::new(parts(n).into_iter());
@@ -187,8 +190,8 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
     Ok(found.into_iter().reduce(both).unwrap_or_default())
 }
 
-/// Returns the merges of a chain that are certainly above the bounds of their clusters. Clusters that are not stay
-/// separate, and clusters that depend on these wait for them.
+/// Returns the merges of a chain within a group, as long as their similarity is certainly above the bounds of the
+/// clusters. Other clusters are not merged (they wait). A cluster whose nearest cluster waits must wait as well.
 fn merges_above<U: Update>(
     mut rows: Square<'_, U>,
     mut bounds: Vec<f64>,
@@ -215,7 +218,7 @@ fn merges_above<U: Update>(
         }
         let k = nearest.cluster;
         if k >= waits.len() || waits[k] || !is_near {
-            // A cluster whose nearest neighbour waits must wait, too.
+            // All clusters of the chain must wait, because the nearest cluster of each comes next in the chain.
             stack.drain(..).for_each(|cluster| waits[cluster] = true);
             continue;
         }
@@ -229,7 +232,7 @@ fn merges_above<U: Update>(
                 waits[j] = true;
                 monitor.advance(0)?;
             }
-            // A circle is a doubt about rounding.
+            // The chain has a cycle only if rounding makes similarities depend on the order of clusters.
             _ if stack.contains(&k) => {
                 doubts.leave_open();
                 stack.drain(..).for_each(|cluster| waits[cluster] = true);

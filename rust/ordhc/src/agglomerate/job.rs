@@ -1,4 +1,4 @@
-//! One agglomeration: runs the algorithm that [`choose`] selects.
+//! Runs the algorithm that [`choose`] selects for an agglomeration.
 
 use super::centers;
 use super::chain::Chain;
@@ -24,17 +24,16 @@ use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, 
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
 
-/// Powers of two to which the largest value is scaled in twice the precision: at least the first if values are not
-/// squared, and the second if they are squared.
+/// Exponents of powers of two to which the largest value is scaled in twice the precision. Values that are not squared
+/// are scaled to at least the first power. Values that are squared are scaled to the second power.
 const SMALLEST: i32 = -200;
 const SQUARED_TO: i32 = 400;
 
-/// Merges, and the factors by which similarities were multiplied: the factor itself, and its square for squared
-/// similarities.
+/// Merges, and two factors by which similarities were multiplied.
 type Scaled = (Vec<RawMerge>, [f64; 2]);
 
 impl Task<'_> {
-    /// Runs the code that is compiled for the rule. No other place distinguishes rules.
+    /// Runs the code that is compiled for the rule.
     pub(super) fn dispatch(&self, input: Input<'_>) -> Result<Dendrogram> {
         match self.rule {
             Rule::Single => self.run(&Single, input),
@@ -52,7 +51,7 @@ impl Task<'_> {
     fn run<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Dendrogram> {
         let squared = self.rule.is_squared();
         let (merges, unit) = match input {
-            Input::Lent(values) if self.is_kept::<U>(values) => {
+            Input::Mutable(values) if self.is_kept::<U>(values) => {
                 entered!(in_place_kept);
                 self.merges(update, Input::Given(&Matrix::again(values, self.about)))?
             }
@@ -71,8 +70,8 @@ impl Task<'_> {
         })
     }
 
-    /// Returns true if the memory of the caller must not be overwritten, because the input may be needed again: if
-    /// rounding could decide ties, and for few leaves.
+    /// Returns true if the memory of the caller is not overwritten, because the input may be needed again. This is so
+    /// if rounding could decide ties. For few leaves, a copy is always used unless values are exact.
     fn is_kept<U: Update>(&self, values: &[f64]) -> bool {
         const SAMPLE: usize = 1000;
         if U::EXACT || self.about.n < AT_ONCE {
@@ -99,15 +98,15 @@ impl Task<'_> {
             _ if !found.doubtful => {}
             Some(matrix) => return self.precisely(update, &matrix),
             None => self.monitor.warn(
-                "some similarities of clusters are equal as far as their rounding tells, and which of them merged \
-                 first is up to it; with `overwrite=False` it would be exact"
+                "some similarities of clusters differ by less than their rounding errors, so rounding decided which \
+                 of them merged first; use `overwrite=False` for the exact tree"
                     .into(),
             ),
         }
         Ok((found.merges, [self.about.unit, 1.0]))
     }
 
-    /// Returns the merges in order, with rounded similarities.
+    /// Returns the merges in order, computed from rounded similarities.
     pub(super) fn quickly<U: Update>(
         &self,
         update: &U,
@@ -128,7 +127,7 @@ impl Task<'_> {
             }
             (Strategy::AtOnce, Input::Given(matrix)) => self.at_once(update, matrix, &mut doubts)?,
             (Strategy::Rounds, Input::Given(matrix)) => self.rounds(update, matrix, &mut doubts)?,
-            (Strategy::InPlace, Input::Lent(values)) => self.in_place(update, values, &mut doubts)?,
+            (Strategy::InPlace, Input::Mutable(values)) => self.in_place(update, values, &mut doubts)?,
             (_, input) => {
                 let (initial, reducible) = (self.initial, self.rule.is_reducible());
                 let work =
@@ -168,8 +167,8 @@ impl Task<'_> {
         let rows = rows.linkage;
         if doubtful || last.doubtful || rows.is_doubtful() {
             monitor.warn(
-                "values of very different size cancel out: some similarities of clusters are less than the rounding \
-                 of what they are sums of, so that the tree is not to be trusted there"
+                "values of very different size cancel out: some similarities of clusters are smaller than their \
+                 rounding errors, so the tree may be wrong there"
                     .into(),
             );
         }
@@ -177,8 +176,8 @@ impl Task<'_> {
         Ok((with_initial(rows.with_heights(within), after), unit))
     }
 
-    /// Provides the working matrix of engines that read one cluster after the other: a square, unless the caller's
-    /// memory is used.
+    /// Calls `work` with the matrix for engines that read one cluster at a time. This is a square, or a triangle in the
+    /// caller's memory.
     fn with_rows<U: Update, R>(
         &self,
         update: &U,
@@ -192,14 +191,14 @@ impl Task<'_> {
                 let mut leaves = Similarities::of(matrix, squared, self.monitor)?;
                 work(&mut Square::of(update, &mut leaves, (n, self.few), tolerance))
             }
-            Input::Lent(values) => {
+            Input::Mutable(values) => {
                 self.about.condense(values, squared, self.monitor)?;
-                work(&mut CondensedRows::from_similarities(update, Store::Lent(values), n, tolerance))
+                work(&mut CondensedRows::from_similarities(update, Store::Borrowed(values), n, tolerance))
             }
         }
     }
 
-    /// Returns the merges within initial clusters, and those of a chain after them.
+    /// Returns the merges within initial clusters, and the merges of a chain after them.
     fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<Found> {
         entered!(initial_clusters);
         let n = self.about.n;
@@ -223,7 +222,7 @@ impl Task<'_> {
         Ok(found)
     }
 
-    /// Returns the merges of a chain on a square that is written at once.
+    /// Returns the merges of a chain on a square of all leaves.
     fn at_once<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(small);
         let n = self.about.n;
@@ -235,8 +234,8 @@ impl Task<'_> {
         Ok(chain.into_merges())
     }
 
-    /// Returns the merges of many leaves. Starts with merges within groups or of the first pairs, if that leaves few
-    /// clusters, and otherwise merges in rounds.
+    /// Returns the merges of many leaves. First merges within groups, or merges the first pairs, if this leaves few
+    /// clusters. Otherwise merges in rounds.
     fn rounds<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
         self.monitor.start((n * n / 2) as u64);
@@ -246,7 +245,7 @@ impl Task<'_> {
         let given = Given { matrix, squared };
         let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
         let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
-        // For single leaves the sum over pairs equals the mean.
+        // `Average` serves all rules here, because the sum and the mean over a single pair of leaves are equal.
         let of_leaves = tolerance.of_leaves();
         let mut nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
         settle::<Average, _>(&given, slots, &mut nearest, doubts)?;
@@ -265,12 +264,12 @@ impl Task<'_> {
         let (n, mut merges) = (self.about.n, Vec::new());
         self.monitor.start((n * n / 2) as u64);
         self.about.condense(values, self.rule.is_squared(), self.monitor)?;
-        let mut rows = CondensedRows::from_similarities(update, Store::Lent(values), n, doubts.tolerance());
+        let mut rows = CondensedRows::from_similarities(update, Store::Borrowed(values), n, doubts.tolerance());
         rows.rounds(None, &mut merges, doubts)?;
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// Continues with a chain when rounds find few pairs.
+    /// Continues with a chain on the triangle until a square fits into its memory, then with a chain on the square.
     fn chain_on_triangle<U: Update>(
         &self,
         update: &U,
@@ -303,8 +302,9 @@ impl Task<'_> {
     }
 }
 
-/// Returns the merges of clusters, named by position, with given numbers of leaves. `write` writes their similarities to
-/// a square whose rows are a stride apart, with minus infinity on the diagonal. Doubts are left open.
+/// Returns the merges of clusters, which are named by position. `sizes` are their numbers of leaves. `write` writes
+/// their similarities to a square whose rows start at multiples of a stride, with minus infinity on the diagonal.
+/// Doubts are left open.
 pub(crate) fn linkage_of_clusters(
     rule: &Rule,
     sizes: Vec<f64>,

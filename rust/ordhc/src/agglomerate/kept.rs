@@ -1,4 +1,4 @@
-//! Removes slots from rows.
+//! Removes the values of some slots from rows.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, mask64x8};
@@ -9,7 +9,7 @@ const BITS: usize = u64::BITS as usize;
 
 /// The slots that are kept, one bit each.
 pub(super) struct Kept {
-    /// The bits, with one additional word.
+    /// The bits, with one additional word so that [`Kept::word`] can read past the end.
     words: Vec<u64>,
 }
 
@@ -21,15 +21,15 @@ impl Kept {
         Self { words }
     }
 
-    /// Returns the bits of a word's length of slots, starting at `slot`.
+    /// Returns the bits of the 64 slots that start at `slot`.
     #[inline(always)]
     fn word(&self, slot: usize) -> u64 {
         let (at, shift) = (slot / BITS, slot % BITS);
-        // Shift twice, because a shift by the full width of the word is not allowed.
+        // Shift twice, because a shift by 64 is not allowed.
         self.words[at] >> shift | self.words[at + 1] << 1 << (BITS - 1 - shift)
     }
 
-    /// Writes the kept values of `row`, which begins with slot `first`, one after the other.
+    /// Writes the kept values of `row` to `out`, without gaps. `row` begins with slot `first`.
     #[inline(always)]
     pub(super) fn copy<S: Simd>(&self, simd: S, first: usize, row: &[f64], out: &mut [f64]) {
         let (mut rest, mut slot) = (out, first);
@@ -41,7 +41,7 @@ impl Kept {
                 let n = (bits as u8).count_ones() as usize;
                 let packed = packed(simd, chunk, bits as u8);
                 match rest.first_chunk_mut::<LANES>() {
-                    // The next write overwrites the rest.
+                    // Write all lanes. The next write overwrites the values after the first `n`.
                     Some(to) => *to = packed,
                     None => rest[..n].copy_from_slice(&packed[..n]),
                 }
@@ -63,7 +63,7 @@ impl Kept {
         let (mut slot, mut to) = (0, 0);
         while let Some(&chunk) = row[slot..].first_chunk::<LANES>() {
             let bits = self.word(slot) as u8;
-            // The writes stay within the values that were already read.
+            // This overwrites only values that were already read.
             row[to..to + LANES].copy_from_slice(&packed(simd, &chunk, bits));
             to += bits.count_ones() as usize;
             slot += LANES;
@@ -78,15 +78,15 @@ impl Kept {
     }
 }
 
-/// Returns the values whose bits are set, one after the other, and then the others.
+/// Returns the values whose bits are set, without gaps. The values after them are arbitrary.
 #[inline(always)]
 fn packed<S: Simd>(simd: S, values: &[f64; LANES], bits: u8) -> [f64; LANES] {
     let kept = mask64x8::from_bitmask(simd, bits.into());
     f64x8::load_array_ref(simd, values).compress(kept).into()
 }
 
-/// Loads a row that has missed some merges into the cache. Otherwise its values would be loaded one by one, in the
-/// order of the log.
+/// Reads a row from start to end, to load it into the cache, if many merges must be applied to the row. Otherwise, its
+/// cache lines would be loaded one by one, in the order of the merges.
 pub(super) fn stream(row: &[f64], n_missed: usize) {
     const MANY: usize = 16;
     /// The number of bytes in a cache line.

@@ -1,4 +1,4 @@
-//! The matrix that agglomeration starts from, in any of the supported types and layouts.
+//! The input matrix of an agglomeration, in any of the supported types and layouts.
 
 mod scan;
 
@@ -42,7 +42,7 @@ named!(Layout, "layout", {
     "condensed": Self::Condensed => Self::Condensed,
 });
 
-/// A symmetric matrix of similarities or dissimilarities, which has been checked.
+/// A symmetric matrix of similarities or dissimilarities that has been checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix<'a> {
     pub(super) values: Values<'a>,
@@ -82,7 +82,8 @@ impl<'a> Matrix<'a> {
     /// symmetric up to a relative difference of 1e-8; the mean of both halves is used.
     ///
     /// # Errors
-    /// The problem, with its place and value.
+    /// A number of values that does not fit the layout; a value that is not finite or too large, with its position;
+    /// triangles that differ; too many leaves.
     ///
     /// ```
     /// use ordhc::Kind;
@@ -99,7 +100,7 @@ impl<'a> Matrix<'a> {
             Layout::Condensed => Triangle::of_pairs(len)?.n_leaves(),
         };
         if layout == Layout::Square && n * n != len {
-            return Err(Error::Argument(format!("{len} values are no square matrix")));
+            return Err(Error::Argument(format!("{len} values are not a square matrix")));
         }
         check_n_leaves(n)?;
         let facts = with_values!(values, slice => match layout {
@@ -126,8 +127,8 @@ impl<'a> Matrix<'a> {
         f64::MAX / (n as f64 * n as f64)
     }
 
-    /// Returns a condensed matrix of which only the number of pairs is checked. The code that reads the values must
-    /// check them. The matrix counts as symmetric, and no other properties are known.
+    /// Returns a condensed matrix, and checks only its number of values. The code that reads the values must check
+    /// them. The matrix counts as symmetric. No other properties are known.
     pub(crate) fn unread(values: Values<'a>) -> Result<Self> {
         let n = Triangle::of_pairs(with_values!(values, slice => slice.len()))?.n_leaves();
         check_n_leaves(n)?;
@@ -140,12 +141,12 @@ impl<'a> Matrix<'a> {
         self.n
     }
 
-    /// Returns whether larger values are closer (similarities) or smaller ones (dissimilarities).
+    /// Returns whether the values are similarities (larger is closer) or dissimilarities (smaller is closer).
     pub fn kind(&self) -> Kind {
         Kind::of(self.dissimilarity)
     }
 
-    /// Returns true if there is a value below zero outside the diagonal. For the bindings.
+    /// Returns true if a value outside the diagonal is negative. For the bindings.
     #[doc(hidden)]
     pub fn any_negative(&self) -> bool {
         self.facts.negative
@@ -170,7 +171,7 @@ impl<'a> Matrix<'a> {
         Self { values: Values::F64(values), layout, n, dissimilarity, facts, unit }
     }
 
-    /// Returns true if both triangles are equal, or if only one is stored.
+    /// Returns true if both triangles are equal, or if only one triangle is stored.
     pub(crate) fn is_symmetric(&self) -> bool {
         self.facts.symmetric
     }
@@ -196,8 +197,8 @@ impl<'a> Matrix<'a> {
         if self.facts.largest > 0.0 { self.facts.largest.log2().floor() as i32 } else { 0 }
     }
 
-    /// Returns the properties of the matrix, with a unit in which the largest dissimilarity can be squared if the rule
-    /// squares.
+    /// Returns the properties of the matrix. If the rule squares dissimilarities, the unit is chosen so that the
+    /// largest dissimilarity can be squared.
     pub(super) fn for_rule(&self, rule: &Rule) -> Result<About> {
         let (mut about, exponent) = (self.about(), self.exponent());
         if !self.dissimilarity || !rule.is_squared() {
@@ -205,14 +206,14 @@ impl<'a> Matrix<'a> {
         }
         if self.facts.negative {
             return Err(Error::Argument(
-                "this linkage squares dissimilarities, and some are negative; give non-negative ones".into(),
+                "this linkage squares dissimilarities, so they must not be negative, and some are".into(),
             ));
         }
         let least = self.facts.largest * FARTHEST;
         if self.any_below(least) {
             return Err(Error::Argument(format!(
                 "this linkage squares dissimilarities, and some are below {least:e}, too small beside the largest, \
-                 {:e}; take them as zero",
+                 {:e}; replace them by zero",
                 self.facts.largest
             )));
         }
@@ -222,7 +223,7 @@ impl<'a> Matrix<'a> {
         Ok(about)
     }
 
-    /// Returns true if a value other than zero is nearer to zero than `limit`.
+    /// Returns true if the absolute value of any value except zero is below `limit`.
     pub(super) fn any_below(&self, limit: f64) -> bool {
         let none_below = self.facts.low >= limit || self.facts.whole && limit <= 1.0;
         if limit == 0.0 || none_below {
@@ -242,7 +243,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Dissimilarities smaller than the largest by this factor cannot be squared in twice the precision.
+/// Dissimilarities below this share of the largest dissimilarity cannot be squared in twice the precision.
 const FARTHEST: f64 = 1e-250;
 
 #[cfg(test)]

@@ -14,30 +14,34 @@
 //! `choose` selects the algorithm for an input, and `job` runs the algorithm. All algorithms give the same tree,
 //! including ties.
 //!
-//! **Input.** A linkage is a [`Rule`](crate::linkage::Rule) (the Lance-Williams recurrence, built in or with
-//! coefficients as formulas), a row update (a function that computes the merged cluster's row), or the [`Linkage`]
-//! trait, which needs no matrix. All engines compute with similarities: dissimilarities are negated, or squared and
-//! negated. A cluster is named by its smallest leaf.
+//! **Input.** A linkage is given in one of three ways:
+//!
+//! * as a [`Rule`](crate::linkage::Rule): the Lance-Williams recurrence, built in or with coefficients as formulas;
+//! * as a row update: a function that computes the merged cluster's row;
+//! * as an implementation of the [`Linkage`] trait, which needs no matrix.
+//!
+//! All engines compute with similarities: dissimilarities are negated, or squared and negated. A cluster is named by
+//! its smallest leaf.
 //!
 //! **Algorithms.** Two clusters are reciprocal if each is the nearest neighbour of the other.
 //!
 //! * `naive` compares all pairs before every merge, in twice the precision, in O(n^3). Tests compare the other
 //!   algorithms with it.
-//! * `nearest_pair` caches the nearest cluster of every cluster, and keeps outdated similarities as upper bounds. It
+//! * `nearest_pair` caches the nearest cluster of every cluster, and uses outdated similarities as upper bounds. It
 //!   works for any linkage, and usually takes O(n^2) time.
 //! * `rounds` merges all reciprocal pairs at once, on all cores. When a round would merge few pairs, `chain` continues:
 //!   it follows nearest neighbours until two clusters are reciprocal. Both need a linkage for which the order of
 //!   reciprocal merges does not matter (`Update::commutes`): average, weighted, complete, ward, and reducible
 //!   coefficients without negative gamma. Both always take O(n^2) time. They do not find merges in the order of
 //!   similarity; `RawMerge::sort` restores this order.
-//! * `ties` merges whole groups in a round if ties leave few reciprocal pairs. `groups` first merges groups of leaves
-//!   that are far apart. Each group is merged separately, as long as clusters outside the group cannot affect the
-//!   result.
+//! * `ties` merges whole groups of tied clusters in a round, if ties leave few reciprocal pairs.
+//! * `groups` first merges within groups of leaves that are far apart. Each group is merged separately, as long as
+//!   clusters outside the group cannot affect the result.
 //! * `centers` is for centroid and median linkage. The engine stores sums over pairs, because these do not lose digits
 //!   by cancellation.
 //! * `single` reads the input without a copy. Passes list the most similar pairs between clusters. If ties leave too
 //!   many such pairs, it grows a maximum spanning tree instead.
-//! * `sparse` has separate algorithms for similarities of which few are stored.
+//! * `sparse` has separate algorithms for sparse similarities.
 //!
 //! **Storage.** `CondensedRows` is a triangle. A round reads a triangle and writes the next, smaller one into the same
 //! memory. While writing a row, the round finds its nearest neighbour. The first round reads the input, so the working
@@ -48,27 +52,31 @@
 //! The square is packed as clusters disappear. Up to 1,500 leaves start on a square. A triangle becomes a square in the
 //! same memory as soon as it fits and rounds get small.
 //!
-//! A round needs the columns of merging clusters. `Columns` gathers them from eight rows at a time, because reading a
-//! single column costs a cache line for each value. `Store` is memory of the engine or of the caller.
+//! A round needs the columns of merging clusters. `Columns` copies them from eight rows at a time, because reading a
+//! single column loads a cache line for each value. `Store` is memory of the engine or of the caller.
 //!
-//! **Ties.** The pair with the lexicographically smallest (smallest leaf of one cluster, smallest leaf of the other)
-//! merges first. A merged cluster keeps the smaller name of its parts, so reciprocal pairs commute even under ties.
-//! Single, complete, and average linkage of whole numbers (stored as exact sums) compare values exactly. If
-//! similarities are rounded, those with the same [`Tolerance::key`] (36 significant bits) are tied. This relation is
-//! transitive, so the result does not depend on which pairs an algorithm compares.
+//! **Ties.** Among tied pairs, the lexicographically smallest pair of names merges first. A merged cluster keeps the
+//! smaller name of its parts, so reciprocal pairs commute even under ties. Single, complete, and average linkage of
+//! whole numbers (stored as exact sums) compare values exactly. If similarities are rounded, similarities with the same
+//! [`Tolerance::key`] (36 significant bits) are tied. This relation is transitive, so the result does not depend on
+//! which pairs an algorithm compares.
 //!
 //! **Doubts.** A comparison is in doubt if rounding errors could decide it, because a value may be on either side of
-//! the boundary between two keys. `Doubts` settles a doubt where it arises: it computes the few affected similarities
+//! the boundary between two keys. `Doubts` decides a doubt where it arises: the few affected similarities are computed
 //! from the leaves of their clusters, in twice the precision. This works for average, weighted and Ward's linkage in
 //! rounds and chains. `centers` does the same.
 //!
-//! In three cases the merges are computed again from the input, in twice the precision (`PreciseMatrix`): a doubt among
-//! cached nearest pairs; three or more similarities that are nearly but not exactly equal, for which reciprocal pairs
-//! may not commute; and more doubts than it takes to compute again. `Found` records whether a doubt is left
-//! open. A remaining doubt causes a warning: values of very different size have cancelled.
+//! In three cases, all merges are computed again from the input, in twice the precision (`PreciseMatrix`):
+//!
+//! * a doubt among cached nearest pairs;
+//! * three or more similarities that are nearly but not exactly equal, for which reciprocal pairs may not commute;
+//! * so large a number of doubts that computing all merges again takes less time.
+//!
+//! `Found` records whether a doubt is left open. A remaining doubt causes a warning: values of very different size have
+//! cancelled.
 //!
 //! Working in the memory of the input destroys the input. So this memory is not used if doubts are likely (values that
-//! repeat and are not exact). Otherwise a doubt causes a warning.
+//! repeat and are not exact). Otherwise, a doubt causes a warning.
 
 mod agglomeration;
 mod between;
@@ -115,7 +123,7 @@ pub(crate) use job::linkage_of_clusters;
 pub(crate) use matrix::with_values;
 pub use matrix::{Layout, Matrix, Values};
 pub(crate) use naive::naive;
-pub(crate) use nearest::NOBODY;
+pub(crate) use nearest::NO_CLUSTER;
 pub use nearest::{Linkage, Nearest};
 pub use nearest_pair::nearest_pair;
 pub use row_update::RowMerge;

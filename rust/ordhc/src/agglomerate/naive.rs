@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
 
-/// Merges the most similar pair until one cluster is left, in O(n^3).
+/// Returns the dendrogram of a linkage. Merges the most similar pair until one cluster is left, in O(n^3).
 ///
 /// # Errors
 /// The errors of the linkage; [`crate::Error::Interrupted`].
@@ -15,7 +15,7 @@ pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<De
     let mut active: Vec<usize> = (0..n).collect();
     let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
     if active.len() > 1 {
-        return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
+        return Err(Error::Argument("the linkage returns no finite similarity for any pair".into()));
     }
     Dendrogram::in_order(n, merges)
 }
@@ -50,7 +50,7 @@ pub(super) fn merges_among(
         let (later, values) = (&members[at + 1..], &mut values[at + 1..members.len()]);
         linkage.similarities(members[at], later, values)?;
         let Some(first) = values.iter().position(tied) else {
-            return Err(Error::Argument("the linkage gives another similarity of the same two clusters".into()));
+            return Err(Error::Argument("the linkage returns two different similarities of the same clusters".into()));
         };
         let best = RawMerge { i: members[at], j: later[first], similarity: values[first] };
         linkage.merge(best.i, best.j, active)?;

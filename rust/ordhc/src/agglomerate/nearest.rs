@@ -6,23 +6,24 @@ use crate::error::Result;
 /// The nearest neighbour of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nearest {
-    /// The nearest cluster. Among equally near clusters, the one with the smallest leaf.
+    /// The nearest cluster. Among equally near clusters, this is the cluster with the smallest leaf.
     pub cluster: usize,
     /// The similarity to the nearest cluster.
     pub similarity: f64,
-    /// True if another cluster might be the nearest with different rounding.
+    /// True if rounding errors could make another cluster the nearest.
     pub doubtful: bool,
 }
 
-pub(crate) const NOBODY: Nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, doubtful: false };
+/// The result if there is no other cluster.
+pub(crate) const NO_CLUSTER: Nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, doubtful: false };
 
 impl Nearest {
     pub(super) fn new(cluster: usize, similarity: f64) -> Self {
         Self { cluster, similarity, doubtful: false }
     }
 
-    /// Replaces this result by another one that is nearer, or equally near with a smaller leaf. Returns true if it was
-    /// replaced.
+    /// Replaces this result by `other` if `other` is nearer, or equally near with a smaller leaf. Returns true if the
+    /// result was replaced.
     pub(crate) fn offer(&mut self, other: Self, tolerance: Tolerance) -> bool {
         let (order, doubtful) = tolerance.compare(other.similarity, self.similarity);
         let doubtful = self.doubtful | other.doubtful | doubtful;
@@ -82,12 +83,12 @@ pub trait Linkage {
     /// Any error that prevents the linkage from merging.
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()>;
 
-    /// Returns the tolerance within which similarities count as equal. By default, only equal numbers are.
+    /// Returns the tolerance within which similarities count as equal. The default counts only equal numbers as equal.
     fn tolerance(&self) -> Tolerance {
         Tolerance::EXACT
     }
 
-    /// Returns the nearest of the active clusters to `i`. Among equally near clusters, returns the one with the
+    /// Returns the active cluster that is nearest to `i`. Among equally near clusters, returns the cluster with the
     /// smallest leaf.
     ///
     /// # Errors
@@ -97,7 +98,7 @@ pub trait Linkage {
     }
 }
 
-/// Returns the nearest of some clusters to `i`.
+/// Returns the cluster that is nearest to `i` among the given clusters.
 pub(super) fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[usize]) -> Result<Nearest> {
     let others: Vec<usize> = clusters.iter().copied().filter(|&k| k != i).collect();
     let mut values = vec![0.0; others.len()];
@@ -105,7 +106,7 @@ pub(super) fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clu
     Ok(nearest_of(&others, &values, linkage.tolerance()))
 }
 
-/// Returns the first of `others` whose value equals the largest one.
+/// Returns the first of `others` whose value equals the largest value within the tolerance.
 pub(super) fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance) -> Nearest {
     const LANES: usize = 16;
     let larger = |a: f64, b: f64| if b > a { b } else { a };
@@ -118,10 +119,10 @@ pub(super) fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance)
     }
     let largest = lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, larger);
     if largest == f64::NEG_INFINITY {
-        return NOBODY;
+        return NO_CLUSTER;
     }
     let floor = tolerance.floor(largest);
-    let Some(first) = values.iter().position(|&value| value >= floor) else { return NOBODY };
+    let Some(first) = values.iter().position(|&value| value >= floor) else { return NO_CLUSTER };
     let mut best = Nearest::new(others[first], values[first]);
     if tolerance == Tolerance::EXACT {
         return best;

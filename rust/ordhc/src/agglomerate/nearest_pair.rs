@@ -1,15 +1,17 @@
-//! Agglomeration by the most similar pair, with a cache of every cluster's nearest neighbour.
+//! Merges the most similar pair, with a cache of every cluster's nearest neighbour.
 
-use super::nearest::{Linkage, NOBODY, Nearest, nearest_among, nearest_of};
+use super::nearest::{Linkage, NO_CLUSTER, Nearest, nearest_among, nearest_of};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
 
-/// Merges the most similar pair until one cluster is left, in the order of the naive engine.
+/// Returns the dendrogram of a linkage. Merges the most similar pair until one cluster is left, in the same order as
+/// the naive engine.
 ///
-/// Every cluster caches its nearest neighbour. If a merge removes this neighbour, the cluster keeps the old similarity
-/// as an upper bound. The cluster searches again only when its bound is the largest of all.
+/// The nearest neighbour of every cluster is cached. If a merge removes a nearest neighbour, the old similarity stays
+/// in the cache as an upper bound. A new nearest neighbour is searched only when this bound is the largest of all
+/// clusters.
 ///
 /// # Errors
 /// The errors of the linkage; [`crate::Error::Interrupted`].
@@ -19,7 +21,7 @@ pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Re
     let mut active: Vec<usize> = (0..n).collect();
     let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
     if active.len() > 1 {
-        return Err(Error::Argument("the linkage gives no finite similarity for any pair".into()));
+        return Err(Error::Argument("the linkage returns no finite similarity for any pair".into()));
     }
     Dendrogram::in_order(n, merges)
 }
@@ -29,9 +31,11 @@ struct Cached {
     cluster: usize,
     /// The similarity of `cluster`, or an upper bound if `stale`.
     similarity: f64,
-    /// Similarities below this value are certainly smaller.
+    /// Similarities below this value are certainly smaller than `similarity`.
     floor: f64,
+    /// True if `cluster` has been merged, so that the nearest neighbour is unknown.
     stale: bool,
+    /// True if rounding errors could make another cluster the nearest.
     doubtful: bool,
 }
 
@@ -41,7 +45,7 @@ impl Cached {
         Self { cluster, similarity, floor: tolerance.floor(similarity), stale: false, doubtful }
     }
 
-    /// Updates the cache with the similarity of cluster `i`, the merge of `i` and `j`.
+    /// Updates the entry of a cluster, given its similarity with cluster `i`, into which `j` was merged.
     fn update(&mut self, (i, j): (usize, usize), similarity: f64, tolerance: Tolerance) {
         if similarity < self.floor {
             self.stale |= self.cluster == i || self.cluster == j;
@@ -61,7 +65,8 @@ impl Cached {
             }
             return;
         }
-        // If the old nearest is gone, an equally near cluster `i` has the smallest name that is left.
+        // If the old nearest cluster was merged, and the merged cluster `i` is equally near, `i` is the equally near
+        // cluster with the smallest name.
         let first = if gone { order.is_ge() } else { order.is_gt() || (order.is_eq() && i < self.cluster) };
         if first {
             *self = fresh;
@@ -81,7 +86,7 @@ pub(super) fn merges_among(
 ) -> Result<Found> {
     entered!(nearest_pair);
     let all = members.len() == active.len();
-    let mut cache = vec![Cached { stale: true, ..Cached::new(NOBODY, Tolerance::EXACT) }; linkage.n_leaves()];
+    let mut cache = vec![Cached { stale: true, ..Cached::new(NO_CLUSTER, Tolerance::EXACT) }; linkage.n_leaves()];
     if all {
         monitor.start((members.len() * members.len()) as u64);
     }

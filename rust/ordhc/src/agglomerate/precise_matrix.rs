@@ -1,5 +1,5 @@
-//! All similarities in twice the precision, with their error bounds: for the naive engine, and for ties that rounding
-//! would decide.
+//! A matrix of all similarities in about twice the precision of floats, with error bounds. The naive engine uses this
+//! matrix, and so do inputs with ties that rounding would otherwise decide.
 
 use super::matrix::Matrix;
 use super::nearest::Linkage;
@@ -13,26 +13,27 @@ use crate::precise::Precise;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
-/// A triangle of pairs of leaves, in which a cluster has the position of its smallest leaf.
+/// A triangle of similarities. A cluster is stored at the position of its smallest leaf.
 ///
-/// The similarities are keys, so that equal similarities compare as equal. Heights are looked up afterwards.
+/// As a [`Linkage`], the matrix returns the keys of similarities, so that equal similarities compare as equal. The
+/// similarities themselves are looked up afterwards.
 pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,
     sizes: Vec<f64>,
-    /// A result smaller than its error, with an error below this value, is zero.
+    /// A result counts as zero if it is smaller than its error, and the error is below this value.
     zero: f64,
     /// True if keys are the similarities themselves.
     exact: bool,
     /// For each removed cluster: the similarity of its merge.
     heights: Vec<f64>,
-    /// True if rounding left open which clusters are nearer.
+    /// True if rounding errors could decide which clusters are nearer.
     is_doubtful: bool,
 }
 
-/// A value whose relative error is below this share is never in doubt.
+/// A value is never in doubt if its relative error is below this value.
 pub(super) const VAGUE: f64 = 1e-20;
-/// A sum of values that is below this share of the smallest value is zero.
+/// Sums whose errors are below this share of the smallest value can count as zero.
 pub(super) const NOTHING: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +44,7 @@ struct Cell {
 }
 
 impl<'a, U: Update> PreciseMatrix<'a, U> {
-    /// Computes the matrix. Values are multiplied with `unit`, a power of two, and then squared if the rule squares
+    /// Computes the matrix. Values are multiplied by both powers of two in `unit`, and then squared if the rule squares
     /// dissimilarities.
     pub(super) fn new(
         update: &'a U,
@@ -103,8 +104,8 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         Triangle::new(self.sizes.len()).index(i, k)
     }
 
-    /// Returns true unless it is certain how the similarity of the clusters `i` and `j` compares with that of `i` and
-    /// `k`.
+    /// Returns true if rounding errors could decide how the similarity of clusters `i` and `j` compares with the
+    /// similarity of clusters `i` and `k`.
     fn doubtful(&self, (i, j): (usize, usize), k: usize) -> bool {
         let about = |i: usize, j: usize| (self.cells[self.at(i, j)], self.sizes[i], self.sizes[j]);
         let [(a, a_i, a_k), (b, b_i, b_k)] = [about(i, j), about(i, k)];
@@ -119,12 +120,12 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         overlap(ends::<U>(a.value, a_i, a_k), ends::<U>(b.value, b_i, b_k))
     }
 
-    /// Returns true if rounding left open at some merge which clusters are nearer.
+    /// Returns true if rounding errors could decide at any merge which clusters are nearer.
     pub(super) fn is_doubtful(&self) -> bool {
         self.is_doubtful
     }
 
-    /// Replaces the keys by which merges were found by their similarities.
+    /// Replaces the keys of merges by their similarities.
     pub(super) fn with_heights(&self, mut merges: Vec<RawMerge>) -> Vec<RawMerge> {
         merges.iter_mut().for_each(|merge| merge.similarity = self.heights[merge.j]);
         merges
@@ -145,7 +146,7 @@ fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
 
 /// Returns the key of a number, and true if the key is certain.
 pub(super) fn key_of(number: Precise) -> (f64, bool) {
-    // A number that is halfway between two keys, within its error, gets the key farther from zero.
+    // If the number may belong to two keys, within its error, choose the key farther from zero.
     let [low, high] = number.ends().map(key_of_sum);
     (if low.abs() > high.abs() { low } else { high }, low == high)
 }

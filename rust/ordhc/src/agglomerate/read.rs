@@ -1,4 +1,4 @@
-//! Reads a matrix as similarities: rows, columns, or the whole matrix. The memory of a matrix that may be overwritten
+//! Reads a matrix as similarities: rows, columns, or the whole matrix. If a matrix may be overwritten, its memory
 //! becomes the working matrix.
 
 use std::ops::Range;
@@ -34,7 +34,7 @@ impl Matrix<'_> {
         .collect()
     }
 
-    /// Writes the similarities of a leaf with some others, ascending.
+    /// Writes the similarities of a leaf with the leaves `others`, which are ascending.
     pub(crate) fn gather(&self, leaf: usize, others: &[u32], out: &mut [f64]) {
         let n = self.n;
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
@@ -47,7 +47,7 @@ impl Matrix<'_> {
                 }
                 let row = &slice[Triangle::new(n).before(leaf)..];
                 for (value, &other) in out_after.iter_mut().zip(after) {
-                    // The similarity of a leaf with itself is not used, so any value is fine.
+                    // The similarity of a leaf with itself is not used, so this index need not be right.
                     let at = (other as usize).saturating_sub(leaf + 1);
                     *value = sign * row.get(at).map_or(0.0, |x| x.float());
                 }
@@ -84,7 +84,7 @@ impl Matrix<'_> {
         move |x| if squared { -(x * unit) * (x * unit) } else { sign * x }
     }
 
-    /// Writes the similarities of leaf `j` with the leaves `others`, all before it.
+    /// Writes the similarities of leaf `j` with the leaves `others`, which are all before `j`.
     pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let turn = self.turn(squared);
@@ -107,8 +107,8 @@ impl Matrix<'_> {
         }));
     }
 
-    /// Writes the full (n, n) matrix as similarities, with minus infinity on the diagonal, to a square with at least n
-    /// rows.
+    /// Writes the full (n, n) matrix as similarities to a square with at least n rows. The diagonal becomes minus
+    /// infinity.
     pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let (n, stride) = (self.n, out.len().isqrt());
         let parts = Triangle::new(n).shares();
@@ -128,8 +128,8 @@ impl Matrix<'_> {
         mirror(out, stride, monitor)
     }
 
-    /// Returns row `i` from column `i + 1` on, and the factor that converts its values into similarities. The row is
-    /// borrowed from the input if its type allows, and otherwise is in `scratch`.
+    /// Returns row `i` from column `i + 1` on, and the factor that converts its values into similarities. If the input
+    /// type allows, the row is a slice of the input. Otherwise, the row is written to `scratch`.
     pub(crate) fn row_after<'r>(&'r self, i: usize, scratch: &'r mut [f64]) -> (&'r [f64], f64) {
         let n = self.n;
         let there = match (self.values, self.layout) {
@@ -184,12 +184,12 @@ impl About {
         move |x| if square { -(x * unit) * (x * unit) } else { sign * x }
     }
 
-    /// Returns the similarity of all pairs, if they are all equal.
+    /// Returns the similarity of all pairs if all similarities are equal, and otherwise `None`.
     pub(super) fn only_similarity(&self, squared: bool) -> Option<f64> {
         self.facts.all_equal().then(|| self.turn(squared)(self.facts.largest))
     }
 
-    /// Converts values into condensed similarities, at the beginning of the same memory.
+    /// Converts values into condensed similarities, and writes these to the beginning of the same memory.
     pub(crate) fn condense(&self, values: &mut [f64], squared: bool, monitor: &Monitor) -> Result<()> {
         let (n, turn) = (self.n, self.turn(squared));
         if !self.is_square() {
@@ -202,7 +202,7 @@ impl About {
         for i in 0..n {
             monitor.advance(0)?;
             for j in i + 1..n {
-                // The position that is written belongs to an earlier pair, or to this one.
+                // This overwrites the value of an earlier pair or of this pair, which is not needed any more.
                 values[to] = turn(self.pair(values, i, j));
                 to += 1;
             }
@@ -217,11 +217,11 @@ impl About {
     }
 }
 
-/// Copies the upper triangle of a square matrix to the lower one.
+/// Copies the upper triangle of a square matrix to the lower triangle.
 pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
     let half = if parallel::ranges(n * n, 1 << 21).len() > 1 { n / 2 } else { 0 };
     let (top, bottom) = values.split_at_mut(half * n);
-    // First the lower left quarter from the upper right one, then the two triangles beside it.
+    // First copy the upper right quarter to the lower left quarter, then mirror the two triangles on the diagonal.
     let parts = if half > 0 { parallel::ranges(n - half, BLOCK) } else { Vec::new() };
     let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
     let slices = parallel::split_at_ends(bottom, &ends);
@@ -233,7 +233,8 @@ pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<
     parallel::map(triangles.collect(), triangle).into_iter().collect()
 }
 
-/// Writes the lower triangle of the square of rows and columns that begins at column `first`.
+/// Copies the upper triangle to the lower triangle, in the square of all `rows` and as many columns, starting at column
+/// `first`.
 fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let height = rows.len() / n;
     if height <= TILE {
@@ -251,10 +252,10 @@ fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) 
     mirror_triangle(bottom, first + half, n, monitor)
 }
 
-/// The number of rows and columns that are transposed at once.
+/// The number of rows and columns of a tile, which is transposed in registers.
 const TILE: usize = 8;
 
-/// Copies the columns of `from` that begin at `column` to the rows of `out`, starting at column `to`.
+/// Transposes columns of `from`, starting at `column`, to rows of `out`, starting at column `to`.
 fn transposed(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
     wide!(transpose(from, column, out, to, n, monitor))
 }
@@ -293,20 +294,20 @@ fn transpose(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, 
 /// The number of columns that are processed together.
 pub(super) const LANES: usize = 8;
 
-/// Returns a number of columns, rounded up to whole vectors.
+/// Returns a number of columns, rounded up to a multiple of [`LANES`].
 pub(super) fn padded(n: usize) -> usize {
     n.next_multiple_of(LANES)
 }
 
-/// Returns the distance from one row to the next. Large matrices use an odd number of cache lines, so that values of a
-/// column don't compete for the same cache sets.
+/// Returns the number of values from the start of one row to the start of the next (the stride). Rows of large matrices
+/// have an odd number of cache lines, so that values of a column don't compete for the same cache sets.
 pub(super) fn stride(n: usize) -> usize {
     const MANY: usize = 64;
     if n < MANY { padded(n) } else { padded(n) | LANES }
 }
 
-/// Writes a matrix as similarities, with minus infinity on the diagonal, to a square whose rows are a stride apart.
-/// There are as many rows as columns, including empty ones.
+/// Writes a matrix as similarities to a square whose rows start at multiples of `stride`. The diagonal becomes minus
+/// infinity. The number of rows is padded in the same way as the number of columns.
 pub(super) fn write_padded(
     matrix: &Matrix<'_>,
     squared: bool,
@@ -325,7 +326,7 @@ pub(super) fn write_padded(
     monitor.advance(0)
 }
 
-/// Copies the upper triangle of `n` rows, a multiple of the lanes, to the lower one, in tiles.
+/// Copies the upper triangle of `n` rows to the lower triangle, in tiles. `n` is a multiple of [`LANES`].
 #[inline(always)]
 fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) {
     for i in (0..n).step_by(LANES) {
@@ -351,7 +352,7 @@ fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) 
     }
 }
 
-/// Returns the columns of a tile.
+/// Returns the transpose of a tile.
 #[inline(always)]
 fn columns<S: Simd>(mut rows: [f64x8<S>; LANES]) -> [f64x8<S>; LANES] {
     for _ in 0..LANES.ilog2() {

@@ -1,4 +1,4 @@
-//! Rounds: all reciprocal nearest pairs merge in one pass from one triangle to the next.
+//! Merges in rounds. A round merges all reciprocal nearest pairs, in one pass from one triangle to the next.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -20,19 +20,19 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// Ties are examined if fewer than one in this number of slots is in a reciprocal pair.
+/// Ties are examined if the number of reciprocal pairs is less than the number of slots divided by this number.
 const FEW: usize = 8;
 
-/// Returns true if many slots have the same similarity to their nearest.
+/// Returns true if many slots have the same similarity to their nearest slot.
 fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool {
     let mut keys: Vec<f64> = nearest.iter().map(|nearest| tolerance.key(nearest.similarity)).collect();
     keys.sort_unstable_by(f64::total_cmp);
     keys.dedup();
-    // Without ties, only the two slots of a pair share a similarity.
+    // Without ties, only the two slots of a reciprocal pair share a similarity.
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
 }
 
-/// Returns the nearest slot of every slot, in one pass. Doubts are not settled.
+/// Returns the nearest slot of every slot, in one pass. Doubts are not decided.
 pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     triangle: &T,
     sizes: &[f64],
@@ -55,7 +55,7 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?))
 }
 
-/// Settles doubts about the nearest slots.
+/// Decides doubts about the nearest slots.
 pub(super) fn settle<U: Update, T: TriangleRows>(
     triangle: &T,
     slots: Slots<'_>,
@@ -84,18 +84,18 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
     Ok(())
 }
 
-/// The slots that merge: mostly disjoint pairs `i < j`. If many slots are equally near, there are also groups, whose
-/// first slot absorbs the others one after the other.
+/// The slots that merge in a round: mostly disjoint pairs `i < j`. If many slots are equally near, larger groups merge
+/// as well: the first slot of a group absorbs the other slots one after the other.
 pub(super) struct Pairs {
     /// The old slot of each new slot.
     left: Vec<u32>,
-    /// The new slots that are merged, ascending, and the old slots that they absorb, ascending.
+    /// For each merge: the new slot of the merged cluster, and the old slot that it absorbs. Both are ascending.
     merged: Vec<(u32, u32)>,
 }
 
 impl Pairs {
-    /// Returns the merges, given the nearest slot of each slot: reciprocal pairs, or groups if ties leave few such
-    /// pairs.
+    /// Returns the merges of a round, given the nearest slot of each slot. These are the reciprocal pairs, or groups if
+    /// ties leave few reciprocal pairs.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
@@ -111,7 +111,8 @@ impl Pairs {
         Ok(Self::grouped(&ties.groups()))
     }
 
-    /// Returns the merges of groups of slots, ordered by their first slots. A slot that stays alone is a group, too.
+    /// Returns the merges of groups of slots. The groups are ordered by their first slots. A slot that is not merged is
+    /// a group of its own.
     fn grouped(groups: &[Vec<u32>]) -> Self {
         let left = groups.iter().map(|group| group[0]).collect();
         let merged = (0..).zip(groups).flat_map(|(slot, group)| group[1..].iter().map(move |&j| (slot, j)));
@@ -138,7 +139,7 @@ impl Pairs {
         self.left.len()
     }
 
-    /// Returns the pairs: the first slot of each, and the slot that it absorbs.
+    /// Returns, for each merge, the old slot of the merged cluster, and the old slot that it absorbs.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
@@ -161,7 +162,8 @@ impl Pairs {
     }
 }
 
-/// One round. `sizes` and `clusters` are those before the round, `new_sizes` those after it.
+/// One round of merges. `sizes` and `clusters` belong to the slots before the round, and `new_sizes` to the slots after
+/// it.
 pub(super) struct Round<'a, U: Update> {
     pub(super) update: &'a U,
     pub(super) pairs: &'a Pairs,
@@ -179,7 +181,7 @@ struct Worker {
 
 impl<U: Update> Round<'_, U> {
     /// Writes the triangle after the merges to the beginning of `out`, which may be longer. Returns the nearest slot of
-    /// each new slot, without settling doubts.
+    /// each new slot, without deciding doubts.
     pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
@@ -190,9 +192,9 @@ impl<U: Update> Round<'_, U> {
         Ok(Self::found(workers))
     }
 
-    /// Does the same as [`run`](Self::run), within the memory that begins with the triangle of `k` slots. Memory before
-    /// a row is not needed for this or later rows, so new rows are written there. While there is little room, rows pass
-    /// through `spare`.
+    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the triangle of `k` slots. A
+    /// row and later rows don't need the memory before the row, so new rows are written there. While this memory is
+    /// small, rows are first written to `spare`.
     pub(super) fn run_in_place(
         &self,
         k: usize,
@@ -238,7 +240,7 @@ impl<U: Update> Round<'_, U> {
         RowSearch::join(workers.into_iter().map(|worker| worker.search).collect())
     }
 
-    /// Writes rows of the next triangle in order. Threads take parts of the rows one at a time.
+    /// Writes rows of the next triangle. A free thread takes the next part of the rows.
     fn write<T: TriangleRows>(
         &self,
         from: &T,
@@ -273,7 +275,7 @@ impl<U: Update> Round<'_, U> {
         done.into_iter().collect()
     }
 
-    /// Returns all merges, in the order of the pairs.
+    /// Returns the update of each merge, in the order of the merges.
     fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
@@ -298,7 +300,8 @@ impl<U: Update> Round<'_, U> {
         merges
     }
 
-    /// Writes one row of the next triangle: first its own merges, then those of later slots, in order.
+    /// Writes one row of the next triangle. Applies the merges of the row's own slot first, then the merges of later
+    /// slots, in order.
     #[inline(always)]
     fn write_row<S: Simd, T: TriangleRows>(
         &self,
@@ -358,6 +361,6 @@ impl Scratch {
     }
 }
 
-/// When rows are written in place, a part has at least 1 / CHUNKS of all pairs, and at least CHUNK pairs.
+/// When rows are written in place, each step writes at least 1 / `CHUNKS` of all pairs, and at least `CHUNK` pairs.
 const CHUNKS: usize = 16;
 const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 17 };

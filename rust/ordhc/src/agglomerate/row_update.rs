@@ -1,4 +1,4 @@
-//! Linkages given as a row update: the merged cluster's row from the rows of its two parts.
+//! Linkages given as a row update: a function that computes the merged cluster's row from the rows of its two parts.
 
 use super::matrix::Matrix;
 use super::nearest::{Linkage, Nearest, nearest_of};
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::monitor::Monitor;
 
-/// Two clusters about to merge, as passed to a row update.
+/// The two clusters of a merge, as the argument of a row update.
 #[derive(Debug)]
 pub struct RowMerge<'a> {
     /// The similarities of cluster `i` to the other clusters.
@@ -22,7 +22,7 @@ pub struct RowMerge<'a> {
     pub n_j: usize,
     /// The sizes of the other clusters.
     pub sizes: &'a [i64],
-    /// The smallest leaf of cluster `i`; `i < j`.
+    /// The smallest leaf of cluster `i`, which is less than `j`.
     pub i: usize,
     /// The smallest leaf of cluster `j`.
     pub j: usize,
@@ -30,7 +30,8 @@ pub struct RowMerge<'a> {
     pub others: &'a [i64],
 }
 
-/// A linkage whose rows are computed by `update`, which is called once per merge and writes the new row into a slice.
+/// A linkage whose rows are computed by `update`. For each merge, `update` is called once and writes the new row into a
+/// slice.
 pub(crate) struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
@@ -49,7 +50,7 @@ struct Scratch {
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
-    /// Starts from a matrix. Dissimilarities are negated.
+    /// Returns the linkage of a matrix. Dissimilarities are negated.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Interrupted`].
@@ -67,7 +68,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         self.sizes.len()
     }
 
-    /// The tolerance does not depend on the engine, because the caller computes the rows.
+    /// Returns the same tolerance for all engines, because the caller computes the rows.
     fn tolerance(&self) -> Tolerance {
         Tolerance::GRID
     }

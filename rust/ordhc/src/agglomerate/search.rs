@@ -1,17 +1,17 @@
-//! Finds the nearest slot of every row of a triangle, while rows are read or written.
+//! Searches for the nearest slot of every slot of a triangle, while rows are read or written.
 
-use super::nearest::{NOBODY, Nearest};
+use super::nearest::{NO_CLUSTER, Nearest};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::linkage::Update;
 
-/// The nearest slot of every slot so far. Rows must come in order (some may be given to another search).
+/// The nearest slot of every slot among the rows added so far. Rows must be added in order. Some rows may be added to
+/// another search instead.
 pub(super) struct RowSearch {
     tolerance: Tolerance,
-    /// For each slot: the value that a similarity must exceed to be nearer than the nearest so far, or possibly as
-    /// near.
+    /// For each slot: a similarity must exceed this value to be nearer than the nearest so far, or as near.
     bar: Vec<f64>,
-    /// For each slot: the value that certainly equals the nearest so far, and is too late.
+    /// For each slot: a similarity with this value certainly equals the nearest so far, and so loses the tie.
     equal: Vec<f64>,
     nearest: Vec<Nearest>,
 }
@@ -20,10 +20,10 @@ const LANES: usize = 16;
 
 impl RowSearch {
     pub(super) fn new(k: usize, tolerance: Tolerance) -> Self {
-        Self { tolerance, bar: vec![f64::NEG_INFINITY; k], equal: vec![f64::NAN; k], nearest: vec![NOBODY; k] }
+        Self { tolerance, bar: vec![f64::NEG_INFINITY; k], equal: vec![f64::NAN; k], nearest: vec![NO_CLUSTER; k] }
     }
 
-    /// Adds `row`: the values of slot `i` with the slots after it. `sizes` are those of all slots.
+    /// Adds `row`, the values of slot `i` with the slots after it. `sizes` are the sizes of all slots.
     pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
         wide!(self.add_row::<U>(i, row, sizes));
     }
@@ -75,7 +75,7 @@ impl RowSearch {
         for ((((&x, &n_k), bar), equal), near) in rest {
             offer(bar, equal, near, similarity::<U>(x, n_i, n_k), n_k);
         }
-        // Slots before `i` were added before, so they win ties.
+        // Slots before `i` were added first, so they win ties.
         if let Some(nearest) = nearest_in_row::<U>(row, sizes, n_i, tolerance, self.bar[i]) {
             let before = n_i == 1.0 && is_leaf(self.nearest[i].cluster);
             let leaves = before && sizes[nearest.cluster] == 1.0;
@@ -85,7 +85,7 @@ impl RowSearch {
         }
     }
 
-    /// Combines the results of several searches, each of some rows.
+    /// Combines the results of several searches of different rows.
     pub(super) fn join(searches: Vec<Self>) -> Vec<Nearest> {
         let joined = searches.into_iter().reduce(|mut all, other| {
             for (nearest, other) in all.nearest.iter_mut().zip(other.nearest) {
@@ -120,10 +120,11 @@ fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
-/// Returns the nearest slot of a row, if the largest similarity is above `bar`: the first that equals the largest.
+/// Returns the nearest slot of a row, which is the first slot with the largest similarity. Returns `None` if the
+/// largest similarity is not above `bar`.
 #[inline(always)]
 fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
-    // Use a few blocks, so that only one is read again.
+    // Use a few blocks, so that mostly only one block is read again.
     const BLOCKS: usize = 8;
     let block = row.len().div_ceil(BLOCKS).max(1);
     let blocks = row.chunks(block).zip(sizes.chunks(block));
@@ -145,7 +146,7 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     if tolerance == Tolerance::EXACT {
         return Some(best);
     }
-    // Check other slots that may be as near without being equal.
+    // Compare other slots with similar but not identical values.
     offer_all::<U>(
         (&mut best, &mut n_best, floor),
         (&values[place + 1..], &counts[place + 1..]),
@@ -159,8 +160,8 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     Some(best)
 }
 
-/// Compares the slots from `first` on whose similarity is at least `floor` with the best so far, a cluster of `n_best`
-/// leaves.
+/// Compares `best`, a cluster of `n_best` leaves, with all slots whose similarity is at least `floor`. `first` is the
+/// first slot.
 #[inline(always)]
 fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),
@@ -189,8 +190,7 @@ fn offer_all<U: Update>(
     }
 }
 
-/// Returns an error if a row is not finite. A linkage formula may divide by zero, and an error is better than a wrong
-/// tree.
+/// Returns an error if a value of a row is not finite, for example because a formula of the linkage divides by zero.
 pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
     match row.iter().position(|x| !x.is_finite()) {
         None => Ok(()),

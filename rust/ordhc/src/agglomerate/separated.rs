@@ -1,4 +1,4 @@
-//! Groups of leaves that are far apart: most leaves have their nearest leaves in their own group.
+//! Finds groups of leaves that are far apart: most leaves have their nearest leaves in their own group.
 
 use super::matrix::Matrix;
 use crate::error::Result;
@@ -7,16 +7,17 @@ use crate::parallel;
 
 /// The numbers of groups that are tried.
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
-/// The number of leaves that are tested, and the number of their nearest leaves that must be in the same group.
-const ASKED: usize = 16;
+/// The number of leaves that are tested for each number of groups.
+const TESTED: usize = 16;
+/// A tested leaf passes if at least this number of its nearest leaves are in the same group.
 const NEAREST: usize = 8;
-/// There are no groups if fewer of the tested leaves pass.
-const MOST: usize = ASKED / 2;
-/// No more groups are tried if the number of leaves that pass falls by at least this number.
+/// Groups are used only if at least this number of tested leaves pass.
+const LEAST: usize = TESTED / 2;
+/// No larger numbers of groups are tried if the number of leaves that pass falls by more than this number.
 const LESS: usize = 3;
 
-/// Returns the group of each leaf, if most leaves are nearer to the leaves of their group than to others, and no group
-/// has more than `most` leaves.
+/// Returns the group of each leaf. Returns `None` if too few leaves have their nearest leaves in their own group, or if
+/// any group has more than `most` leaves.
 ///
 /// The groups have centres: each centre is the leaf that is farthest from the centres before (Gonzalez 1985). A group
 /// consists of the leaves that are nearest to its centre.
@@ -35,8 +36,8 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
     let (mut near, mut group) = (vec![f64::NEG_INFINITY; n], vec![0; n]);
     let mut sizes = vec![0; *GROUPS.end()];
     sizes[0] = n;
-    let mut asked: Vec<(usize, Vec<u32>)> = Vec::new();
-    let (mut best, mut found) = (MOST, None);
+    let mut tested: Vec<(usize, Vec<u32>)> = Vec::new();
+    let (mut best, mut found) = (LEAST, None);
     for g in 0..*GROUPS.end() {
         let farthest = (0..n).min_by(|&a, &b| near[a].total_cmp(&near[b])).unwrap_or(0);
         for ((near, group), x) in near.iter_mut().zip(&mut group).zip(row_of(farthest)) {
@@ -50,12 +51,12 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
         if g + 1 < *GROUPS.start() {
             continue;
         }
-        if asked.is_empty() {
-            let leaves = (0..ASKED).map(|k| n * k / ASKED).collect();
-            asked = parallel::map_in_turn(leaves, |leaf| (leaf, nearest(row_of(leaf))));
+        if tested.is_empty() {
+            let leaves = (0..TESTED).map(|k| n * k / TESTED).collect();
+            tested = parallel::map_in_turn(leaves, |leaf| (leaf, nearest(row_of(leaf))));
         }
         let apart = |(leaf, near): &&(usize, Vec<u32>)| near.iter().all(|&k| group[k as usize] == group[*leaf]);
-        let n_apart = asked.iter().filter(apart).count();
+        let n_apart = tested.iter().filter(apart).count();
         if n_apart == 0 || n_apart + LESS < best && found.is_some() {
             break;
         }
@@ -66,7 +67,7 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
     Ok(found)
 }
 
-/// Returns the nearest few leaves of a row, including ties with the last one.
+/// Returns the [`NEAREST`] nearest leaves of a row, the leaf itself, and all ties with the last of these.
 fn nearest(row: Vec<f64>) -> Vec<u32> {
     let mut sorted = row.clone();
     // The leaf itself is the nearest, so select one more.

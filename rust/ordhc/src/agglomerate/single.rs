@@ -1,4 +1,4 @@
-//! Single linkage: the edges that join clusters, read from the input, and the order of the merges.
+//! Single linkage: finds the edges that join clusters, and the order of the merges.
 
 use super::matrix::Matrix;
 use super::spanning_tree::{SQUARE, all_largest, grown, most_similar};
@@ -8,16 +8,17 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
-/// With fewer leaves, a spanning tree is grown instead of reading in passes.
+/// The smallest number of leaves for which the input is read in passes. For fewer leaves, a spanning tree is grown.
 const PASS_FROM: usize = 1000;
+/// The largest number of passes.
 const PASSES: usize = 8;
 
-/// Returns the merges of single linkage, in order. Above 1,024 leaves, this takes O(n) memory besides the matrix.
-/// Otherwise it takes a copy as a square.
+/// Returns the merges of single linkage, in order. Above 1,024 leaves, the memory besides the matrix is O(n). For fewer
+/// leaves, the matrix is copied as a square.
 ///
 /// Large matrices are read in passes. Each pass keeps the few largest similarities between different clusters (Kruskal
-/// 1956, with a filter) and all similarities that equal these, so that the order of ties is known. If values have too
-/// many ties for this, Prim's algorithm reads every pair once, many of them with strides.
+/// 1956, with a filter), including all ties, so that the order of ties is known. If there are too many ties, Prim's
+/// algorithm reads every pair once instead. This is slower, because columns are read with a stride.
 pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let n = matrix.n_leaves();
     monitor.start((n * n) as u64);
@@ -36,7 +37,7 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
 
 /// Returns the merges, in order, given the edges of a maximum spanning tree and the similarity of any two leaves.
 ///
-/// Without a space, all pairs of tied clusters may have to be compared.
+/// If edges are tied, all pairs of tied clusters may have to be compared. A `space` makes this faster.
 pub(crate) fn merges_along<'a>(
     n: usize,
     mut edges: Vec<RawMerge>,
@@ -47,18 +48,18 @@ pub(crate) fn merges_along<'a>(
     let mut merges = Vec::with_capacity(edges.len());
     edges.sort_unstable_by(RawMerge::by_similarity);
     if edges.windows(2).all(|pair| pair[0].similarity != pair[1].similarity) {
-        Clusters::all_told(n).join_all(edges, &mut merges, monitor)?;
+        Clusters::without_lookup(n).join_all(edges, &mut merges, monitor)?;
         return Ok(merges);
     }
     Clusters::along_tree(n, similarity, space).join_all(edges, &mut merges, monitor)?;
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
 }
 
-/// Returns the merges, parts before wholes, or `None` if too many pairs are tied or clusters are left after `PASSES`
-/// passes.
+/// Returns the merges, such that each cluster is made before it is merged. Returns `None` if too many pairs are tied,
+/// or if several clusters are left after `PASSES` passes.
 fn in_passes(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
-    let mut clusters = Clusters::all_told(n);
+    let mut clusters = Clusters::without_lookup(n);
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
     for _ in 0..PASSES {
         let Some(pairs) = most_similar(matrix, &clusters.names(), monitor)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The edges of single linkage: maximum spanning trees, and the most similar pairs.
+//! Finds the edges of single linkage: maximum spanning trees, and the most similar pairs.
 
 use std::sync::Mutex;
 
@@ -14,14 +14,16 @@ use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::RawMerge;
 
-/// A tree whose edges all have the largest similarity is used if finding it needs at most one in this number of pairs.
-/// Then only a few rows are read.
+/// The search of [`all_largest`] ends if it has read more than one in this number of pairs.
 const FEW: usize = 16;
 
+/// Returns a spanning tree whose edges all have the largest similarity. Returns `None` if there is no such tree, or if
+/// the search would read more than a few rows.
 pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
     let facts = matrix.facts();
-    // If the largest number is negative, no pair has this similarity.
+    // `facts.largest` is an absolute value. If all similarities are negative, no pair has this similarity, and the
+    // search ends after one row.
     let largest = if matrix.is_dissimilarity() { -facts.low } else { facts.largest };
     let mut apart: Vec<u32> = (1..n as u32).collect();
     let mut row = vec![0.0; apart.len()];
@@ -52,14 +54,15 @@ pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Opti
     Ok(Some(edges))
 }
 
-/// The number of pairs per leaf that a pass aims to keep, and the number at which it gives up.
+/// The number of pairs per leaf that a pass aims to keep.
 const AIM: usize = 8;
+/// The number of pairs per leaf above which a pass stops without a result.
 const MOST: usize = 128;
 /// The number of sampled pairs per leaf, from which the threshold of a pass is estimated.
 const SAMPLE: usize = 2;
 
-/// Returns all pairs of leaves of different clusters above a threshold, which about [`AIM`] pairs per leaf reach.
-/// Returns `None` if there are too many. `of` is the cluster of each leaf.
+/// Returns the most similar pairs of leaves of different clusters, including all ties: about [`AIM`] pairs per leaf.
+/// Returns `None` if ties would make these too many pairs. `of` is the cluster of each leaf.
 pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     entered!(passes);
     match threshold(matrix, of) {
@@ -68,8 +71,8 @@ pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -
     }
 }
 
-/// Returns a similarity that about [`AIM`] pairs per leaf of different clusters reach, or a larger one if too many
-/// pairs have this similarity.
+/// Returns a threshold of the similarity. About [`AIM`] pairs per leaf, of different clusters, are estimated to reach
+/// it. If too many pairs are tied at this similarity, returns the next larger one, or `None` if there is none.
 fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     let n = matrix.n_leaves();
     let mut sizes = vec![0u64; n];
@@ -79,7 +82,7 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     if AIM as f64 * per_leaf > 0.25 {
         return Some(f64::NEG_INFINITY);
     }
-    // Sample pairs that are spread evenly over rows and columns (steps by the golden ratio).
+    // Steps by the golden ratio spread the sampled pairs evenly over rows and columns.
     let golden = |k: usize| (k as f64 * 0.618_033_988_749_894_9).fract();
     let size = SAMPLE * n;
     let mut sample = Vec::with_capacity(size);
@@ -102,11 +105,12 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     sample.into_iter().filter(|&x| x > wanted).min_by(f64::total_cmp)
 }
 
-/// Returns all pairs of different clusters with at least the threshold, or `None` if there are too many.
+/// Returns all pairs of leaves of different clusters whose similarity is at least the threshold. Returns `None` if
+/// there are too many.
 fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     const LANES: usize = 16;
     let n = matrix.n_leaves();
-    // Cluster numbers as floats, which are compared together with the values.
+    // Cluster numbers are floats, so that one vector instruction compares as many clusters as values.
     let of: Vec<f64> = of.iter().map(|&cluster| f64::from(cluster)).collect();
     let queue = Mutex::new(parts(n).into_iter());
     let found = parallel::map(threads(n), |_| {
@@ -142,13 +146,13 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
     Ok(found.map(|parts| parts.concat()))
 }
 
-/// The leaves outside of the tree are packed when one in this number has joined the tree.
+/// The leaves outside of the spanning tree are packed when more than one in this number has joined the tree.
 const PACK: usize = 4;
 
-/// Up to this number of leaves, a square is written first, so that rows are read instead of gathering columns.
+/// Up to this number of leaves, the matrix is first copied as a square, so that rows are read instead of columns.
 pub(super) const SQUARE: usize = 1024;
 
-/// Prim's algorithm. Returns the edges in the order in which the tree grows.
+/// Returns the edges of a maximum spanning tree by Prim's algorithm, in the order in which the tree grows.
 pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     if matrix.n_leaves() <= SQUARE { grown_in_square(matrix, monitor) } else { grown_in_place(matrix, monitor) }
 }
@@ -157,8 +161,9 @@ pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMer
 pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(grown_in_place);
     let n = matrix.n_leaves();
-    // For each position: a leaf, its largest similarity with the tree, and the leaf that has it. Leaves that have
-    // joined the tree since the last packing have infinity, because no similarity is larger.
+    // For each position: a leaf, its largest similarity with the tree (`best`), and the leaf of the tree with this
+    // similarity (`with`). `best` is infinite for leaves that have joined the tree since the last packing, so that no
+    // similarity is larger.
     let mut leaves: Vec<u32> = (1..n as u32).collect();
     let mut best = vec![f64::NEG_INFINITY; leaves.len()];
     let mut with = vec![0u32; leaves.len()];
@@ -203,16 +208,18 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
     Ok(edges)
 }
 
-/// Some leaves outside of the tree: the largest similarity of each with the tree, the leaf that has it, and a term that
-/// is added to similarities: minus infinity for leaves in the tree.
+/// The state of [`LANES`] leaves while the tree grows.
 #[derive(Clone)]
 struct Grown {
+    /// The largest similarity with the tree.
     best: [f64; LANES],
+    /// The leaf of the tree with this similarity.
     with: [f64; LANES],
+    /// A term that is added to similarities: minus infinity for leaves in the tree, and otherwise 0.
     gone: [f64; LANES],
 }
 
-/// Leaves are numbered from this number on, so that the lowest bits of the float are those of the leaf.
+/// Leaf k is stored as the float `NUMBERED` + k. The lowest bits of this float are the bits of k.
 const NUMBERED: f64 = (1u64 << 52) as f64;
 
 #[inline(always)]
@@ -224,21 +231,21 @@ fn leaf_of(number: f64) -> usize {
 fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut Vec<RawMerge>) {
     let n_chunks = n.div_ceil(LANES);
     let [nothing, all] = [f64::NEG_INFINITY, f64::INFINITY].map(|x| f64x8::splat(simd, x));
-    let nobody = Grown { best: [f64::NEG_INFINITY; LANES], with: [0.0; LANES], gone: [f64::NEG_INFINITY; LANES] };
-    let mut grown = vec![nobody; n_chunks];
+    let unused = Grown { best: [f64::NEG_INFINITY; LANES], with: [0.0; LANES], gone: [f64::NEG_INFINITY; LANES] };
+    let mut grown = vec![unused; n_chunks];
     (0..n).for_each(|leaf| grown[leaf / LANES].gone[leaf % LANES] = 0.0);
     let lanes = f64x8::load_array(simd, std::array::from_fn(|lane| NUMBERED + lane as f64));
     let step = f64x8::splat(simd, LANES as f64);
     let mut last = 0;
     while edges.len() + 1 < n {
-        // Write whole vectors: reading a vector stalls if a part of it was just written.
+        // Write whole vectors, because reading a vector stalls if only a part of it was just written.
         let Grown { best, gone, .. } = &mut grown[last / LANES];
         let limit = lanes.simd_eq(f64x8::splat(simd, NUMBERED + (last % LANES) as f64)).select(nothing, all);
         f64x8::load_array_ref(simd, best).min(limit).store_array(best);
         f64x8::load_array_ref(simd, gone).min(limit).store_array(gone);
         let row = square[last * stride..][..n_chunks * LANES].as_chunks::<LANES>().0;
         let joined = f64x8::splat(simd, NUMBERED + last as f64);
-        // For each lane: the largest similarity with the tree, and the leaf that has it.
+        // For each lane: the largest similarity with the tree, and the leaf with this similarity.
         let (mut top, mut at, mut numbers) = (nothing, lanes, lanes);
         for (Grown { best, with, gone }, x) in grown.iter_mut().zip(row) {
             let x = f64x8::load_array_ref(simd, x) + f64x8::load_array_ref(simd, gone);
@@ -260,7 +267,8 @@ fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut V
     }
 }
 
-/// Takes over larger values of `row`, and returns the largest of `best` below infinity.
+/// Raises `best` to the values of `row` where these are larger, and sets `with` to `last` there. Returns the largest
+/// finite value of `best`.
 #[inline(always)]
 fn raise(best: &mut [f64], with: &mut [u32], row: &[f64], last: u32) -> f64 {
     const LANES: usize = 16;

@@ -1,11 +1,12 @@
-//! The similarities of all clusters as a square, of which a merge writes one row.
+//! The similarities of all clusters as a square. A merge writes only the merged cluster's row.
 //!
-//! Other rows are updated when they are next read. The update depends on the length of a row:
+//! How the other rows are updated depends on their length:
 //!
 //! * short rows are updated at each merge;
-//! * rows of up to [`FEW`] clusters copy the values of merged clusters from their rows, because the square is in a
-//!   core's cache;
-//! * longer rows compute these values again from their own values, which are read sequentially.
+//! * rows of up to [`FEW`] clusters are updated when they are next read. They copy the values of merged clusters from
+//!   the rows of these clusters, because the square is in a core's cache;
+//! * longer rows are also updated when they are next read. They compute the values of merged clusters again from their
+//!   own values, which are read sequentially.
 
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
@@ -14,7 +15,7 @@ use super::chain::Chain;
 use super::doubts::Doubts;
 use super::kept::{Kept, stream};
 use super::matrix::Matrix;
-use super::nearest::{Linkage, NOBODY, Nearest};
+use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use super::read::{LANES, padded, stride, write_padded};
 use super::search::{not_finite, similarity};
 use super::store::Store;
@@ -28,21 +29,22 @@ use crate::parallel;
 /// The largest number of clusters whose square fits into a core's cache.
 pub(super) const FEW: usize = 1500;
 
-/// The number of vectors in a block. The largest similarity of each block is kept, so that only blocks with
+/// The number of vectors in a block. The largest similarity of each block is stored, so that only blocks with
 /// similarities near the largest are read again.
 const BLOCK: usize = 8;
-/// Smaller squares are not packed.
+/// Squares with fewer positions are not packed.
 const PACK_FROM: usize = 64;
-/// Rows of at most this number of values are updated at each merge. After a single value is written, reading its whole
-/// vector stalls for a while (no store-to-load forwarding).
+/// Rows of at most this number of values are updated at each merge. If a row wrote single values just before it is
+/// read, reading whole vectors would stall, because there is no store-to-load forwarding.
 const AT_ONCE: usize = 128;
 
-/// Clusters, and memory that begins with their similarities. Rows are a [`stride`] apart. The similarity of a cluster
-/// with itself is minus infinity.
+/// Clusters, and memory that begins with their similarities. Rows start at multiples of the [`stride`]. The similarity
+/// of a cluster with itself is minus infinity.
 pub(super) struct Similarities<'a> {
     pub(super) values: Store<'a>,
-    /// For each position, ascending: the smallest leaf, and the number of leaves.
+    /// For each position: the smallest leaf of the cluster. Ascending.
     pub(super) names: Vec<usize>,
+    /// For each position: the number of leaves of the cluster.
     pub(super) sizes: Vec<f64>,
 }
 
@@ -54,7 +56,7 @@ impl Similarities<'_> {
     }
 }
 
-/// Returns the similarities of leaves, in memory with as many rows as a row has values.
+/// Returns the similarities of leaves as a square. The number of rows is padded to the [`stride`], as the rows are.
 pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Store<'static>> {
     let stride = stride(matrix.n_leaves());
     let mut values = Store::zeros(stride * stride)?;
@@ -73,30 +75,34 @@ struct Logged<M> {
     merge: M,
 }
 
-/// Clusters by position, in the order of their smallest leaves.
+/// The clusters and their similarities. Positions are in the order of the smallest leaves.
 pub(super) struct Square<'a, U: Update> {
     update: &'a U,
-    /// The similarities by position. The similarity of a cluster with itself is minus infinity.
+    /// The similarities. The similarity of a cluster with itself is minus infinity.
     values: &'a mut [f64],
-    /// Rows of up to this number of clusters copy values.
+    /// Rows of up to this number of clusters copy values from other rows. Longer rows compute them again.
     few: usize,
+    /// The number of values from the start of one row to the start of the next.
     stride: usize,
-    /// The number of positions in use, including removed clusters, and the number of clusters.
+    /// The number of positions in use, including positions of removed clusters.
     n_used: usize,
+    /// The number of clusters.
     n_alive: usize,
-    /// For each position: the size, its inverse (if values are sums), and a term that is added to similarities: minus
-    /// infinity for removed clusters.
+    /// For each position: the number of leaves of its cluster.
     sizes: Vec<f64>,
+    /// For each position: one over the size. Empty unless values are sums.
     shares: Vec<f64>,
+    /// For each position: a term that is added to similarities. Minus infinity for removed clusters, and otherwise 0.
     gone: Vec<f64>,
-    /// The smallest leaf at each position.
+    /// For each position: the smallest leaf of its cluster.
     names: Vec<u32>,
-    /// The position of each smallest leaf.
+    /// For each smallest leaf: the position of its cluster.
     positions: Vec<u32>,
-    /// If rows copy values: the positions of merged clusters, in the order of merging. If rows compute values: the
-    /// merges. For each row, the number of these that it has applied.
+    /// If rows copy values: the positions of merged clusters, in the order of merging.
     copied: Vec<u32>,
+    /// If rows compute values: the merges.
     log: Vec<Logged<U::Merge>>,
+    /// For each row: the number of entries of `copied` or `log` that it has applied.
     seen: Vec<u32>,
     /// The largest similarities of the blocks of a row.
     tops: Vec<[f64; LANES]>,
@@ -104,13 +110,13 @@ pub(super) struct Square<'a, U: Update> {
 }
 
 impl<'a, U: Update> Square<'a, U> {
-    /// Returns memory for the similarities of few leaves.
+    /// Returns memory for [`of_leaves`](Self::of_leaves).
     pub(super) fn room(n: usize) -> Vec<f64> {
         vec![0.0; stride(n) * padded(n)]
     }
 
-    /// Returns the square of leaves, whose similarities are written to the memory from [`room`](Self::room). Squares of
-    /// up to `few` clusters copy values.
+    /// Returns the square of leaves. `values` is memory from [`room`](Self::room), to which the similarities are
+    /// written. Rows of up to `few` clusters copy values from other rows.
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -124,7 +130,7 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(Self::over((update, few), values, names.clone(), names, |_| 1.0, doubts.tolerance()))
     }
 
-    /// Returns the square of clusters of `n` leaves. Squares of up to `few` clusters copy values.
+    /// Returns the square of clusters of `n` leaves. Rows of up to `few` clusters copy values from other rows.
     pub(super) fn of(
         update: &'a U,
         clusters: &'a mut Similarities<'_>,
@@ -200,7 +206,7 @@ impl<'a, U: Update> Square<'a, U> {
         let Self { values, stride, .. } = self;
         let (values, stride, own) = (&mut **values, *stride, at * *stride);
         for &merged in &self.copied[self.seen[at] as usize..] {
-            // Values with the cluster itself and with removed clusters are not used.
+            // This may also copy values with the cluster itself or with removed clusters, which are not used.
             values[own + merged as usize] = values[merged as usize * stride + at];
         }
         self.seen[at] = self.copied.len() as u32;
@@ -213,9 +219,9 @@ impl<'a, U: Update> Square<'a, U> {
         self.seen[at] = self.log.len() as u32;
     }
 
-    /// Writes the row of a merged cluster into all other rows.
+    /// Writes the values of a merged cluster's row into all other rows.
     #[inline(always)]
-    fn tell(&mut self, merged: usize) {
+    fn update_rows(&mut self, merged: usize) {
         let (before, rest) = self.values.split_at_mut(merged * self.stride);
         let (row, after) = rest.split_at_mut(self.stride);
         for (other, &x) in before.chunks_exact_mut(self.stride).zip(&row[..merged]) {
@@ -226,8 +232,9 @@ impl<'a, U: Update> Square<'a, U> {
         }
     }
 
+    /// Returns the nearest cluster of cluster `i`.
     #[inline(always)]
-    fn look<S: Simd>(&mut self, simd: S, i: usize) -> Nearest {
+    fn search<S: Simd>(&mut self, simd: S, i: usize) -> Nearest {
         let at = self.positions[i] as usize;
         self.bring_up_to_date(at);
         let (tolerance, n) = (self.tolerance, padded(self.n_used));
@@ -249,7 +256,7 @@ impl<'a, U: Update> Square<'a, U> {
         }
         let top = top.reduce_max();
         if top == f64::NEG_INFINITY {
-            return NOBODY;
+            return NO_CLUSTER;
         }
         let floor = if U::SUMS {
             debug_assert!(tolerance == Tolerance::EXACT, "sums are exact");
@@ -258,8 +265,8 @@ impl<'a, U: Update> Square<'a, U> {
             tolerance.floor(top)
         };
         let floor = f64x8::splat(simd, floor);
-        // Separate variables, so that they stay in registers.
-        let Nearest { mut cluster, similarity: mut best, mut doubtful } = NOBODY;
+        // These are separate variables instead of a `Nearest`, so that they stay in registers.
+        let Nearest { mut cluster, similarity: mut best, mut doubtful } = NO_CLUSTER;
         let (mut certain, mut n_best) = (f64::NAN, 1.0);
         let is_one = tops.len() == 1;
         for (at_block, block_top) in tops.iter().enumerate() {
@@ -277,7 +284,7 @@ impl<'a, U: Update> Square<'a, U> {
                 let x = row[other / LANES][other % LANES];
                 let similarity = similarity::<U>(x, self.sizes[at], self.sizes[other]);
                 let another = self.names[other] as usize;
-                if cluster == NOBODY.cluster {
+                if cluster == NO_CLUSTER.cluster {
                     (cluster, best, n_best) = (another, similarity, self.sizes[other]);
                 } else if similarity != certain {
                     let near = Nearest { cluster, similarity: best, doubtful };
@@ -304,7 +311,7 @@ impl<'a, U: Update> Square<'a, U> {
         let (head, tail) = self.values.split_at_mut(at_j * self.stride);
         let (row_i, row_j) = (&mut head[at_i * self.stride..][..n], &tail[..n]);
         let merge = self.update.merge(Merging { n_i, n_j, x_ij: row_i[at_j] });
-        // Keep the values of removed clusters constant, so that they do not grow.
+        // Set the values of removed clusters to a constant, so that they cannot grow until they overflow.
         for (((x_i, &x_j), &n_k), &gone) in row_i.iter_mut().zip(row_j).zip(&self.sizes[..n]).zip(&self.gone[..n]) {
             let x = self.update.fold(&merge, *x_i, x_j, n_k);
             *x_i = if gone == 0.0 { x } else { gone };
@@ -331,7 +338,7 @@ impl<'a, U: Update> Square<'a, U> {
             return Ok(());
         }
         if self.stride <= AT_ONCE {
-            self.tell(at_i);
+            self.update_rows(at_i);
         } else {
             self.copied.push(at_i as u32);
             self.seen[at_i] = self.copied.len() as u32;
@@ -342,7 +349,7 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(())
     }
 
-    /// Drops the positions of removed clusters.
+    /// Removes the positions of removed clusters.
     #[inline(never)]
     fn pack(&mut self) {
         entered!(square_packed);
@@ -377,8 +384,8 @@ impl<'a, U: Update> Square<'a, U> {
     }
 }
 
-/// Applies missed merges to the rows at the positions `kept`, and packs these rows, in several threads if there is
-/// enough work. Returns the new distance between rows.
+/// Applies missed merges to the rows at the positions `kept`, and packs these rows. Uses several threads if `is_much`
+/// is true. Returns the new stride.
 pub(super) fn packed(
     values: &mut [f64],
     old: usize,
@@ -423,7 +430,8 @@ fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], o
     })
 }
 
-/// Returns similarities, or values proportional to them within a row if values are sums.
+/// Returns similarities of one vector. If values are sums, returns values that are proportional to the similarities
+/// within a row.
 #[inline(always)]
 fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], gone: &[f64; LANES]) -> f64x8<S> {
     let x = f64x8::load_array_ref(simd, x);
@@ -431,8 +439,9 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
     x + f64x8::load_array_ref(simd, gone)
 }
 
-/// Replaces the result by another cluster if it is nearer, or equally near and first. The arguments include whether all
-/// three clusters are leaves. A value that equals `certain` is equally near, but later.
+/// Returns the nearer one of `near` and `another`, or the first one if they are equally near. `are_leaves` is true if
+/// all three clusters are leaves. `certain` caches [`Tolerance::certain`] of the nearest similarity: another cluster
+/// with this similarity is equally near, but later.
 #[inline(never)]
 fn consider(
     mut near: Nearest,
@@ -474,11 +483,11 @@ impl<U: Update> Linkage for Square<'_, U> {
     }
 
     fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
-        Ok(wide!(simd => self.look(simd, i)))
+        Ok(wide!(simd => self.search(simd, i)))
     }
 }
 
-/// A square with the vectors of a processor.
+/// A square, with the vector instructions for which the code of a chain is compiled.
 struct InLanes<'r, 'a, U: Update, S> {
     rows: &'r mut Square<'a, U>,
     simd: S,
@@ -504,6 +513,6 @@ impl<U: Update, S: Simd> Linkage for InLanes<'_, '_, U, S> {
 
     #[inline(always)]
     fn nearest(&mut self, i: usize, _: &[usize]) -> Result<Nearest> {
-        Ok(self.rows.look(self.simd, i))
+        Ok(self.rows.search(self.simd, i))
     }
 }

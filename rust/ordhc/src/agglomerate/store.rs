@@ -1,4 +1,4 @@
-//! The memory that agglomeration uses: its own, or the caller's.
+//! The working memory of an agglomeration: its own memory, or the caller's memory.
 
 use std::ops::{Deref, DerefMut};
 
@@ -8,7 +8,7 @@ use crate::memory::Buffer;
 #[derive(Debug)]
 pub(crate) enum Store<'a> {
     Own(Buffer<f64>),
-    Lent(&'a mut [f64]),
+    Borrowed(&'a mut [f64]),
 }
 
 impl Store<'_> {
@@ -20,7 +20,7 @@ impl Store<'_> {
     pub(crate) fn truncate(&mut self, len: usize) {
         match self {
             Self::Own(buffer) => buffer.truncate(len),
-            Self::Lent(values) => {
+            Self::Borrowed(values) => {
                 let all = std::mem::take(values);
                 let len = len.min(all.len());
                 *values = &mut all[..len];
@@ -31,7 +31,7 @@ impl Store<'_> {
 
 impl Default for Store<'_> {
     fn default() -> Self {
-        Self::Lent(&mut [])
+        Self::Borrowed(&mut [])
     }
 }
 
@@ -41,7 +41,7 @@ impl Deref for Store<'_> {
     fn deref(&self) -> &[f64] {
         match self {
             Self::Own(buffer) => buffer,
-            Self::Lent(values) => values,
+            Self::Borrowed(values) => values,
         }
     }
 }
@@ -50,7 +50,7 @@ impl DerefMut for Store<'_> {
     fn deref_mut(&mut self) -> &mut [f64] {
         match self {
             Self::Own(buffer) => buffer,
-            Self::Lent(values) => values,
+            Self::Borrowed(values) => values,
         }
     }
 }

@@ -11,15 +11,16 @@ use crate::linkage::{Rule, Update};
 use crate::monitor::Monitor;
 use crate::tree::Partition;
 
-/// Below these values, sums and sums of squares could lose digits.
+/// Sums of values below this value could lose digits.
 pub(super) const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << 60) as f64;
+/// Sums of squares of values below this value could lose digits.
 const SMALL_SQUARED: f64 = 1e-135;
 
-/// The values.
+/// The values of the input.
 pub(super) enum Input<'a> {
     Given(&'a Matrix<'a>),
-    /// The caller's memory with the values, which may be overwritten.
-    Lent(&'a mut [f64]),
+    /// The values in the caller's memory, which may be overwritten.
+    Mutable(&'a mut [f64]),
 }
 
 impl<'a> Input<'a> {
@@ -27,12 +28,12 @@ impl<'a> Input<'a> {
     pub(super) fn given(&self) -> Option<&'a Matrix<'a>> {
         match self {
             Input::Given(matrix) => Some(matrix),
-            Input::Lent(_) => None,
+            Input::Mutable(_) => None,
         }
     }
 }
 
-/// An agglomeration without the values.
+/// The settings of an agglomeration, and all properties of the input except its values.
 pub(super) struct Task<'a> {
     pub(super) about: About,
     pub(super) rule: &'a Rule,
@@ -40,13 +41,13 @@ pub(super) struct Task<'a> {
     pub(super) initial: Option<&'a Partition>,
     pub(super) constraints: Option<&'a Constraints>,
     pub(super) monitor: &'a Monitor,
-    /// Inputs of at most this number of leaves are written to a square at once.
+    /// The largest number of leaves for which the agglomeration starts on a square.
     pub(super) at_once: usize,
     /// The largest number of clusters whose square fits into a core's cache.
     pub(super) few: usize,
 }
 
-/// Inputs of more leaves are first merged in rounds on a triangle.
+/// The default of [`Task::at_once`]. Inputs with more leaves first merge in rounds on a triangle.
 pub(super) const AT_ONCE: usize = 1500;
 
 impl<'a> Task<'a> {
@@ -61,7 +62,7 @@ impl<'a> Task<'a> {
         let about = matrix.for_rule(rule)?;
         if engine == Engine::Chain && !rule.is_reducible() {
             return Err(Error::Argument(
-                "the chain engine needs a reducible linkage; use `nearest-pair` for this one".into(),
+                "the chain engine needs a reducible linkage; use the engine `nearest-pair`".into(),
             ));
         }
         let initial = initial.filter(|initial| initial.n_clusters() < initial.n_leaves());
@@ -85,7 +86,7 @@ impl<'a> Task<'a> {
         self.constraints.and_then(Constraints::sizes)
     }
 
-    /// Returns true if floats represent every sum over two clusters' pairs exactly.
+    /// Returns true if sums over the pairs of two clusters are always exact.
     pub(super) fn sums_are_exact(&self) -> bool {
         let facts = self.about.facts;
         let half = self.about.n as f64 / 2.0;
@@ -96,12 +97,12 @@ impl<'a> Task<'a> {
     pub(super) fn matrix<'b>(&self, input: &'b Input<'_>) -> Matrix<'b> {
         match input {
             Input::Given(matrix) => Matrix { unit: self.about.unit, ..**matrix },
-            Input::Lent(values) => Matrix::again(values, self.about),
+            Input::Mutable(values) => Matrix::again(values, self.about),
         }
     }
 
-    /// Returns the tolerance within which similarities of clusters count as equal, or `None` if they are too small to
-    /// be squared without scaling.
+    /// Returns the tolerance within which similarities of clusters count as equal, or `None` if dissimilarities are so
+    /// small that their squares would lose digits.
     pub(super) fn tolerance<U: Update>(&self, matrix: &Matrix<'_>) -> Option<Tolerance> {
         if U::EXACT {
             return Some(Tolerance::EXACT);
@@ -112,7 +113,7 @@ impl<'a> Task<'a> {
         // A sum of values of both signs has larger rounding errors than its size suggests.
         let (factor, cancels) = match self.rule {
             Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
-            // Initial clusters merge pairs that are not nearest. Then squares cancel, too.
+            // In initial clusters, pairs merge that are not each other's nearest. Squares then cancel as well.
             Rule::Ward => (4.0, !squared || self.initial.is_some()),
             _ => (1.0, facts.positive && facts.negative),
         };
@@ -124,11 +125,11 @@ impl<'a> Task<'a> {
         }
         let absolute = if cancels { relative * largest } else { 0.0 } + if tiny { f64::MIN_POSITIVE } else { 0.0 };
         let tolerance = Tolerance::rounded(relative, absolute);
-        // With initial clusters, the engine starts from clusters instead of single leaves.
+        // With initial clusters, the engine compares clusters instead of single leaves.
         Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance })
     }
 
-    /// Returns the `Doubts` that settle doubts from the input, if the input is not overwritten.
+    /// Returns the `Doubts` that decide doubts from the input. Without a matrix, doubts are left open.
     pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
     where
         'a: 'b,

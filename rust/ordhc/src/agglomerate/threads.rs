@@ -6,17 +6,17 @@ use std::sync::Mutex;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// The number of values per thread from which threads are worth it, for cheap work.
+/// The smallest number of values per thread for which threads save time, for cheap work.
 const GRAIN: usize = 1 << 17;
-/// The number of parts per thread, if there are several.
+/// The number of parts per thread, if there are several threads.
 const PARTS: usize = 8;
 
-/// Returns one item for each thread that is worth it for the rows of a triangle of `k` slots.
+/// Returns one item for each thread. The number of threads is chosen for work on a triangle of `k` slots.
 pub(super) fn threads(k: usize) -> Vec<usize> {
     (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }
 
-/// Returns the rows of a triangle in parts of about the same area, a few for every thread.
+/// Splits the rows of a triangle of `k` slots into parts with about the same number of values: several for each thread.
 pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     let parts = match threads(k).len() {
         1 => 1,
@@ -26,7 +26,7 @@ pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     (0..parts).map(|p| end(p)..if p + 1 == parts { k } else { end(p + 1) }).collect()
 }
 
-/// Returns rows in parts for the threads of `k` slots.
+/// Splits a range of rows into parts with about the same number of rows: several for each thread.
 pub(super) fn shared(rows: &Range<usize>, k: usize) -> Vec<Range<usize>> {
     let parts = PARTS * threads(k).len();
     let end = |part: usize| rows.start + rows.len() * part / parts;
@@ -38,7 +38,8 @@ pub(super) fn next<T>(items: &Mutex<std::vec::IntoIter<T>>) -> Option<T> {
     items.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next()
 }
 
-/// Splits items with `n_values` values in all into one part for each thread that is worth it.
+/// Splits items into one part for each thread. The items have `n_values` values in all, which decides the number of
+/// threads.
 pub(super) fn split<T>(items: Vec<T>, n_values: usize) -> Vec<Vec<T>> {
     let ranges = parallel::ranges(items.len(), items.len().div_ceil((n_values / GRAIN).max(1)));
     let mut items = items.into_iter();

@@ -1,4 +1,4 @@
-//! The order in which single linkage merges clusters that are joined at one similarity.
+//! Decides the order in which single linkage merges clusters that are connected by edges of the same similarity.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,23 +10,23 @@ use crate::union_find::UnionFind;
 
 const NONE: u32 = u32::MAX;
 
-/// Functions that find ties of leaves with positions in space.
+/// Functions for leaves that are points in space, to find ties without comparing all pairs.
 pub(crate) struct Space<'a> {
-    /// Returns true if two leaves have the same position.
+    /// Returns true if two leaves are at the same point.
     pub(crate) same: &'a dyn Fn(u32, u32) -> bool,
-    /// Returns a finder for some leaves, no two of which have the same position.
+    /// Returns a finder among the given leaves, which must be at different points.
     pub(crate) finder: &'a dyn Fn(&[u32]) -> Finder<'a>,
 }
 
-/// Adds all leaves that have exactly the given similarity with a leaf.
+/// A function that appends all leaves whose similarity with a leaf is exactly the given similarity.
 pub(crate) type Finder<'a> = Box<dyn Fn(u32, f64, &mut Vec<u32>) + 'a>;
 
-/// Clusters named by their smallest leaves.
+/// The clusters of single linkage. A cluster is named by its smallest leaf.
 pub(super) struct Clusters<'a> {
     leaves: UnionFind,
-    /// A lookup of ties, needed if the edges do not include all tied pairs.
+    /// A lookup of ties. It is needed if the edges do not include all tied pairs.
     lookup: Option<Lookup<'a>>,
-    /// For each cluster: its position among those of a level. Only positions in use are valid.
+    /// For each cluster: its position in the current level, or `NONE`.
     places: Vec<u32>,
 }
 
@@ -34,23 +34,23 @@ pub(super) struct Clusters<'a> {
 struct Lookup<'a> {
     similarity: &'a dyn Fn(u32, u32) -> f64,
     members: Vec<Vec<u32>>,
-    /// Present while leaves with the same position are in one cluster, of which only one leaf is a member.
+    /// `Some` as long as leaves at the same point are in the same cluster. Only one of these leaves is then a member.
     space: Option<Space<'a>>,
     finder: Option<Finder<'a>>,
 }
 
 impl<'a> Clusters<'a> {
-    /// Returns clusters of single leaves, for edges that include all pairs of each similarity.
-    pub(super) fn all_told(n: usize) -> Self {
+    /// Returns clusters of single leaves, for edges that include all tied pairs.
+    pub(super) fn without_lookup(n: usize) -> Self {
         Self { leaves: UnionFind::new(n), lookup: None, places: vec![NONE; n] }
     }
 
-    /// Returns clusters of single leaves, for the edges of a tree. Other tied pairs are looked up, pair by pair or in
-    /// space.
+    /// Returns clusters of single leaves, for the edges of a spanning tree. Other tied pairs are found by comparing
+    /// pairs, or in `space`.
     pub(super) fn along_tree(n: usize, similarity: &'a dyn Fn(u32, u32) -> f64, space: Option<Space<'a>>) -> Self {
         entered!(tied_clusters);
         let members = (0..n as u32).map(|leaf| vec![leaf]).collect();
-        Self { lookup: Some(Lookup { similarity, members, space, finder: None }), ..Self::all_told(n) }
+        Self { lookup: Some(Lookup { similarity, members, space, finder: None }), ..Self::without_lookup(n) }
     }
 
     /// Returns the name of each leaf's cluster.
@@ -58,7 +58,8 @@ impl<'a> Clusters<'a> {
         self.leaves.names()
     }
 
-    /// Merges the clusters that edges join, level by level, starting with the largest similarity.
+    /// Merges the clusters that edges connect. Edges of the same similarity (a level) are processed together, starting
+    /// with the largest similarity.
     pub(super) fn join_all(
         &mut self,
         mut edges: Vec<RawMerge>,
@@ -67,7 +68,7 @@ impl<'a> Clusters<'a> {
     ) -> Result<()> {
         // The stable sort is fast if edges are already in order.
         edges.sort_by(RawMerge::by_similarity);
-        // Zeros of both signs are equal.
+        // `==` takes 0 and -0 as equal.
         for level in edges.chunk_by(|a, b| a.similarity == b.similarity) {
             self.join(level, merges, monitor)?;
             if let Some(lookup) = self.lookup.as_mut().filter(|_| level[0].similarity == 0.0) {
@@ -77,12 +78,12 @@ impl<'a> Clusters<'a> {
         Ok(())
     }
 
-    /// Merges the clusters that edges of one similarity join.
+    /// Merges the clusters that the edges of a level connect.
     fn join(&mut self, level: &[RawMerge], merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
         let similarity = level[0].similarity;
         let leaves = &mut self.leaves;
         let ends = level.iter().map(|edge| [edge.i, edge.j].map(|leaf| leaves.find(leaf as u32)));
-        // Most pairs are already in one cluster.
+        // Most edges connect leaves of the same cluster, and are skipped.
         let mut ends = ends.filter(|[a, b]| a != b);
         let Some([a, b]) = ends.next() else { return Ok(()) };
         let Some(another) = ends.next() else {
@@ -106,11 +107,11 @@ impl<'a> Clusters<'a> {
         ends.as_flattened_mut().iter_mut().for_each(|end| *end = self.places[*end as usize]);
         names.iter().for_each(|&name| self.places[name as usize] = NONE);
         let mut known = vec![false; names.len()];
-        let mut level = Level { near: Neighbours::of(names.len(), &ends), names, similarity, is_told: false };
+        let mut level = Level { near: Neighbours::of(names.len(), &ends), names, similarity, all_known: false };
         let groups = level.groups();
         if let Some(lookup) = self.lookup.as_mut().filter(|lookup| lookup.space.is_some() && similarity != 0.0) {
             lookup.add_ties(&level, &groups, &mut self.leaves, &mut ends, monitor)?;
-            level = Level { near: Neighbours::of(level.names.len(), &ends), is_told: true, ..level };
+            level = Level { near: Neighbours::of(level.names.len(), &ends), all_known: true, ..level };
         }
         for group in groups {
             for (i, j) in level.grow(&group, &mut known, self.lookup.as_mut(), monitor)? {
@@ -123,7 +124,8 @@ impl<'a> Clusters<'a> {
 }
 
 impl Lookup<'_> {
-    /// Keeps only the smallest leaf of each cluster as a member, if its leaves have the same position.
+    /// Keeps only the smallest leaf of each cluster as a member. If any cluster has leaves at different points, drops
+    /// `space` instead.
     fn keep_names(&mut self, of: &[u32]) {
         let Some(space) = &self.space else { return };
         if !of.iter().zip(0..).all(|(&name, leaf)| (space.same)(name, leaf)) {
@@ -133,8 +135,8 @@ impl Lookup<'_> {
         self.members.iter_mut().zip(0..).for_each(|(members, name)| members.retain(|&leaf| leaf == name));
     }
 
-    /// Adds the tied pairs of clusters. They are found in space, from all members except those of each group's largest
-    /// cluster.
+    /// Adds the tied pairs of clusters to `ends`. They are found in space: for each group, the finder is called for the
+    /// members of all clusters except the largest.
     fn add_ties(
         &mut self,
         level: &Level,
@@ -152,7 +154,7 @@ impl Lookup<'_> {
         });
         let (names, mut found) = (&level.names, Vec::new());
         let members = |&place: &u32| &self.members[names[place as usize] as usize];
-        // In a group of two clusters, the edge is the only tie.
+        // A group of two clusters has no other tie than its edge.
         for group in groups.iter().filter(|group| group.len() > 2) {
             let largest = group.iter().copied().max_by_key(|place| members(place).len());
             for place in group.iter().filter(|&&place| Some(place) != largest) {
@@ -160,7 +162,7 @@ impl Lookup<'_> {
                 for &leaf in members(place) {
                     finder(leaf, level.similarity, &mut found);
                     others.extend(found.drain(..).filter_map(|leaf| names.binary_search(&leaves.find(leaf)).ok()));
-                    // Neighbours are mostly in the same cluster.
+                    // Consecutive leaves are mostly in the same cluster, so this keeps the list short.
                     others.dedup();
                 }
                 others.sort_unstable();
@@ -177,7 +179,7 @@ impl Lookup<'_> {
         std::mem::take(&mut self.members[name as usize])
     }
 
-    /// Returns true if a member of a cluster has exactly this similarity with one of some leaves.
+    /// Returns true if the similarity of any member of a cluster with any of `leaves` is exactly `similarity`.
     fn any(&self, name: u32, leaves: &[u32], similarity: f64) -> bool {
         let members = &self.members[name as usize];
         leaves.iter().any(|&a| members.iter().any(|&b| (self.similarity)(a, b) == similarity))
@@ -195,17 +197,17 @@ impl Lookup<'_> {
     }
 }
 
-/// The clusters that edges of one similarity join. Their positions are in the order of their names.
+/// The clusters that are connected by edges of the same similarity. Their positions are in the order of their names.
 struct Level {
     names: Vec<u32>,
     near: Neighbours,
     similarity: f64,
-    /// True if all ties are known.
-    is_told: bool,
+    /// True if `near` includes all ties.
+    all_known: bool,
 }
 
 impl Level {
-    /// Returns the connected groups of positions, each ascending.
+    /// Returns the connected groups of positions. Positions in a group are ascending.
     fn groups(&self) -> Vec<Vec<u32>> {
         let mut seen = vec![false; self.names.len()];
         let mut groups = Vec::new();
@@ -229,8 +231,8 @@ impl Level {
         groups
     }
 
-    /// Returns the merges of a connected group: the first cluster repeatedly absorbs the first one that is tied with
-    /// it. `known` marks the positions that are absorbed, or wait to be.
+    /// Returns the merges of a connected group. The first cluster repeatedly absorbs the first cluster that is tied
+    /// with it. `known` marks the positions that are absorbed, or known to be tied.
     fn grow(
         &self,
         group: &[u32],
@@ -254,14 +256,14 @@ impl Level {
             let mut next = None;
             if let Some(lookup) = &lookup
                 && left > 1
-                && !self.is_told
+                && !self.all_known
             {
                 let before = waiting.peek().map_or(NONE, |&Reverse(place)| place);
                 let tied =
                     |place: u32, from: usize| lookup.any(self.names[place as usize], &inside[from..], self.similarity);
                 next = apart.first(before, inside.len(), known, tied);
             }
-            // Groups are connected, so another position exists.
+            // The group is connected, so there is a next position.
             let Some(place) = next.or_else(|| waiting.pop().map(|Reverse(place)| place)) else { break };
             known[place as usize] = true;
             let name = self.names[place as usize];
@@ -279,13 +281,13 @@ impl Level {
     }
 }
 
-/// The clusters of a group that no edge joins with the growing cluster yet. Each is compared at most once with a leaf
-/// of the growing cluster, and only while it comes before the clusters that are known to be tied.
+/// The clusters of a group that are not known to be tied with the growing cluster. Each is compared at most once with
+/// each leaf of the growing cluster, and only if it comes before all clusters that are known to be tied.
 struct Apart<'g> {
     group: &'g [u32],
-    /// For each index in the group, where the first is the growing cluster: the next cluster that may be apart, and the
-    /// number of leaves with which it was compared.
+    /// For each index in the group: the index of the next cluster that may be apart. Index 0 is the growing cluster.
     next: Vec<usize>,
+    /// For each index in the group: the number of leaves of the growing cluster with which it was compared.
     compared: Vec<usize>,
 }
 
@@ -294,8 +296,8 @@ impl<'g> Apart<'g> {
         Self { group, next: (1..=group.len()).collect(), compared: vec![0; group.len()] }
     }
 
-    /// Returns the first position before `before` that is tied with one of `n_inside` leaves. `tied` compares with the
-    /// leaves from an index on.
+    /// Returns the first position before `before` that is tied with the growing cluster, which has `n_inside` leaves.
+    /// `tied(position, from)` compares a position with the leaves from index `from` on.
     fn first(
         &mut self,
         before: u32,
@@ -322,7 +324,7 @@ impl<'g> Apart<'g> {
     }
 }
 
-/// The positions that edges join with each position.
+/// For each position: the positions to which it has an edge.
 struct Neighbours {
     starts: Vec<usize>,
     others: Vec<u32>,

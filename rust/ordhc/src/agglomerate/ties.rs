@@ -1,8 +1,8 @@
-//! The merges of one round if many clusters are equally near.
+//! Finds the merges of one round if many clusters are equally near.
 //!
-//! With ties, few pairs are reciprocal, because the first leaves are the nearest of all others. But merges at the
-//! largest similarity need no new similarities: a merged cluster is as close to a third as its closer part only if all
-//! its parts are.
+//! With many ties, few pairs are reciprocal, because the first leaves are the nearest of all other leaves. But whole
+//! groups of tied clusters can merge without computing new similarities: a merged cluster is as close to a third
+//! cluster as its closest part only if all its parts are equally close.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::linkage::Update;
 use crate::parallel;
 
-/// The slots that are tied with the nearest of each slot, as bits of row `i` and column `j > i`.
+/// For each slot, the slots that are tied with its nearest slot. These are bits in row `i` and column `j > i`.
 pub(super) struct Ties {
     k: usize,
     /// The number of words per row.
@@ -51,7 +51,7 @@ impl Ties {
         let bits = parallel::split_at_ends(&mut of_row, &ends).into_iter();
         let bits = bits.zip(parallel::split_at_ends(&mut of_column, &ends));
         let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
-        // Identical values are tied, if this is certain.
+        // The value that is certainly tied with the nearest of each slot, or NaN.
         let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
         let tied = |s: f64, i: usize, k: usize| {
             let near = nearest[i];
@@ -81,7 +81,8 @@ impl Ties {
                             if !any {
                                 continue;
                             }
-                            // A bit for each lane: values that may be tied, and values that are.
+                            // These have a bit for each lane: for values that may be tied, and for values that
+                            // certainly are.
                             let (mut by_row, mut by_column) = (0u64, 0u64);
                             let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
                             let first = i + 1 + at * LANES;
@@ -123,10 +124,11 @@ impl Ties {
         &bits[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// Returns all slots in groups, in ascending order. A group absorbs, one after the other, the first slot that is
-    /// tied with the whole group, as long as this slot does not prefer to merge with another one.
+    /// Returns groups of all slots, ordered by their first slots. The first slot of a group absorbs, one after the
+    /// other, the first slot that is tied with the whole group. A group ends when this slot must wait for an earlier
+    /// group, or has a nearer slot.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
-        // The slots in no group yet, and among these the slots that need not wait for an earlier cluster.
+        // `apart` are the slots in no group yet. `free` are the slots that need not wait for an earlier group.
         let mut apart = vec![u64::MAX; self.stride];
         let mut free = apart.clone();
         let mut groups = Vec::new();
@@ -148,8 +150,7 @@ impl Ties {
     /// Adds to a group the slots that are tied with the whole group.
     fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
         let i = group[0] as usize;
-        // A slot that is tied with all of an earlier group is not free, so slots in other groups need not be
-        // considered.
+        // A slot that is tied with a whole earlier group is not free. So earlier groups need not be considered here.
         let mut tied: Vec<u64> = self.row(&self.of_row, i).iter().zip(&*apart).map(|(a, b)| a & b).collect();
         while let Some(j) = first(&tied, group[group.len() - 1] as usize) {
             if !is_set(free, j) || !is_set(self.row(&self.of_column, i), j) {
@@ -161,8 +162,8 @@ impl Ties {
         }
     }
 
-    /// Marks the slots that are as near to the whole group as to their nearest. They cannot merge before the group is
-    /// complete.
+    /// Removes slots from `free` whose nearest slots include the whole group. They cannot merge before the group is
+    /// complete, so they wait for the next round.
     fn keep_waiting(&self, group: &[u32], apart: &[u64], free: &mut [u64]) {
         let i = group[0] as usize;
         let from = i / WORD;
@@ -199,7 +200,7 @@ fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Sets some of [`LANES`] bits, starting at `at`.
+/// Sets the bits of `lanes` in `bits`, shifted to start at `at`. `lanes` has at most [`LANES`] bits.
 fn or_at(bits: &mut [u64], at: usize, lanes: u64) {
     let (word, shift) = (at / WORD, at % WORD);
     bits[word] |= lanes << shift;

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-/// A tolerance: similarities that are rounded to the same number count as equal, so that leaves decide ties.
+/// A tolerance: similarities count as equal if their keys are equal. A key is a rounded similarity.
 ///
-/// Similarities are rounded to 36 significant bits, which are about 2e-11 apart (relative). Each number is rounded by
-/// itself, so equality is transitive. Numbers with few digits are such numbers, or nearly so, and the rounding errors
-/// of computations do not change them. An error can matter if a similarity is nearly halfway between two such numbers.
-/// Then a comparison is in doubt, and the similarities are computed with more digits.
+/// Keys have 36 significant bits. The relative difference of two neighbouring keys is about 2e-11. Each similarity is
+/// rounded by itself, so equality is transitive. A number with few binary digits equals its key, and small rounding
+/// errors of computations do not change the key. Errors matter only if a similarity is nearly halfway between two keys.
+/// A comparison is then in doubt, and the similarities are computed with more digits.
 ///
 /// ```
 /// use ordhc::agglomerate::Tolerance;
@@ -20,47 +20,50 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
     exact: bool,
-    /// The error of a similarity is at most this share of it, plus `absolute`.
+    /// The error of a similarity is at most `relative` times the similarity, plus `absolute`.
     relative: f64,
     absolute: f64,
-    /// The relative error if both clusters are leaves. Their similarities are given, or squares of given values.
+    /// The relative error of similarities of two leaves, which are input values or squares of input values.
     of_leaves: f64,
-    /// True if identical numbers are equal, whatever their error.
+    /// True if similarities are input values or their squares. Identical numbers are then equal, whatever their error.
     given: bool,
 }
 
-/// The number of bits of a float that a key lacks.
+/// The number of low bits of a float that are rounded away in a key.
 const DROPPED: u32 = 17;
-/// Below this value, numbers are not rounded, because the grid would be coarser.
+/// Numbers below this value are not rounded, because their keys would have fewer significant bits.
 const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << DROPPED) as f64;
 /// A bound of the relative distance between two neighbouring keys.
 pub(crate) const CELL: f64 = 1.0 / (1u64 << 34) as f64;
 
-/// Returns the relative error of mean similarities of `n` leaves. Every merge rounds once or twice, and the errors add
-/// up like a random walk.
+/// Returns the relative error of mean similarities after merging `n` leaves. Every merge rounds once or twice, and the
+/// errors add up like a random walk.
 pub(crate) fn rounding(n: usize) -> f64 {
     (2.0 + (n as f64).sqrt() / 4.0) * f64::EPSILON
 }
 
 impl Tolerance {
-    /// Only equal numbers are equal.
+    /// The tolerance by which only equal numbers count as equal.
     pub const EXACT: Self = Self { exact: true, ..Self::GRID };
 
-    /// Numbers with the same key are equal.
+    /// The tolerance by which numbers with the same key count as equal. Errors of similarities are taken as zero.
     pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0, of_leaves: f64::INFINITY, given: false };
 
-    /// Numbers with the same key are equal. The error of a number is a share of it, plus `absolute`.
+    /// Returns the tolerance by which numbers with the same key count as equal. The error of a number is at most
+    /// `relative` times the number, plus `absolute`.
     pub(crate) fn rounded(relative: f64, absolute: f64) -> Self {
         Self { relative, absolute, ..Self::GRID }
     }
 
-    /// Returns the same tolerance, for similarities of leaves that are given, or squares of given values.
+    /// Returns the same tolerance, with the error of similarities of two leaves. These are input values, or squares of
+    /// input values if `squared` is true.
     pub(crate) fn with_leaves(self, squared: bool) -> Self {
         Self { of_leaves: if squared { f64::EPSILON } else { 0.0 }, ..self }
     }
 
-    /// Returns the tolerance for similarities of leaves with each other. Equal similarities of leaves are equal for
-    /// certain: if two numbers have the same square after rounding, they differ by no more than rounding.
+    /// Returns the tolerance for similarities of two leaves. Identical similarities of leaves are certainly equal. This
+    /// holds for squares as well: if the squares of two numbers round to the same float, the numbers differ by no more
+    /// than rounding.
     pub(crate) fn of_leaves(self) -> Self {
         match self.exact || self.has_no_errors() || self.of_leaves > self.relative {
             true => self,
@@ -74,7 +77,7 @@ impl Tolerance {
         if self.exact { x } else { key(x) }
     }
 
-    /// Returns a lower bound of all similarities that may count as equal to `best` or larger.
+    /// Returns a lower bound of all similarities that may count as equal to `best`, or as larger.
     #[inline(always)]
     pub(crate) fn floor(self, best: f64) -> f64 {
         if self.exact || best == f64::NEG_INFINITY {
@@ -84,13 +87,13 @@ impl Tolerance {
         }
     }
 
-    /// Returns the similarity itself if an identical one certainly counts as equal, and otherwise NaN, which equals
+    /// Returns `x` if an identical similarity certainly counts as equal to `x`. Otherwise returns NaN, which equals
     /// nothing.
     pub(crate) fn certain(self, x: f64) -> f64 {
         if self.compare(x, x).1 { f64::NAN } else { x }
     }
 
-    /// Returns the largest value that may be zero.
+    /// Returns the largest value that may be zero, given its error.
     pub(crate) fn zero(self) -> f64 {
         self.absolute
     }
@@ -120,21 +123,22 @@ impl Tolerance {
         self.relative == 0.0 && self.absolute == 0.0
     }
 
-    /// Compares two similarities. Also returns whether the result is in doubt: because of rounding, or because they are
-    /// nearly but not exactly equal, so that only the order of the naive engine is right.
+    /// Compares two similarities. Also returns true if the result is in doubt. This is so if rounding errors could
+    /// change the result, or if the similarities are nearly but not exactly equal: only the order of merges of the
+    /// naive engine is then right.
     pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
         let (order, doubtful) = self.compare_keys(a, b);
         if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {
             return (order, doubtful);
         }
         let near = a.abs().max(b.abs()) * CELL + self.error(a) + self.error(b);
-        // Nearly equal similarities may keep reciprocal pairs from commuting.
+        // If similarities are nearly equal, reciprocal pairs may not commute.
         let unequal = self.are_apart(a, b) || self.given && order.is_ne();
         (order, unequal && (a - b).abs() <= near)
     }
 
-    /// Compares the keys of two similarities. Also returns whether rounding puts the result in doubt. This is enough to
-    /// order known merges.
+    /// Compares the keys of two similarities. Also returns true if rounding errors could change the result. This
+    /// suffices to order known merges.
     pub(crate) fn compare_keys(self, a: f64, b: f64) -> (Ordering, bool) {
         let order = self.key(a).partial_cmp(&self.key(b)).unwrap_or(Ordering::Equal);
         if self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() || self.given && a == b {
@@ -153,11 +157,11 @@ pub(crate) fn key(x: f64) -> f64 {
     if x.abs() < SMALL { x } else { f64::from_bits((x.to_bits() + HALF) & !(2 * HALF - 1)) }
 }
 
-/// Returns the key of `hi + lo`, where `hi` is the nearest float.
+/// Returns the key of `hi + lo`, where `hi` is the float nearest to the sum.
 pub(crate) fn key_of_sum((hi, lo): (f64, f64)) -> f64 {
     const HALF: u64 = 1 << (DROPPED - 1);
     let halfway = hi.abs() >= SMALL && hi.to_bits() & (2 * HALF - 1) == HALF;
-    // Round towards zero.
+    // If `hi` is halfway between two keys, `lo` decides. `key` rounds such a number away from zero.
     if halfway && lo * hi.signum() < 0.0 { f64::from_bits(hi.to_bits() - HALF) } else { key(hi) }
 }
 

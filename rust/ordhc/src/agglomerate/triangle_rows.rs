@@ -1,4 +1,4 @@
-//! Triangles from which rounds read.
+//! Triangles of similarities, as the input of a round.
 
 use std::ops::Range;
 
@@ -11,10 +11,11 @@ pub(super) trait TriangleRows: Sync {
     /// Returns the number of slots.
     fn len(&self) -> usize;
 
-    /// Returns the values of slot `i` with the slots after it, written to `scratch` if needed.
+    /// Returns the values of slot `i` with the slots after it. If the values must be computed, they are written to
+    /// `scratch`.
     fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64];
 
-    /// Writes the values of slot `j` with the slots `others`, all before it.
+    /// Writes the values of slot `j` with the slots `others`, which are all before `j`.
     fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
 
     /// Returns the value of the slots `i < j`.
@@ -25,7 +26,7 @@ pub(super) trait TriangleRows: Sync {
     }
 }
 
-/// The input matrix.
+/// The input matrix as a triangle.
 pub(super) struct Given<'m> {
     pub(super) matrix: &'m Matrix<'m>,
     pub(super) squared: bool,
@@ -47,10 +48,13 @@ impl TriangleRows for Given<'_> {
     }
 }
 
-/// Condensed similarities, the first of which may be overwritten.
+/// A condensed triangle whose first values have been overwritten.
 pub(super) struct Condensed<'v> {
+    /// The remaining values.
     pub(super) values: &'v [f64],
+    /// The number of slots.
     pub(super) k: usize,
+    /// The number of values that have been overwritten.
     pub(super) n_gone: usize,
 }
 
@@ -71,10 +75,12 @@ impl TriangleRows for Condensed<'_> {
     }
 }
 
-/// The clusters of a triangle, by slot.
+/// The clusters in the slots of a triangle.
 #[derive(Clone, Copy)]
 pub(super) struct Slots<'s> {
+    /// For each slot: the size of its cluster.
     pub(super) sizes: &'s [f64],
+    /// For each slot: the smallest leaf of its cluster.
     pub(super) clusters: &'s [usize],
     /// The merges that made the clusters.
     pub(super) merges: &'s [RawMerge],

@@ -118,7 +118,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
         self.rows.is_empty()
     }
 
-    /// Returns the number of leaves, including those in no comparison.
+    /// Returns the number of leaves, including leaves without a comparison.
     pub fn n_leaves(&self) -> usize {
         self.n_leaves
     }

@@ -1,6 +1,6 @@
 //! Delimited text, cell by cell: delimiters, quotes, and line numbers.
 //!
-//! This is the only tokenizer of delimited text, and the only place that detects delimiters.
+//! All readers of delimited text use this tokenizer and its detection of delimiters.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub enum Delimiter {
     /// One ASCII character.
     Byte(u8),
-    /// Runs of blanks and tabs. Those at the ends of a line are ignored.
+    /// Runs of blanks and tabs. Blanks and tabs at the start and end of a line are ignored.
     Blanks,
 }
 
@@ -193,7 +193,7 @@ impl<'a> Rows<'a> {
     fn early_quote(&self) -> Error {
         text_error(
             self.line,
-            "a quote closes before its cell ends; quotes inside of quotes are doubled, or one is missing",
+            "a quote closes before its cell ends; write quotes inside a quoted cell twice, or add the missing quote",
         )
     }
 }
@@ -204,7 +204,8 @@ fn until(data: &[u8], stops: [u8; 3]) -> usize {
     let (words, rest) = data.as_chunks::<8>();
     for (at, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // The lowest high bit that is set belongs to the first byte that equals a stop.
+        // The highest bit of a byte of `found` is set where the byte equals a stop. Borrows can set it in later bytes,
+        // but only the first one counts.
         let found = stops.iter().fold(0, |found, &stop| {
             let zero_where_equal = word ^ (ONES * u64::from(stop));
             found | (zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & (ONES << 7))
@@ -302,9 +303,11 @@ pub(crate) fn checked_utf8(data: &[u8]) -> Result<&[u8]> {
 /// The number of lines that are examined to detect the delimiter.
 const SAMPLE: usize = 20;
 
-/// Detects the delimiter of a text. Returns the one of tab, comma, semicolon and bar that splits each of the first
-/// lines into the same number of cells; among several, the one with the most cells. If there is none, returns the first
-/// of them that occurs in the first line, and otherwise [`Delimiter::Blanks`].
+/// Detects the delimiter of a text from its first rows. The candidates are tab, comma, semicolon and bar.
+///
+/// Returns the candidate that splits all these rows into the same number of cells, at least two. If there are several,
+/// returns the one with the most cells. If there are none, returns the first candidate that occurs in these rows, or
+/// else [`Delimiter::Blanks`].
 pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     const KNOWN: [u8; 4] = [b'\t', b',', b';', b'|'];
     let mut best = (1, None);
@@ -335,22 +338,24 @@ pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     best.1.or(fallback).map_or(Delimiter::Blanks, Delimiter::Byte)
 }
 
-/// Returns the position after the first row of a text, and the number of its lines. Returns `None` if there is no row
-/// or the row has no end.
+/// Returns the position after the first row of a text, and the number of lines up to there. Returns `None` if there is
+/// no row, or the row does not end in the text.
 pub fn first_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> Option<(usize, usize)> {
     let mut rows = Rows::new(data, delimiter, comment);
     rows.read(&mut Vec::new()).ok().flatten()?;
     (rows.at < data.len() || data.ends_with(b"\n")).then_some((rows.at, rows.line - 1))
 }
 
-/// Returns the start of the last row in the beginning of a text, and the number of lines before it. The row may be cut.
+/// Returns the start of the last row in `data`, and the number of lines before the row. `data` is the beginning of a
+/// longer text, so the last row may be cut.
 pub fn last_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> (usize, usize) {
     let mut rows = Rows::new(data, delimiter, comment);
     let mut cells = Vec::new();
     loop {
         let (at, line) = (rows.at, rows.line);
         match rows.read(&mut cells) {
-            // An open quote may be closed by the text that follows. Any other mistake is in this row.
+            // An error before the end of `data` is a mistake in this row. An error at the end is an open quote, which
+            // the rest of the text may close.
             Err(_) if rows.at < data.len() => rows.skip_line(),
             Ok(Some(_)) if rows.at < data.len() => {}
             _ => return (at, line - 1),

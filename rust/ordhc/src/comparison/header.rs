@@ -4,7 +4,8 @@ use super::delimited::{Cell, listed, shown, text_error};
 use super::table::{Columns, TableOptions};
 use crate::error::Result;
 
-/// Words that occur in headers. A first row with two of these words, but no known set of columns, is not data.
+/// Words that occur in headers. A first row with two of these words, but without a known set of columns, is an error:
+/// it looks like an unknown header.
 const HEADER_WORDS: [&str; 20] = [
     "anchor",
     "near",
@@ -31,7 +32,7 @@ const HEADER_WORDS: [&str; 20] = [
 /// The ending of the names of columns whose cells are always names.
 const LITERAL: &str = "_name";
 
-/// The position of each column.
+/// The positions of the columns that are read.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) leaves: Vec<usize>,
@@ -39,9 +40,9 @@ pub(super) struct Plan {
     pub(super) labels: Vec<Option<usize>>,
     pub(super) width: usize,
     pub(super) has_header: bool,
-    /// True if the first row may be an unknown header. The words of the row must then occur again as leaves.
+    /// True if the first row may be an unknown header. At least one of its words must then occur again as a leaf.
     pub(super) doubtful: bool,
-    /// True if cells of leaves are names, even if they look like ids. Quoted cells are then taken without changes.
+    /// True if cells of leaves are names, even if they look like ids. Quoted cells then keep their outer blanks.
     pub(super) literal: bool,
 }
 
@@ -136,7 +137,8 @@ impl<'a, 'b> Header<'a, 'b> {
         Self { line, first, cells }
     }
 
-    /// Returns the column of a name, ignoring case. Two such columns are an error.
+    /// Returns the column with this name, ignoring case, or `None`. If there are several columns, returns the only one
+    /// with the same case, or else an error.
     fn find(&self, name: &str) -> Result<Option<usize>> {
         let exact = |at: &usize| self.first[*at].trimmed() == name.as_bytes();
         let lower = name.to_lowercase();
@@ -146,7 +148,7 @@ impl<'a, 'b> Header<'a, 'b> {
         }
         if let [first, second, ..] = places[..] {
             let message = format!(
-                "there are two columns `{}`, the {} and the {}; only one can be meant",
+                "there are two columns `{}`, the {} and the {}; rename one of them",
                 shown(name.as_bytes()),
                 ordinal(first + 1),
                 ordinal(second + 1)
@@ -204,7 +206,7 @@ impl<'a, 'b> Header<'a, 'b> {
                 let Some(other) = names.iter().position(|name| *name == self.cells[at]) else { continue };
                 if other != role && !known.iter().any(|names| names.get(role) == Some(&self.cells[at])) {
                     let message = format!(
-                        "column {at} is named `{}`, and taken as `{}`; take columns by name, or in this order",
+                        "column {at} is named `{}`, but used as `{}`; select columns by name, or correct their order",
                         self.cells[at], names[role]
                     );
                     return Err(text_error(self.line, message));
@@ -227,11 +229,11 @@ impl<'a, 'b> Header<'a, 'b> {
         let known = options.known.iter().take(4).map(|names| names.join(",")).collect::<Vec<_>>().join(" or ");
         let row = self.listed();
         let hint = if self.cells[0].starts_with('#') && options.comment.is_none() {
-            " (a `#` begins no comment, unless said so)"
+            " (lines with `#` are comments only if you set the comment character)"
         } else if options.known.first().is_some_and(|names| names.len() == 3) && self.cells.len() == 4 {
             " (rows i,j,k,l are quadruplets)"
         } else if self.cells.len() == 1 {
-            " (is the delimiter found rightly?)"
+            " (is the delimiter right?)"
         } else {
             ""
         };

@@ -4,8 +4,8 @@ use super::comparisons::Comparisons;
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// An index of comparisons by leaf, which answers, without reading all rows, which comparisons are about given leaves,
-/// and how often each question was asked with which result.
+/// An index of comparisons by leaf. The index returns the comparisons about given leaves without reading all rows. It
+/// also counts how often each question was asked, and with which result.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -51,7 +51,7 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         let mut rows = Vec::new();
         memory::reserve("an index of comparisons", &mut rows, ends[n])?;
         rows.resize(ends[n], 0);
-        // During this loop, ends[i] moves from the first row of leaf i to the end of its rows.
+        // Before this loop, ends[i] is the start of the rows of leaf i; after it, their end.
         for (at, row) in comparisons.rows().iter().enumerate() {
             for leaf in distinct(row) {
                 rows[ends[leaf]] = at as u32;

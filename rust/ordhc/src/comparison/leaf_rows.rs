@@ -55,7 +55,7 @@ made_from! {
 }
 
 /// Returns rows of 32-bit ids. An id that doesn't fit into 32 bits is an error. [`Comparisons`](super::Comparisons)
-/// checks the rest.
+/// does all other checks.
 fn narrowed<I, const K: usize>(rows: &[[I; K]]) -> Result<LeafRows<'static, K>>
 where
     I: Copy + Display + TryInto<i32> + TryInto<i64>,
@@ -74,9 +74,9 @@ where
     Ok(LeafRows::I32(Cow::Owned(narrow)))
 }
 
-/// The number of narrow rows that are widened at a time. They fit into the first-level cache.
+/// The number of rows of `u8` or `u16` that are converted to `i32` at a time. They fit into the first-level cache.
 const WIDENED: usize = 1 << 10;
-/// The number of rows between two calls of the monitor.
+/// The number of rows between two checks for cancellation.
 const WATCHED: usize = 1 << 16;
 
 impl<const K: usize> LeafRows<'_, K> {
@@ -153,7 +153,7 @@ impl<const K: usize> LeafRows<'_, K> {
         }
     }
 
-    /// Calls `work` with the index and the leaves of every row, in order. Calls the monitor at regular intervals.
+    /// Calls `work` with the index and the leaves of every row, in order. Checks for cancellation at regular intervals.
     #[inline]
     pub(crate) fn each_watched(&self, monitor: &Monitor, mut work: impl FnMut(usize, &[i32; K])) -> Result<()> {
         for start in (0..self.len()).step_by(WATCHED) {

@@ -1,4 +1,4 @@
-//! Comparisons: triplets and quadruplets, validated, and their delimited text (with the feature `csv`).
+//! Validated comparisons: triplets and quadruplets. The feature `csv` adds reading them from delimited text.
 //!
 //! ```
 //! use ordhc::{Quadruplets, Triplets};

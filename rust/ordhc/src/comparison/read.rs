@@ -11,11 +11,11 @@ impl<const K: usize> Comparisons<'static, K> {
     ///
     /// A header names the columns. For triplets they are `anchor,near,far`, `head,winner,loser`,
     /// `anchor,positive,negative` or `i,j,k`. For quadruplets they are `i,j,k,l` or `near_a,near_b,far_a,far_b`. A
-    /// column `weight` has weights. Other columns are ignored. Without a header, there must be `K` columns in this
-    /// order. The delimiter is detected.
+    /// column `weight` has weights. Other columns are ignored. Without a header, there must be exactly `K` columns, in
+    /// the order of the first of these headers. The delimiter is detected.
     ///
-    /// Leaf `i` has the i-th name. Names are numbered in the order of their first appearance. If cells are ids, they
-    /// are the leaves, and the name of a leaf is its id.
+    /// Names are numbered in the order of their first appearance, and leaf `i` has the i-th name. If all cells are
+    /// whole numbers, they are the leaf ids, and the name of a leaf is its id.
     ///
     /// # Errors
     /// [`Error::File`] if the file cannot be read; [`Error::Line`] for text that isn't UTF-8, an unknown header, a row
@@ -54,7 +54,7 @@ impl<const K: usize> Comparisons<'static, K> {
         if let Some(&(line, _)) = table.missing.first() {
             return Err(Error::Line {
                 line: line as usize,
-                reason: "a leaf is missing; fill the cell, or leave the row out".into(),
+                reason: "a leaf is missing; fill the cell, or remove the row".into(),
             });
         }
         let on_line = |error: Error| match error.row() {
@@ -95,7 +95,7 @@ mod tests {
             "line 3: leaf 0 occurs twice in the triplet [0, 1, 0]; its three leaves must differ"
         );
         assert_eq!(message("0,1,2\n0,3000000000,1\n"), "line 2: leaf 3000000000 is outside 0..=2147483646");
-        assert_eq!(message("0,1,2\n0,,1\n"), "line 2: a leaf is missing; fill the cell, or leave the row out");
+        assert_eq!(message("0,1,2\n0,,1\n"), "line 2: a leaf is missing; fill the cell, or remove the row");
         assert!(message("0,1,2,3\n").contains("4 columns instead of 3"));
         let error = Triplets::read("no/such/file.csv").unwrap_err();
         assert!(matches!(&error, Error::File { path, .. } if path == "no/such/file.csv"), "{error}");

@@ -11,27 +11,28 @@ use crate::monitor::Monitor;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Columns {
-    /// Any of the known sets of column names. Without a header, the columns in their order.
+    /// The first set of column names in [`TableOptions::known`] that the header contains. Without a header, all columns
+    /// in order.
     #[default]
     Known,
     /// The columns with these names in the header.
     Named(Vec<String>),
     /// The columns at these positions, counted from 0.
     Positions(Vec<usize>),
-    /// All columns except those of weights and labels.
+    /// All columns except the columns of weights and labels.
     All,
 }
 
 /// Options of [`parse_table`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableOptions {
-    /// The columns with the leaves.
+    /// The columns that contain leaves.
     pub columns: Columns,
     /// The known sets of names for the columns of leaves, in order.
     pub known: Vec<Vec<String>>,
-    /// Possible names of the column with weights, which may be missing.
+    /// The possible names of the column of weights. This column may be missing.
     pub weight_columns: Vec<String>,
-    /// Further columns to read as text, which may be missing: the possible names of each column.
+    /// The possible names of each further column that is read as text. These columns may be missing.
     pub labels: Vec<Vec<String>>,
     /// The delimiter. `None` detects it, see [`sniff`].
     pub delimiter: Option<Delimiter>,
@@ -39,10 +40,10 @@ pub struct TableOptions {
     pub comment: Option<u8>,
     /// Whether the first row is a header. `None` detects it.
     pub header: Option<bool>,
-    /// Whether leaves are ids. `None` decides by the first row. Set this for a part of a text whose beginning was read
-    /// before.
+    /// Whether cells of leaves are ids. `None` decides by the first row without missing leaves. Set this option to read
+    /// a later part of a text.
     pub ids: Option<bool>,
-    /// Words for a missing leaf, besides blanks.
+    /// Words that mean a missing leaf. A blank cell always means a missing leaf.
     pub missing: Vec<String>,
     /// True if rows that cannot be read are skipped and listed. Otherwise such a row is an error.
     pub skip_bad: bool,
@@ -84,9 +85,9 @@ pub struct Table {
 
 /// Reads rows of leaves (ids or names), weights and labels from delimited text.
 ///
-/// Blank lines are skipped. Fields may be quoted. All rows must have as many columns as the first. The text has ids if
-/// the first row without missing leaves has only whole numbers, and otherwise names. In columns whose names end in
-/// `_name`, all cells are names, and quoted cells are taken without changes.
+/// Blank lines are skipped. Cells may be quoted. All rows must have as many columns as the first row. If the leaves of
+/// the first row without missing leaves are whole numbers, all leaves are ids, and otherwise names. In columns whose
+/// names end in `_name`, all cells are names, and quoted cells keep their outer blanks.
 ///
 /// # Errors
 /// Text that isn't UTF-8; a wrong number of columns; an invalid id or weight; an unknown header; each with its line.
@@ -125,7 +126,7 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: Option<&Monitor
         line = rows.read(&mut cells)?.ok_or_else(|| text_error(first_line, "there is a header but no rows"))?;
     }
     let mut reader = Reader::new(data, plan, options, &header)?;
-    let mut told = 0;
+    let mut reported = 0;
     loop {
         if let Err(error) = reader.row(line, &cells) {
             match error {
@@ -135,9 +136,9 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: Option<&Monitor
                 error => return Err(error),
             }
         }
-        if rows.position() - told > BLOCK {
-            monitor.advance((rows.position() - told) as u64)?;
-            told = rows.position();
+        if rows.position() - reported > BLOCK {
+            monitor.advance((rows.position() - reported) as u64)?;
+            reported = rows.position();
         }
         match rows.read(&mut cells)? {
             Some(next) => line = next,
@@ -147,7 +148,7 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: Option<&Monitor
     reader.finish(first_line)
 }
 
-/// The number of bytes between two calls of the monitor.
+/// The number of bytes between two reports to the monitor.
 const BLOCK: usize = 1 << 18;
 
 struct Reader<'a> {
@@ -155,7 +156,7 @@ struct Reader<'a> {
     options: &'a TableOptions,
     header: &'a [Cell<'a>],
     table: Table,
-    /// Whether leaves are ids, or `None` until this is known.
+    /// Whether cells of leaves are ids. `None` before the first row without missing leaves.
     numeric: Option<bool>,
     names: Coder,
     labels: Vec<Option<(Coder, Labels)>>,
@@ -167,14 +168,16 @@ struct Reader<'a> {
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
-    /// For each [`slot`], the code of the last text in it. Most names are found here, without the slow hash of the map.
+    /// A cache of codes: for each [`slot`], the code of the last text with this slot. Most names are found here,
+    /// without the slow hash of `codes`.
     recent: Vec<usize>,
 }
 
 /// The number of slots of [`Coder::recent`], a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// Returns the slot of a text in [`Coder::recent`]. Texts that collide on purpose are still found in the map.
+/// Returns the slot of a text in [`Coder::recent`], by a fast hash. Texts with the same slot are still found in the
+/// map.
 fn slot(text: &[u8]) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = text.as_chunks::<8>();
@@ -222,7 +225,8 @@ impl Coder {
 
 impl<'a> Reader<'a> {
     fn new(data: &[u8], plan: Plan, options: &'a TableOptions, header: &'a [Cell<'a>]) -> Result<Self> {
-        // Every row except the last ends a line, and a row has at least one byte for each column.
+        // An upper bound of the number of rows: each row but the last needs a line end, and each column needs at least
+        // one byte (a delimiter or the line end).
         let pairs = if data.contains(&b'\r') { data.windows(2).filter(|two| two == b"\r\n").count() } else { 0 };
         let most = data.iter().filter(|&&byte| byte == b'\n' || byte == b'\r').count() - pairs + 1;
         let most = most.min(data.len() / plan.width.max(1) + 1);
@@ -307,7 +311,8 @@ impl<'a> Reader<'a> {
         }
         let (cell, column) = (shown(cell), shown(self.header[at].trimmed()));
         let hint = if weight.is_none() && cell.contains(',') { " (decimals need a point)" } else { "" };
-        Err(text_error(line, format!("`{cell}` in column `{column}` is no weight; finite numbers from 0 are{hint}")))
+        let rule = "weights must be finite and not negative";
+        Err(text_error(line, format!("`{cell}` in column `{column}` is not a weight; {rule}{hint}")))
     }
 
     fn finish(mut self, first_line: usize) -> Result<Table> {
@@ -318,7 +323,7 @@ impl<'a> Reader<'a> {
             if !table.ids[width..].iter().any(|code| first.contains(code)) {
                 let words = listed(self.header.iter().map(|cell| cell.trimmed()));
                 let message = format!(
-                    "`{words}` may be a header or leaves, its words occur nowhere else; name the columns or say that there is no header"
+                    "`{words}` may be a header or leaves: its words occur nowhere else; name the columns or say that there is no header"
                 );
                 return Err(text_error(first_line, message));
             }
@@ -330,7 +335,7 @@ impl<'a> Reader<'a> {
                 && let Some(at) = table.ids.iter().position(|&code| !whole[code as usize])
             {
                 let cell = shown(names[table.ids[at] as usize].as_bytes());
-                let message = format!("`{cell}` is not a leaf id, as most others are");
+                let message = format!("`{cell}` is not a leaf id, but most cells are; use ids or names in all cells");
                 return Err(text_error(table.lines[at / width] as usize, message));
             }
         }

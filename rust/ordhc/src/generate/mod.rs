@@ -1,10 +1,10 @@
-//! Generators of data with a known answer: planted hierarchies, random trees, and oracles.
+//! Generators of data whose true tree is known: planted hierarchies, random trees, and oracles that answer questions.
 //!
 //! ```
 //! use ordhc::generate::{TreeOracle, TreeShape, Wrong, random_tree};
 //!
 //! let tree = random_tree(TreeShape::Yule, 20, 7)?;
-//! // An oracle that knows the tree, and one that gives a wrong answer to one question in five.
+//! // An oracle that is always right, and an oracle that is wrong with probability 0.2.
 //! let mut oracle = TreeOracle::new(tree.topology());
 //! assert_eq!(oracle.answer([0, 1, 2]), oracle.truth([0, 1, 2]));
 //! let noisy = TreeOracle::new(tree.topology()).with_noise(0.8, Wrong::Random, 1)?;

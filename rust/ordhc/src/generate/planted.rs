@@ -13,11 +13,11 @@ use crate::monitor::Monitor;
 /// The planted hierarchical model of Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical
 /// clustering" (2019), section 4.1.
 ///
-/// The hierarchy is a complete binary tree with `levels` levels over 2^levels pure clusters. Similarities are normal
-/// with standard deviation `sigma`. Their mean is `mu` within a pure cluster, and `mu - (levels - l) delta` for leaves
-/// whose clusters separate at level l (0 = the root).
+/// The hierarchy is a complete binary tree with `levels` levels over 2^levels pure clusters, which are not divided
+/// further. Similarities are normally distributed with standard deviation `sigma`. Their mean is `mu` within a pure
+/// cluster, and `mu - (levels - l) delta` for leaves whose clusters separate at level l (level 0 is the root).
 ///
-/// The default is the paper's model with 30 leaves in each of 8 clusters and right answers.
+/// The default is the paper's model with 30 leaves in each of 8 clusters, without wrong answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlantedModel {
     /// L: the number of levels of the planted tree, at least 0.
@@ -26,13 +26,13 @@ pub struct PlantedModel {
     pub leaves_per_cluster: usize,
     /// The mean similarity within a pure cluster.
     pub mu: f64,
-    /// The difference of the means of two consecutive levels.
+    /// The difference between the mean similarities of two consecutive levels.
     pub delta: f64,
     /// The standard deviation of similarities.
     pub sigma: f64,
     /// The probability that an answer is flipped.
     pub flip: f64,
-    /// True if leaves are numbered in random order, false if cluster by cluster.
+    /// True if leaves are numbered in random order. False if leaves are numbered cluster by cluster.
     pub permute: bool,
     /// The seed. The same seed gives the same data.
     pub seed: u64,
@@ -43,7 +43,7 @@ pub struct PlantedModel {
 pub struct Planted<const K: usize> {
     /// Distinct comparisons, drawn uniformly from all comparisons.
     pub rows: Vec<[i32; K]>,
-    /// For each leaf, the number of its cluster at each level from 1 to `levels`.
+    /// For each leaf, the id of its cluster at each level from 1 to `levels`.
     pub labels: Vec<Vec<u32>>,
 }
 
@@ -81,7 +81,7 @@ impl PlantedModel {
         let all = n_questions::<K>(n);
         if n_comparisons as u128 > all {
             return Err(Error::Argument(format!(
-                "{n_comparisons} distinct comparisons of {n} leaves: there are only {all}"
+                "cannot draw {n_comparisons} distinct comparisons of {n} leaves: there are only {all}"
             )));
         }
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
@@ -106,7 +106,7 @@ impl PlantedModel {
         Ok(Planted { rows, labels: self.labels(&blocks) })
     }
 
-    /// The pure cluster of each leaf, and the (n, n) similarities, 0 on the diagonal.
+    /// Draws the pure cluster of each leaf, and the (n, n) similarities, with 0 on the diagonal.
     fn similarities(&self, rng: &mut ChaCha8Rng) -> Result<(Vec<u32>, memory::Buffer<f64>)> {
         let n = self.n_leaves();
         let mut blocks: Vec<u32> = (0..n as u32).map(|leaf| leaf / self.leaves_per_cluster as u32).collect();
@@ -140,7 +140,7 @@ impl PlantedModel {
         }
         for (name, value) in [("mu", self.mu), ("delta", self.delta), ("sigma", self.sigma)] {
             if !value.is_finite() || (name == "sigma" && value < 0.0) {
-                let range = if name == "sigma" { "the finite numbers from 0" } else { "the finite numbers" };
+                let range = if name == "sigma" { "the finite numbers of at least 0" } else { "the finite numbers" };
                 return Err(Error::out_of_range(name, value, range));
             }
         }
@@ -151,11 +151,11 @@ impl PlantedModel {
     }
 }
 
-/// Returns the similarities that [`PlantedModel::draw`] compares, (n, n) with 0 on the diagonal, and the labels of the
-/// leaves.
+/// Returns the similarities that [`PlantedModel::draw`] compares, and the labels of the leaves. The similarities are an
+/// (n, n) matrix with 0 on the diagonal.
 ///
 /// # Errors
-/// Settings of the model that are out of range, or too many leaves.
+/// Parameters of the model outside their ranges, or too many leaves.
 pub fn planted_similarities(model: &PlantedModel) -> Result<(Vec<f64>, Vec<Vec<u32>>)> {
     model.check()?;
     let (blocks, similarities) = model.similarities(&mut ChaCha8Rng::seed_from_u64(model.seed))?;
@@ -176,7 +176,7 @@ fn n_questions<const K: usize>(n: usize) -> u128 {
     if K == 3 { n * n.saturating_sub(1) * n.saturating_sub(2) / 2 } else { pairs * pairs.saturating_sub(1) / 2 }
 }
 
-/// Returns the pair `a < b` with this number. Pairs are ordered by `b`, then by `a`.
+/// Returns the pair `a < b` at this position, if pairs are ordered by `b`, then by `a`.
 fn pair(number: u128) -> (usize, usize) {
     let mut b = ((1.0 + (1.0 + 8.0 * number as f64).sqrt()) / 2.0) as u128;
     while b * (b - 1) / 2 > number {
@@ -204,8 +204,8 @@ fn ask<const K: usize>(question: u128, n: usize) -> [i32; K] {
     row
 }
 
-/// Returns `m` distinct numbers below `all`, in random order (Floyd 1987, or a shuffle if `m` is more than half of
-/// `all`).
+/// Returns `m` distinct numbers below `all`, in random order. Repeated draws are rejected. If `m` is more than half of
+/// `all`, all numbers are shuffled instead.
 fn distinct(m: usize, all: u128, rng: &mut impl Rng, monitor: &Monitor) -> Result<Vec<u128>> {
     if (m as u128) * 2 > all {
         let mut numbers: Vec<u128> = (0..all).collect();

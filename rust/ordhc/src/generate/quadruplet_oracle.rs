@@ -7,8 +7,8 @@ use crate::error::{Error, Position, Result};
 use crate::learn::Question;
 use crate::similarity::Triangle;
 
-/// An oracle that answers questions about two pairs from similarities: the first pair is more similar (1), less similar
-/// (-1), or neither (0).
+/// An oracle that compares two pairs of leaves by their known similarities. The answer is 1 if the first pair is more
+/// similar, -1 if the second pair is more similar, and 0 if both are equally similar.
 ///
 /// ```
 /// use ordhc::generate::QuadrupletOracle;
@@ -58,7 +58,7 @@ impl QuadrupletOracle {
         self.n
     }
 
-    /// Returns the right answer about two pairs of different leaves.
+    /// Returns the right answer about the pairs (i, j) and (k, l). The leaves of a pair must differ.
     pub fn truth(&self, [i, j, k, l]: [u32; 4]) -> i8 {
         let similarity = |a: u32, b: u32| self.similarities[Triangle::new(self.n).index(a as usize, b as usize)];
         let (first, second) = (similarity(i, j), similarity(k, l));

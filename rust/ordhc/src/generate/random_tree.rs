@@ -20,10 +20,11 @@ pub enum TreeShape {
     Balanced,
     /// Every cluster splits off one leaf.
     Caterpillar,
-    /// Nodes have at most this number of children, at least 2. Each new leaf is placed beside a random node or, every
-    /// second time that there is room, under the node.
+    /// Nodes have at most this number of children, which must be at least 2. Each new leaf is placed beside a random
+    /// node, or under the node with probability 1/2 if the node has fewer children.
     Degree(u32),
-    /// All nodes except the root have exactly this number of children, at least 2. The tree joins random nodes.
+    /// Nodes have exactly this number of children, which must be at least 2. The root may have fewer. The tree is built
+    /// by joining random clusters.
     Joined(u32),
     /// All leaves are children of the root.
     Star,
@@ -39,7 +40,7 @@ named!(TreeShape, "shape", {
     "star": Self::Star => Self::Star,
 });
 
-/// Returns a random tree over `n` leaves. Heights are the number of levels below.
+/// Returns a random tree over `n` leaves. The height of a node is the number of levels below the node.
 ///
 /// # Errors
 /// `n` is 0 or more than 2^31 - 1; a degree below 2.

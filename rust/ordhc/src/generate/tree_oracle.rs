@@ -11,14 +11,14 @@ use crate::tree::{LcaSizes, Topology};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// Each leaf that is not the odd one out is named with equal probability.
+    /// A wrong answer names one of the leaves that are not the odd one out, with equal probability.
     Random,
-    /// The leaf with the smallest number among those that are not the odd one out is named. So a repeated question gets
-    /// the same wrong answer.
+    /// A wrong answer names the leaf with the smallest id among those that are not the odd one out. So a repeated
+    /// question gets the same wrong answer.
     Adversarial,
-    /// Each of the three other answers is equally likely, including "none" (-1).
+    /// A wrong answer is one of the three other answers, including "none" (-1), with equal probability.
     Any,
-    /// "None" (-1) or, if "none" is right, the leaf with the smallest number.
+    /// A wrong answer is "none" (-1). If "none" is right, a wrong answer is the leaf with the smallest id.
     Neither,
 }
 
@@ -29,8 +29,8 @@ named!(Wrong, "wrong", {
     "neither": Self::Neither => Self::Neither,
 });
 
-/// An oracle that answers from a tree which of three leaves is the odd one out. The answer is -1 if the three leaves
-/// join at one node. Setup takes O(n log n), and each question O(1).
+/// An oracle that knows a tree, and says which of three leaves is the odd one out: the leaf that joins the other two
+/// last. The answer is -1 if the three leaves join at one node. Setup takes O(n log n), and each question O(1).
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind};

@@ -107,12 +107,13 @@ impl Formula {
         Ok(Self { steps, depth })
     }
 
-    /// Returns the value of the formula. `values` are those of the variables, in the order given to [`Formula::parse`].
+    /// Returns the value of the formula. `values` has the value of each variable, in the order given to
+    /// [`Formula::parse`].
     pub fn evaluate(&self, values: &[f64]) -> f64 {
         self.run(values)
     }
 
-    /// Returns the value of the formula in twice the precision.
+    /// Returns the value of the formula in about twice the precision of floats.
     pub(crate) fn evaluate_precisely(&self, values: &[Precise]) -> Precise {
         self.run(values)
     }
@@ -202,12 +203,12 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (text, part) in [
-            ("", "ends too early"),
-            ("x +", "ends too early"),
+            ("", "missing at the end"),
+            ("x +", "missing at the end"),
             ("y", "`y` is unknown"),
             ("(x", "`)` is missing"),
             ("x x", "`x` is not expected"),
-            ("sin(x)", "`sin` is no function"),
+            ("sin(x)", "`sin` is not a function"),
             ("min(x)", "does not take 1"),
             ("sqrt(x, x)", "does not take 2"),
             ("1.2.3", "not a number"),

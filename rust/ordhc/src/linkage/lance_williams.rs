@@ -10,7 +10,8 @@ use crate::precise::Precise;
 /// The coefficients are formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
 ///
 /// `alpha` is the formula of `alpha_i`. The formula of `alpha_j` has `n_i` and `n_j` exchanged. The formulas are for
-/// dissimilarities. For similarities, gamma changes its sign, so the result is that of the negated similarities.
+/// dissimilarities. For similarities, gamma changes its sign. So the tree is the same as that of the negated
+/// similarities, taken as dissimilarities.
 ///
 /// ```
 /// use ordhc::linkage::LanceWilliams;
@@ -33,7 +34,7 @@ pub struct LanceWilliams {
 const N_K: usize = 2;
 
 impl LanceWilliams {
-    /// Parses the three formulas. `parameters` are further names with their values, which the formulas may use.
+    /// Parses the three formulas. `parameters` are names and values of further variables of the formulas.
     ///
     /// # Errors
     /// A formula that cannot be parsed; a parameter that is not finite, or whose name is already used.
@@ -41,7 +42,8 @@ impl LanceWilliams {
         let mut variables = vec!["n_i", "n_j", "n_k"];
         for &(name, value) in parameters {
             if variables.contains(&name) {
-                return Err(Error::Argument(format!("parameter `{name}` takes a name that is taken")));
+                let message = format!("parameter `{name}` has the name of another variable; rename the parameter");
+                return Err(Error::Argument(message));
             }
             if !value.is_finite() {
                 return Err(Error::Argument(format!("parameter `{name}` is {value}; it must be finite")));
@@ -129,8 +131,8 @@ impl Update for LanceWilliams {
         alpha_i * x_i + alpha_j * x_j + beta * m.x_ij - gamma * (x_i - x_j).abs()
     }
 
-    /// Returns false for negative gammas, because they can keep the larger of two different similarities, like single
-    /// linkage.
+    /// Returns false if gamma is negative. A merged cluster can then keep the larger of two different similarities, as
+    /// in single linkage.
     fn commutes(&self) -> bool {
         let mut values = vec![f64::NAN; N_K + 1];
         values.extend(&self.parameters);

@@ -18,7 +18,7 @@
 //! * [`Rule`]: one of the seven built-in Lance-Williams linkages, or [`LanceWilliams`] coefficients given as formulas;
 //! * a row update ([`Agglomeration::by_rows`](crate::agglomerate::Agglomeration::by_rows)): a function that computes
 //!   the merged cluster's row from the two old rows;
-//! * the [`crate::agglomerate::Linkage`] trait, which needs no matrix.
+//! * the [`crate::agglomerate::Linkage`] trait: a linkage that needs no matrix.
 
 mod formula;
 mod lance_williams;

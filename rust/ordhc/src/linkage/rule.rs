@@ -1,4 +1,4 @@
-//! The seven Lance-Williams linkages, and the interface that the engines use.
+//! The seven Lance-Williams linkages, and the trait through which engines update similarities.
 
 use super::LanceWilliams;
 use crate::precise::Precise;
@@ -55,9 +55,9 @@ impl Rule {
 
     /// Returns true if reciprocal nearest pairs may be merged in any order.
     ///
-    /// This requires two properties. A merge never brings the merged cluster closer to a third cluster than both parts
-    /// were, so heights are monotone. And the similarity of two clusters does not depend on the order of the merges
-    /// within them (in flexible-beta linkage, for example, it does).
+    /// This requires two properties. First, the merged cluster is never closer to a third cluster than the closer of
+    /// its two parts was, so heights are monotone. Second, the similarity of two clusters does not depend on the order
+    /// of the merges within them. Flexible-beta linkage, for example, lacks the second property.
     pub fn is_reducible(&self) -> bool {
         match self {
             Rule::Centroid | Rule::Median => false,
@@ -67,13 +67,13 @@ impl Rule {
     }
 }
 
-/// The change of the other clusters' similarities by one merge. All values are similarities: larger is closer.
-/// Dissimilarities are negated before.
+/// The rule by which a merge changes similarities to other clusters. All values are similarities: larger is closer.
+/// Dissimilarities are negated first.
 pub(crate) trait Update: Sync {
-    /// Values that are equal for all third clusters of one merge.
+    /// The values of one merge that are the same for all third clusters.
     type Merge: Copy + Send + Sync;
 
-    /// True if values are sums over pairs of members. The similarity is then `value / (n_i n_k)`.
+    /// True if values are sums over pairs of members. The similarity of clusters i and k is then `value / (n_i n_k)`.
     const SUMS: bool = false;
 
     /// True if a fold of finite values may give NaN or infinity.
@@ -82,24 +82,26 @@ pub(crate) trait Update: Sync {
     /// True if no value is rounded, so that ties are exact.
     const EXACT: bool = false;
 
-    /// How the value of two clusters follows from the values of all pairs of their members, or `None` if it does not.
+    /// How the value of two clusters follows from the values of all pairs of their members. `None` if the value does
+    /// not follow from them.
     const BETWEEN: Option<Between> = None;
 
     /// Prepares the merge of clusters of sizes `n_i`, `n_j` with value `x_ij`.
     fn merge(&self, merging: Merging) -> Self::Merge;
 
-    /// Returns the value of the merged cluster and a third one of size `n_k`.
+    /// Returns the value of the merged cluster and a third cluster k of size `n_k`. `x_i` and `x_j` are the values of
+    /// the two parts and k.
     fn fold(&self, merge: &Self::Merge, x_i: f64, x_j: f64, n_k: f64) -> f64;
 
     /// True if the values of [`Update::fold_precisely`] are sums over pairs of members.
     const PRECISE_SUMS: bool = Self::SUMS;
 
-    /// Returns the value of the merged cluster and a third one, in twice the precision.
+    /// Does the same as [`Update::fold`], in about twice the precision of floats.
     fn fold_precisely(&self, merging: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
 
-    /// Returns true if reciprocal nearest pairs may be merged in any order, even with ties. Then a merge never brings
-    /// the merged cluster closer to a third cluster than both parts were. The merged cluster is as close as the closer
-    /// part only if both parts were equally close.
+    /// Returns true if reciprocal nearest pairs may be merged in any order, even with ties. The merged cluster is then
+    /// never closer to a third cluster than the closer part was. It is as close as the closer part only if both parts
+    /// were equally close.
     fn commutes(&self) -> bool;
 }
 
@@ -112,7 +114,7 @@ pub(crate) enum Between {
     Sum,
     /// The mean.
     Mean,
-    /// The mean in which the two parts of each merge have equal weight.
+    /// A weighted mean: at each merge, the two parts have equal weights.
     Halves,
     /// The sum over pairs between the clusters, less the sums within each cluster.
     Ward,
@@ -126,7 +128,7 @@ pub(crate) struct Merging {
     pub(crate) x_ij: f64,
 }
 
-/// The two clusters of a merge, with their value in twice the precision.
+/// The two clusters of a merge, with their value in about twice the precision of floats.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PreciseMerging {
     pub(crate) n_i: f64,
@@ -176,7 +178,7 @@ impl Update for Complete {
     }
 }
 
-/// Stores sums instead of means. Sums of whole numbers are exact, so equal averages stay equal.
+/// Stores sums instead of means. Sums of whole numbers are exact, so rounding never makes equal averages different.
 impl Update for AverageOfWhole {
     type Merge = ();
     const BETWEEN: Option<Between> = Some(Between::Sum);
@@ -195,15 +197,15 @@ impl Update for AverageOfWhole {
     }
 }
 
-/// The weight of the smaller cluster in a mean, at most a half. This keeps a much smaller value from being lost in
-/// rounding.
+/// The weight of the smaller cluster in a mean. The weight is at most a half, so rounding does not lose a value that is
+/// much smaller than the other value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     share: f64,
     of_i: bool,
 }
 
-/// Stores means, in a form in which equal values stay equal.
+/// Stores means. The formula `most + (less - most) * share` returns exactly x if both values are x.
 impl Update for Average {
     type Merge = Share;
     const BETWEEN: Option<Between> = Some(Between::Mean);

@@ -43,7 +43,7 @@ pub struct LevelScores {
 /// does not depend on the number of threads.
 ///
 /// # Errors
-/// No levels; a level that does not have a label for each leaf; [`Error::Interrupted`].
+/// No levels; a level whose number of labels differs from the number of leaves; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind, metric::aari};
@@ -76,8 +76,8 @@ where
 /// Returns the adjusted Rand index of two trees, both cut into the same number of clusters, averaged over `n_clusters`.
 ///
 /// # Errors
-/// Trees with different numbers of leaves; no numbers of clusters; a number of clusters that is 0 or above the number
-/// of leaves; [`Error::Interrupted`].
+/// Trees with different numbers of leaves; an empty `n_clusters`; a number of clusters that is 0 or above the number of
+/// leaves; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::bindings::aari_of_trees;
@@ -106,7 +106,7 @@ pub fn aari_of_trees(
 
 fn mean(n_levels: usize, monitor: &Monitor, score: impl Fn(usize) -> Result<f64> + Sync) -> Result<LevelScores> {
     if n_levels == 0 {
-        return Err(Error::Argument("a mean over 0 levels".into()));
+        return Err(Error::Argument("there are no levels to average over".into()));
     }
     monitor.start(n_levels as u64);
     let parts = parallel::map(parallel::ranges(n_levels, 1), |levels| {
@@ -120,7 +120,7 @@ fn mean(n_levels: usize, monitor: &Monitor, score: impl Fn(usize) -> Result<f64>
     Ok(LevelScores { mean: levels.iter().sum::<f64>() / levels.len() as f64, levels })
 }
 
-/// Labels as numbers from 0, with the number of leaves of each label.
+/// Labels numbered from 0, with the number of leaves of each label.
 #[derive(Debug)]
 pub(super) struct Labels {
     pub(super) of: Vec<u32>,
@@ -189,7 +189,7 @@ fn of_clusters(a: &Labels, b: &Labels) -> f64 {
 }
 
 fn pairs_in_both(a: &Labels, b: &Labels) -> u64 {
-    // The leaves in the order of their clusters in a.
+    // Sort the leaves by their cluster in `a` (counting sort). `other` has their clusters in `b`.
     let mut next = Vec::with_capacity(a.sizes.len());
     let mut end = 0;
     for &size in &a.sizes {
@@ -280,7 +280,7 @@ mod tests {
         let monitor = Monitor::new();
         let message = |levels: &[Vec<u32>]| aari(&tree, levels, Some(&monitor)).unwrap_err().to_string();
         assert!(message(&[vec![0; 4], vec![0; 3]]).contains("level 1 has 3 labels"));
-        assert!(message(&[]).contains("0 levels"));
+        assert!(message(&[]).contains("no levels"));
         assert!(
             aari_of_trees(&tree, &tree, &[2, 5], Some(&monitor)).unwrap_err().to_string().contains("n_clusters = 5")
         );

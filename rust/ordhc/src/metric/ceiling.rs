@@ -1,4 +1,5 @@
-//! The share of answers that the best tree could satisfy, estimated from questions that were asked repeatedly.
+//! The noise ceiling: bounds of the share of answers that a tree can satisfy, from questions that were asked
+//! repeatedly.
 
 use std::ops::Range;
 
@@ -10,28 +11,28 @@ use crate::{memory, parallel, sorting};
 /// Bounds of the share of answers that a tree can satisfy; see [`noise_ceiling`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseCeiling {
-    /// The share satisfied if each answer is predicted by the other answers to its question.
+    /// The share of answers that agree with the majority of the other answers to the same question.
     pub lower: f64,
-    /// The share satisfied by the best tree for each question.
+    /// The share of answers that agree with the majority of all answers to the same question.
     pub upper: f64,
-    /// The number of answers to repeated questions, all of which the shares are of.
+    /// The number of answers to repeated questions. Both shares are of these answers.
     pub n_answers: f64,
 }
 
-/// Answers in a block, which one thread does at a time. Sums over blocks don't depend on the number of threads.
+/// The number of answers in a block. Sums are computed block by block, so they don't depend on the number of threads.
 const BLOCK: usize = 1 << 16;
 
-/// The noise ceiling of answers, or `None` if no question was asked more than once.
+/// Returns the noise ceiling of answers, or `None` if no question was asked more than once.
 ///
-/// `answers` numbers the answer of each row from 0; without it each row is an answer. Weights that are all whole
-/// numbers are numbers of equal answers. Rows of weight 0 are skipped.
+/// `answers` has the number of the answer that each row belongs to, counted from 0. Without `answers`, each row is an
+/// answer. If all weights are whole numbers, a weight is the number of equal answers. Rows of weight 0 are skipped.
 ///
-/// Each answer has one key of 64 bits: the upper bits are a hash of the question, the lower bits the number of the
-/// answer. Answers to one question are neighbors after sorting the keys; their rows are compared, so that a collision
-/// of hashes has no effect.
+/// Each answer gets a 64-bit key: the upper bits are a hash of the question, and the lower bits are the number of the
+/// answer. After sorting the keys, answers to the same question are neighbours. Their questions are then compared, so a
+/// collision of hashes has no effect.
 ///
 /// # Errors
-/// [`Error::Length`] if `answers` has another length than the comparisons, [`Error::OutOfMemory`],
+/// [`Error::Length`] if `answers` and the comparisons have different lengths, [`Error::OutOfMemory`],
 /// [`Error::Interrupted`].
 ///
 /// ```
@@ -56,7 +57,7 @@ pub fn noise_ceiling<const K: usize>(
     let mut keys = memory::filled("the keys of questions", 0u64, count)?;
     let blocks: Vec<_> = (0..count).step_by(BLOCK).map(|start| start..(start + BLOCK).min(count)).collect();
     monitor.start(2 * blocks.len() as u64);
-    // The bits that the number of an answer takes.
+    // The number of bits of a key that are the number of the answer.
     let low = usize::BITS - count.leading_zeros();
     let hashed = parallel::map_in_turn(keys.chunks_mut(BLOCK).enumerate().collect(), |(block, keys)| {
         monitor.advance(1)?;
@@ -99,11 +100,11 @@ impl Sums {
     }
 }
 
-/// The rows of each answer, those of weight 0 left out.
+/// The rows of each answer, without rows of weight 0.
 struct Grouped {
     /// The rows, answer by answer.
     rows: Vec<u32>,
-    /// Where the rows of each answer end in `rows`.
+    /// For each answer, the end of its rows in `rows`.
     ends: Vec<u32>,
 }
 
@@ -127,7 +128,7 @@ impl Grouped {
             rows[*next as usize] = at as u32;
             *next += 1;
         }
-        // Filling moved the start of each answer to its end.
+        // The loop moved each entry from the start to the end of an answer's rows, so the last entry is not needed.
         ends.pop();
         Ok(Self { rows, ends })
     }
@@ -135,13 +136,14 @@ impl Grouped {
 
 struct Answers<'a, const K: usize> {
     comparisons: &'a Comparisons<'a, K>,
-    /// Whether weights are numbers of equal answers.
+    /// True if weights are numbers of equal answers.
     counts: bool,
     /// `None` if each row is an answer.
     grouped: Option<Grouped>,
 }
 
-/// Rows that a tree decides together: their three leaves in order and -1, or the two pairs of four leaves.
+/// The part of a question to which a tree gives one answer. For three leaves: the leaves in order, and -1. For four
+/// leaves: the two pairs.
 type Cell = [i32; 4];
 
 impl<const K: usize> Answers<'_, K> {
@@ -149,7 +151,7 @@ impl<const K: usize> Answers<'_, K> {
         self.grouped.as_ref().map_or(self.comparisons.len(), |grouped| grouped.ends.len())
     }
 
-    /// The row numbers of an answer.
+    /// Returns the row numbers of an answer, without rows of weight 0.
     fn rows(&self, answer: usize) -> impl ExactSizeIterator<Item = usize> + Clone + '_ {
         let (range, rows) = match &self.grouped {
             Some(Grouped { rows, ends }) => {
@@ -166,7 +168,7 @@ impl<const K: usize> Answers<'_, K> {
         self.comparisons.weights().map_or(1.0, |weights| weights[row])
     }
 
-    /// The number of equal answers that an answer counts as.
+    /// Returns the number of equal answers that an answer counts as.
     fn times(&self, answer: usize) -> f64 {
         if !self.counts || self.comparisons.weights().is_none() {
             return 1.0;
@@ -175,8 +177,8 @@ impl<const K: usize> Answers<'_, K> {
         rows.clone().map(|row| self.weight(row)).sum::<f64>() / rows.len() as f64
     }
 
-    /// Writes what identifies the question of an answer: of one row its two pairs, of several rows their leaves and
-    /// their form.
+    /// Writes the identity of an answer's question into `key`. For one row, these are its two pairs. For several rows,
+    /// these are their leaves, and the columns in which all rows agree.
     fn question(&self, answer: usize, key: &mut Vec<i32>) {
         key.clear();
         let rows = self.rows(answer);
@@ -201,7 +203,7 @@ impl<const K: usize> Answers<'_, K> {
         });
     }
 
-    /// The sums over the questions whose first key is in a block of the sorted keys.
+    /// Returns the sums over the questions whose first key is in this block of the sorted keys.
     fn sums(&self, keys: &[u64], low: u32, block: Range<usize>) -> Sums {
         let mut sums = Sums::default();
         let mut start = block.start;
@@ -212,7 +214,7 @@ impl<const K: usize> Answers<'_, K> {
         while start < block.end {
             let more = keys[start..].iter().take_while(|&key| key >> low == hash_at(start)).count();
             let same = &keys[start..start + more];
-            // Most questions were asked once.
+            // Most questions were asked only once, and don't count.
             if more > 1 || self.comparisons.weights().is_some() {
                 let mask = (1 << low) - 1;
                 self.by_question(same.iter().map(|key| (key & mask) as usize).collect(), &mut sums);
@@ -262,7 +264,7 @@ impl<const K: usize> Answers<'_, K> {
         sums.n_answers += asked;
     }
 
-    /// Adds the rows of an answer to the votes of their cells, each by its share of the answer.
+    /// Adds the rows of an answer to the votes of their cells. Each row counts as its share of the answer.
     fn vote(&self, answer: usize, cells: &mut Vec<(Cell, [f64; 3])>) {
         let rows = self.rows(answer);
         let size = rows.len() as f64;
@@ -277,31 +279,31 @@ impl<const K: usize> Answers<'_, K> {
     }
 }
 
-/// How much of an answer's votes the others predict; ties among their votes count by their share.
+/// Returns the votes of an answer that agree with the majority of the other answers. If k outcomes are tied for the
+/// majority, agreement with one of them counts 1/k.
 fn predicted(own: &[f64; 3], total: &[f64; 3], once: f64) -> f64 {
     let others: [f64; 3] = std::array::from_fn(|way| total[way] - own[way] / once);
     let most = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // Sums of shares have rounding errors.
+    // The tolerance is needed because sums of shares have rounding errors.
     let least = most - 1e-9 * (1.0 + others.iter().sum::<f64>());
     let best = others.map(|votes| votes >= least);
     let agreed: f64 = own.iter().zip(best).filter(|&(_, best)| best).map(|(votes, _)| votes).sum();
     agreed / best.iter().filter(|&&best| best).count() as f64
 }
 
-/// The closer and the farther pair of a row, the leaves of each in order.
+/// Returns the closer and the farther pair of a row, each with its leaves in order.
 fn sorted_pairs<const K: usize>(row: &[i32; K]) -> [[i32; 2]; 2] {
     let [first, second] = [[row[0], row[1]], if K == 3 { [row[0], row[2]] } else { [row[2], row[K - 1]] }];
     [first, second].map(|[a, b]| [a.min(b), a.max(b)])
 }
 
-/// The cell of a row, and which of three ways the row is.
+/// Returns the cell of a row, and the row's outcome, as one of three numbers.
 ///
-/// The way of an answer about three leaves is the leaf outside the closer pair; of four leaves, the closer pair.
+/// For three leaves, the outcome is the leaf outside the closer pair. For four leaves, the outcome is the closer pair.
 fn cell(&[near, far]: &[[i32; 2]; 2]) -> (Cell, usize) {
     let [a, b, c, d] = [near[0], near[1], far[0], far[1]];
     if a != c && a != d && b != c && b != d {
         let (low, high) = (near.min(far), near.max(far));
-        // The leaves follow from the two pairs.
         return ([low[0], low[1], high[0], high[1]], usize::from(near < far));
     }
     let mut leaves = [a, b, if c == a || c == b { d } else { c }];
@@ -311,7 +313,7 @@ fn cell(&[near, far]: &[[i32; 2]; 2]) -> (Cell, usize) {
     ([leaves[0], leaves[1], leaves[2], -1], way)
 }
 
-/// A hash of 64 bits.
+/// Returns a 64-bit hash.
 fn hash(values: &[i32]) -> u64 {
     let mixed = values
         .iter()

@@ -14,14 +14,14 @@ pub(super) enum Color {
 
 /// The parts from which the sums over a tree are computed.
 ///
-/// Every heavy path of the tree is a binary tree over its nodes, balanced by the number of leaves beside each node. A
-/// part is a node (with the node's number in the tree), or the join of two neighbouring stretches of a path. There are
-/// O(log n) parts between any leaf and the root.
+/// A balanced binary tree is built over the nodes of every heavy path. The balance is by the number of leaves beside
+/// each node. A part is a node (with the node's number in the tree), or the join of two neighbouring stretches of a
+/// path. There are O(log n) parts between any leaf and the root.
 #[derive(Debug)]
 pub(super) struct Parts {
     n_leaves: usize,
     n_nodes: usize,
-    /// For each part, the join that contains it. For a whole path, the node above the path.
+    /// For each part, the join that contains the part. For a whole path, the node above the path.
     up: Vec<u32>,
     /// The upper and the lower part of each join.
     joined: Vec<[u32; 2]>,
@@ -53,8 +53,8 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Joins the nodes of a stretch, from below. `sizes` are the numbers of leaves below each node, and `below` the
-    /// number of leaves below the stretch.
+    /// Joins the nodes of a stretch, and returns the part. `nodes` are ordered from the lowest to the highest. `sizes`
+    /// are the numbers of leaves below each node, and `below` is the number of leaves below the stretch.
     fn join(&mut self, nodes: &[usize], sizes: &[usize], below: usize) -> usize {
         if let [node] = nodes {
             return *node;
@@ -72,15 +72,17 @@ impl Parts {
     }
 }
 
-/// A stretch of a path with everything that hangs from it. The counts of triplets whose leaves are all below the
-/// stretch's top are polynomials in the numbers x and y of red and blue leaves below the stretch.
+/// A stretch of a path, with all subtrees beside it. Triplets are counted if all their leaves are below the stretch's
+/// top. The counts are polynomials in x and y, the numbers of red and blue leaves below the stretch.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
     red: u64,
     blue: u64,
-    /// Two red leaves apart from a blue one: `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`.
+    /// Coefficients for triplets in which two red leaves are closer to each other than to a blue leaf. Their number is
+    /// `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`.
     apart: [u64; 3],
-    /// A red and a blue leaf apart from a red one: `mixed[0] + mixed[1] x + mixed[2] y + red x y`.
+    /// Coefficients for triplets in which a red and a blue leaf are closer to each other than to another red leaf.
+    /// Their number is `mixed[0] + mixed[1] x + mixed[2] y + red x y`.
     mixed: [u64; 3],
 }
 
@@ -112,7 +114,8 @@ impl Stretch {
     }
 }
 
-/// Sums over the light children of a node. r and b are the numbers of red and blue leaves below a child.
+/// Sums over the light children of a node (all but the child with the most leaves). r and b are the numbers of red and
+/// blue leaves below a child.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beside {
     red: u64,
@@ -125,7 +128,7 @@ struct Beside {
     mixed_pairs: u64,
     /// r b r.
     mixed_pairs_red: u64,
-    /// Triplets with all leaves below one child.
+    /// The numbers of both kinds of triplets with all leaves below one child, see [`Stretch`].
     apart: u64,
     mixed: u64,
 }
@@ -215,12 +218,13 @@ impl<'a> Coloring<'a> {
         }
     }
 
-    /// Returns the number of triplets in which the two red leaves are closest.
+    /// Returns the number of triplets of two red leaves and a blue leaf in which the red leaves are closest.
     pub(super) fn apart(&self) -> u64 {
         self.stretches[self.parts.root].apart[0]
     }
 
-    /// Returns the number of triplets in which the blue leaf and a red one are closest.
+    /// Returns the number of triplets of two red leaves and a blue leaf in which the blue leaf and a red leaf are
+    /// closest.
     pub(super) fn mixed(&self) -> u64 {
         self.stretches[self.parts.root].mixed[0]
     }

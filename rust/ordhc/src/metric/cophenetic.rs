@@ -61,8 +61,8 @@ pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: O
 /// Returns the cophenetic correlation of two dendrograms. This is Pearson's correlation, over all pairs of leaves, of
 /// the heights at which they merge.
 ///
-/// Between similarities and dissimilarities, -1 is perfect. The computation takes O(n^2) time and O(n) memory. The
-/// result does not depend on the number of threads.
+/// If one tree has similarities and the other has dissimilarities, -1 is perfect. The computation takes O(n^2) time and
+/// O(n) memory. The result does not depend on the number of threads.
 ///
 /// # Errors
 /// Trees with different numbers of leaves; a tree whose heights are all equal, which includes fewer than three leaves;
@@ -97,7 +97,7 @@ pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: 
     correlation(a_heights.moments, b_heights.moments, both, a_heights.pairs)
 }
 
-/// Sums over pairs of leaves of values that are scaled and have mean near 0.
+/// Sums of values over pairs of leaves. The values are scaled, and their mean is near 0.
 #[derive(Debug, Clone, Copy)]
 struct Moments {
     sum: f64,
@@ -111,7 +111,7 @@ impl Moments {
     }
 }
 
-/// Heights, scaled and less their mean over pairs of leaves.
+/// Heights of merges, scaled, minus their mean over pairs of leaves.
 #[derive(Debug)]
 struct Centred {
     values: Vec<f64>,
@@ -151,7 +151,8 @@ fn constant(what: &str, value: Option<f64>) -> Error {
     Error::Argument(format!("{what} are all the same{all}: there is no correlation"))
 }
 
-/// Returns a power of two by which numbers up to `largest` become at most about 1. Multiplying by it is exact.
+/// Returns a power of two that scales numbers up to `largest` to at most about 1. Multiplying by a power of two is
+/// exact.
 fn power_of_two(largest: f64) -> f64 {
     if largest > 0.0 { (-largest.log2().floor().clamp(-1000.0, 1000.0)).exp2() } else { 1.0 }
 }
@@ -177,7 +178,8 @@ fn scaled_mean(matrix: &Matrix<'_>, scale: f64, monitor: &Monitor) -> Result<f64
 }
 
 const LANES: usize = 8;
-/// The number of values that are summed in lanes before rounding errors are added.
+/// The number of values that are summed in lanes without compensation. [`Sum`] then adds these sums, and keeps their
+/// rounding errors.
 const BLOCK: usize = 1 << 10;
 
 fn plain_sum(values: &[f64]) -> f64 {
@@ -191,7 +193,7 @@ fn plain_sum(values: &[f64]) -> f64 {
     lanes.into_iter().sum::<f64>() + rest.iter().sum::<f64>()
 }
 
-/// Returns the sums of x, x^2 and x y, where x is `turn` of a value and y one of the others.
+/// Returns the sums of x, x^2 and x y, where x is `turn(values[k])` and y is `others[k]`.
 fn products(values: &[f64], others: &[f64], turn: impl Fn(f64) -> f64) -> [f64; 3] {
     const LANES: usize = 4;
     let mut sums = [Sum::default(); 3];

@@ -1,8 +1,9 @@
-//! Numbers of leaves, and of pairs and triples of them.
+//! Checks of numbers of leaves, and numbers of pairs and triples.
 
 use crate::error::{Error, Result};
 
-/// Returns an error unless two inputs, each described with its verb, have the same number of leaves.
+/// Returns an error unless two inputs have the same number of leaves. `what` are the words before the numbers in the
+/// message, such as "the tree has".
 pub(crate) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
     if n[0] == n[1] {
         return Ok(());

@@ -62,7 +62,8 @@ pub fn dasgupta_cost(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Moni
 /// [`dasgupta_cost`] or [`dasgupta_revenue`].
 pub type DasguptaScore = fn(&Topology, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
 
-/// Returns a score of similarities, which are checked at the same time, so that condensed floats are read only once.
+/// Returns a score of similarities, and checks the similarities at the same time. So condensed floats are read only
+/// once.
 ///
 /// # Errors
 /// The errors of [`dasgupta_cost`] and [`Matrix::new`].
@@ -90,7 +91,8 @@ pub fn dasgupta_checked(
 ) -> Result<Dasgupta> {
     if layout == Layout::Condensed && matches!(values, Values::F64(_) | Values::F32(_)) {
         match Matrix::unread(values).and_then(|matrix| score(tree, &matrix, monitor)) {
-            // A value that isn't finite makes the sum not finite. A value that is too large stops the sum.
+            // A value that is not finite or too large makes the sum NaN, which is an error. `Matrix::new` below then
+            // reports which value is invalid.
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Ok(sum) => return Ok(sum),
             Err(_) => {}
@@ -126,8 +128,8 @@ pub fn dasgupta_revenue(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&M
     sum(tree, &factors, matrix, monitor)
 }
 
-/// Returns the sum over pairs of the similarity times the factor of the LCA. There is a factor for each merge, at most
-/// n.
+/// Returns the sum over pairs of leaves of their similarity times the factor of their LCA. `factors` has a factor for
+/// each merge. Factors are at most n.
 fn sum(tree: &Topology, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
     let n = tree.n_leaves();
     same_leaves(["the tree has", "the matrix has"], [n, matrix.n_leaves()])?;
@@ -158,7 +160,7 @@ fn sum(tree: &Topology, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor)
 }
 
 fn too_large(range: &str) -> Error {
-    Error::Argument(format!("the sum of similarities times numbers of leaves is outside of {range}; rescale them"))
+    Error::Argument(format!("the sum of similarities times numbers of leaves overflows {range}; rescale them"))
 }
 
 impl Dasgupta {
@@ -181,10 +183,11 @@ fn part_sum(values: Values<'_>, factors: &[i32], safe: usize, most: f64) -> Dasg
 }
 
 const LANES: usize = 8;
-/// The number of values that are summed in lanes before rounding errors are added.
+/// The number of values that are summed in lanes without compensation. [`Sum`] then adds these sums, and keeps their
+/// rounding errors.
 const BLOCK: usize = 1 << 10;
 
-/// Returns the sum, which is NaN if a value is not finite or larger than `most`.
+/// Returns the sum of values times factors. The sum is NaN if a value is not finite or larger than `most`.
 fn float_sum<T: Copy>(values: &[T], factors: &[i32], most: f64, float: impl Fn(T) -> f64) -> f64 {
     let block_sum = |(values, factors): (&[T], &[i32])| {
         let (mut lanes, mut largest) = ([0.0; LANES], [0.0; LANES]);
@@ -361,7 +364,7 @@ mod tests {
         let large = |at: usize| Matrix::new(Values::F64(&values[at]), Layout::Condensed, Kind::Similarity).unwrap();
         let tree = random_tree(4, Draw { caterpillar: true, monotone: true, dissimilarity: true, heights: 1 }, 1);
         let error = dasgupta_cost(tree.topology(), &large(0), None).unwrap_err().to_string();
-        assert!(error.contains("outside of floats"));
+        assert!(error.contains("overflows floats"));
         assert!(dasgupta_cost(tree.topology(), &large(1), None).is_ok());
     }
 }

@@ -15,8 +15,8 @@ use crate::tree::{Dendrogram, LcaSizes};
 /// O(n^2).
 ///
 /// # Errors
-/// Trees with different numbers of leaves; similarities against dissimilarities; a difference too large for a float;
-/// [`Error::Interrupted`].
+/// Trees with different numbers of leaves; one tree with similarities and one with dissimilarities; a difference too
+/// large for a float; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind, metric::merge_distortion};
@@ -32,7 +32,7 @@ pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: Option<&Monitor
     if a.is_dissimilarity() != b.is_dissimilarity() {
         let kind = |tree: &Dendrogram| if tree.is_dissimilarity() { "dissimilarities" } else { "similarities" };
         return Err(Error::Argument(format!(
-            "the heights of the first tree are {}, those of the second {}; their difference means nothing",
+            "the heights of the first tree are {}, those of the second {}; both must be of the same kind",
             kind(a),
             kind(b)
         )));
@@ -54,8 +54,8 @@ pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: Option<&Monitor
 /// Returns the distortion, given a tree `monotone` without inversions. For each merge of `a`, only two pairs that the
 /// merge joins matter: the closest and the farthest in `monotone`.
 ///
-/// The farthest pair merges where all leaves of the cluster do. The closest pair are neighbours among these leaves,
-/// from left to right in `monotone`, that belong to different parts.
+/// In `monotone`, the farthest pair merges at the LCA of all leaves of the merged cluster. The closest pair belongs to
+/// different parts of the merge, and is adjacent when the leaves are ordered from left to right in `monotone`.
 fn by_merges(a: &Dendrogram, monotone: &Dendrogram, monitor: &Monitor) -> Result<f64> {
     let n = a.n_leaves();
     monitor.start(n as u64);

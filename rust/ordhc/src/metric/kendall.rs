@@ -9,7 +9,7 @@ use crate::monitor::Monitor;
 use crate::sorting::order_by;
 use crate::tree::Dendrogram;
 
-/// The agreement of two dendrograms on which leaves are close to each leaf.
+/// How well two dendrograms agree on the order in which the other leaves are close to a leaf.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KendallTau {
     /// The mean over the leaves whose tau-b is defined, or NaN if there are none.
@@ -17,13 +17,13 @@ pub struct KendallTau {
     /// The standard error of the mean, as `scipy.stats.sem`, or NaN for fewer than two leaves. This is the sample
     /// standard deviation over the square root of the number of leaves.
     pub standard_error: f64,
-    /// The number of leaves without a tau-b, because one of their rankings is all ties.
+    /// The number of leaves whose tau-b is undefined, because all leaves are tied in one of the two rankings.
     pub undefined: usize,
     /// The tau-b of each leaf, or NaN if undefined.
     pub values: Vec<f64>,
 }
 
-/// The rank of a leaf in its own ranking.
+/// The rank of a leaf in its own ranking, which orders leaves by their closeness to this leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Itself {
@@ -31,8 +31,8 @@ pub enum Itself {
     LeftOut,
     /// The leaf is first in both trees.
     First,
-    /// In the tree, the leaf is first. In the truth, the leaf is tied with its finest class, which are the leaves that
-    /// merge with it at the closest of all heights of the truth. If there are no such leaves, the leaf is first alone.
+    /// In the tree, the leaf is first. In the truth, the leaf is tied with its finest class: the leaves that merge with
+    /// the leaf at the closest of all heights of the truth. If there are no such leaves, the leaf is first alone.
     InFinestClass,
 }
 
@@ -46,9 +46,10 @@ named!(Itself, "itself", {
 ///
 /// In both trees, every leaf ranks the other leaves by the height at which they merge with it. [`Itself`] says whether
 /// and where a leaf ranks itself. The closest leaf is first, for similarities and for dissimilarities. Equal heights
-/// are ties. Inversions are used unchanged.
+/// are ties. Heights are used as they are, even if a cluster merges at a smaller distance than its parts (an
+/// inversion).
 ///
-/// The time is usually O(n^2), and O(n^2 log n) for trees that are chains. The memory is O(n).
+/// The time is usually O(n^2), and O(n^2 log n) for caterpillar trees. The memory is O(n).
 ///
 /// # Errors
 /// Trees with different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -87,14 +88,14 @@ pub fn kendall_tau(
     Ok(KendallTau::of(inner.paths.places().iter().map(|&place| by_place[place as usize]).collect()))
 }
 
-/// As [`kendall_tau`], with an (n, n) matrix as the truth: row i ranks all leaves by how close they are to leaf i.
+/// Does the same as [`kendall_tau`], with an (n, n) matrix as the truth. Row i ranks all leaves by their closeness to
+/// leaf i.
 ///
-/// The matrix need not be symmetric. [`Itself::InFinestClass`] ranks leaf i in its own row by the diagonal.
-///
-/// O(n^2 log n).
+/// The matrix need not be symmetric. With [`Itself::InFinestClass`], the value on the diagonal gives leaf i its rank in
+/// row i. The time is O(n^2 log n).
 ///
 /// # Errors
-/// A matrix of another size than the tree.
+/// A matrix and a tree with different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
 pub fn kendall_tau_of_rows(
     matrix: &[f64],
     is_dissimilarity: bool,
@@ -126,11 +127,12 @@ impl KendallTau {
     }
 }
 
-/// The numbers of pairs of other leaves that are ordered in the same way, and that are tied.
+/// Counts of pairs of leaves in the two rankings of one leaf. The leaf itself is not in these pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pairs {
     /// The number of pairs ordered in the same way, less the number ordered in opposite ways.
     score: i64,
+    /// The number of tied pairs in the truth, and in the tree.
     ties: [u64; 2],
     /// The numbers of other leaves that the truth ties with the leaf and ranks before it, for [`Itself::InFinestClass`].
     tied: u64,
@@ -140,7 +142,8 @@ struct Pairs {
 impl Pairs {
     fn tau_b(self, others: usize, itself: Itself) -> f64 {
         let others = others as u64;
-        // The pairs of the leaf itself with another leaf: all, those tied in the truth, and those in the opposite order.
+        // Pairs of the leaf itself and another leaf: their number, the number tied in the truth, and the number in
+        // opposite order.
         let (own, tied, before) = match itself {
             Itself::LeftOut => (0, 0, 0),
             Itself::First => (others, 0, 0),
@@ -152,7 +155,7 @@ impl Pairs {
             return f64::NAN;
         }
         let score = self.score + (own - tied) as i64 - 2 * before as i64;
-        // In this order equal rankings give exactly 1.
+        // Multiply before taking the square root: then equal rankings give exactly 1.
         (score as f64 / (x as f64 * y as f64).sqrt()).clamp(-1.0, 1.0)
     }
 }
@@ -185,22 +188,24 @@ impl Ranking {
 /// Buffers for one leaf, reused for the next.
 #[derive(Debug, Default)]
 struct Scratch {
-    /// In the inner tree, from the leaf up: the rank of each merge, and the number of leaves that join.
+    /// For each merge of the inner tree, from the leaf up: its rank, and the number of leaves that join.
     steps: Vec<(u32, u32)>,
-    /// The distinct ranks in order. Their positions number the classes.
+    /// The distinct ranks in order. Leaves whose merge has the k-th rank are class k.
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
-    /// In the outer tree: the leaves that join, ordered by rank.
+    /// For each merge of the outer tree, in the order of ranks: the rank, and the positions of the leaves that join.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
-    /// For a row of a matrix: the other leaves, closest first, and the class of each leaf by its place in the tree.
+    /// For a row of a matrix: the other leaves, with the closest first.
     order: Vec<u32>,
+    /// For a row of a matrix: the class of the leaf at each position in the outer tree.
     classes: Vec<u32>,
 }
 
 impl Scratch {
-    /// Counts pairs for a leaf. `row` has the depth of the LCA in the inner tree, for each position in the outer tree.
+    /// Counts pairs for a leaf. For each position in the outer tree, `row` has the depth in the inner tree of the LCA
+    /// of the leaf and the leaf at this position.
     fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
         let inner_ties = self.classify(inner, leaf);
         let class_of_depth = std::mem::take(&mut self.class_of_depth);
@@ -210,7 +215,7 @@ impl Scratch {
         Pairs { score, ties: [inner_ties, outer_ties], tied, before: 0 }
     }
 
-    /// Counts pairs for a leaf; `row` has how close the leaf is to each leaf.
+    /// Counts pairs for a leaf. `row` is the leaf's row of the matrix.
     fn pairs_of_row(&mut self, row: &[f64], is_dissimilarity: bool, outer: &Ranking, leaf: usize) -> Pairs {
         let closeness = |other: u32| if is_dissimilarity { -row[other as usize] } else { row[other as usize] };
         self.order.clear();
@@ -235,7 +240,8 @@ impl Scratch {
         Pairs { score, ties: [ties, outer_ties], tied, before }
     }
 
-    /// Returns how the other leaves are ordered, and the ties in the outer tree; `class` is that of the leaf at a place.
+    /// Returns the number of pairs ordered in the same way less the number ordered in opposite ways, and the number of
+    /// ties in the outer tree. `class(k)` is the class of the leaf at position k.
     fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
         self.joining.clear();
         self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
@@ -287,7 +293,7 @@ impl Scratch {
 struct Seen {
     total: i64,
     counts: Vec<u32>,
-    /// Entry k, from 1, is the sum over the last `k & -k` classes before class `k`.
+    /// Entry k, counted from 1, is the sum over the last `k & -k` classes before class `k`.
     tree: Vec<u32>,
     new: Vec<u32>,
     before: Vec<u32>,
@@ -304,8 +310,8 @@ impl Seen {
         }
     }
 
-    /// Adds leaves. Returns the number of pairs with a leaf seen before in which that leaf has the lower class, less
-    /// the number in which it has the higher class.
+    /// Adds leaves. Returns a score over pairs of a new leaf and a leaf seen before: the number of pairs in which the
+    /// leaf seen before has the lower class, less the number in which it has the higher class.
     fn add(&mut self, size: usize, classes: impl Iterator<Item = usize> + Clone) -> i64 {
         let n_classes = self.counts.len();
         let few = size * (n_classes.ilog2() as usize + 1) < 2 * n_classes;

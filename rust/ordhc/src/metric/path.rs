@@ -1,4 +1,4 @@
-//! The paths from leaves to the root, and the leaves that join on each path.
+//! The paths from leaves to the root, and the leaves that join at each merge of a path.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use crate::tree::Topology;
 
 /// The paths from all leaves of a tree to its root.
 ///
-/// Leaves have positions from left to right, so that the leaves of a cluster are an interval of positions. Nodes with
-/// more than two children are several merges ([`Topology::merges`]).
+/// Leaves have positions from left to right, so that the leaves of a cluster are an interval of positions. A node with
+/// more than two children is split into several merges ([`Topology::merges`]).
 #[derive(Debug)]
 pub(super) struct Paths {
     order: Vec<u32>,
     places: Vec<u32>,
     /// The cluster above each cluster. The root is above itself.
     above: Vec<u32>,
-    /// The interval of each cluster.
+    /// The interval of positions of each cluster: the first position, and one past the last.
     spans: Vec<[u32; 2]>,
 }
 
@@ -77,13 +77,13 @@ impl Paths {
     }
 }
 
-/// The value at the LCA of one leaf with each other leaf, for leaf after leaf.
+/// Computes rows of a matrix: the row of a leaf has the value at its LCA with each other leaf.
 #[derive(Debug)]
 pub(super) struct Rows<'a, T> {
     paths: &'a Paths,
     /// The value of each merge.
     values: &'a [T],
-    /// For each position, the index in the row.
+    /// For each position, the index of its entry in the row.
     columns: &'a [u32],
     row: Vec<T>,
     last: Option<usize>,

@@ -4,8 +4,8 @@ use super::ari::Labels;
 use crate::error::{Error, Result, check_len};
 use crate::tree::{HeavyPaths, Topology};
 
-/// Returns the dendrogram purity (Heller & Ghahramani 2005). For each pair of leaves of the same class, this is the
-/// share of that class among the leaves below the pair's lowest common ancestor, averaged over all such pairs.
+/// Returns the dendrogram purity (Heller & Ghahramani 2005), which is a mean over all pairs of leaves of the same
+/// class. The value of a pair is the share of its class among the leaves below the pair's lowest common ancestor.
 ///
 /// The purity is 1 if every class consists of all leaves below one node. Pairs are counted exactly, for nodes with any
 /// number of children, in O(n log n).
@@ -49,9 +49,9 @@ pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64>
 /// Counts for each class.
 #[derive(Debug)]
 struct Counts {
-    /// The leaves below the current node.
+    /// The number of leaves below the current node.
     there: Vec<u64>,
-    /// The pairs that the current node joins.
+    /// The number of pairs that the current node joins.
     joined: Vec<u64>,
 }
 

@@ -31,7 +31,7 @@ impl Revenue {
     }
 
     fn whole(value: i128) -> Result<Self> {
-        let too_large = || Error::Argument(format!("the revenue {value} is outside of 64-bit integers"));
+        let too_large = || Error::Argument(format!("the revenue {value} overflows a 64-bit integer"));
         i64::try_from(value).map(Self::Whole).map_err(|_| too_large())
     }
 
@@ -86,8 +86,8 @@ pub fn revenue<const K: usize>(
 
 /// Returns an upper bound of the revenue: the sum over comparisons of w (n - 2).
 ///
-/// The bound assumes that every farther pair joins at the root, and every closer pair in a cluster of its own. Few sets
-/// of comparisons have a tree that reaches the bound. But `revenue / best_revenue` is at most 1, and is comparable
+/// The bound assumes that every farther pair joins at the root, and every closer pair in a cluster of two leaves. For
+/// most sets of comparisons, no tree reaches the bound. But `revenue / best_revenue` is at most 1, and can be compared
 /// between sets of different sizes. The bound is 0 without comparisons.
 ///
 /// # Errors

@@ -4,14 +4,15 @@ use super::count::same_leaves_of_trees;
 use crate::error::Result;
 use crate::tree::{HeavyPaths, Topology};
 
-/// The clusters of two trees: the leaf sets of inner nodes except the root.
+/// The numbers of clusters that two trees share or do not share. Clusters are the leaf sets of inner nodes except the
+/// root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClusterCounts {
-    /// Clusters in both trees.
+    /// The number of clusters in both trees.
     pub shared: u64,
-    /// Clusters in the first tree only.
+    /// The number of clusters in the first tree only.
     pub only_a: u64,
-    /// Clusters in the second tree only.
+    /// The number of clusters in the second tree only.
     pub only_b: u64,
 }
 
@@ -38,11 +39,11 @@ impl ClusterCounts {
     }
 }
 
-/// Counts the clusters that two trees share, and those of only one tree. [`ClusterCounts::distance`] is the
+/// Counts the clusters that are in both trees, or in only one of them. [`ClusterCounts::distance`] is the
 /// Robinson-Foulds distance.
 ///
 /// The time is linear in the number of leaves (Day 1985). Leaves are numbered by their position in the first tree. So
-/// the clusters of this tree are ranges, and each is identified by one of its ends.
+/// the clusters of this tree are ranges of numbers, and one end of a range identifies the cluster.
 ///
 /// # Errors
 /// Trees with different numbers of leaves.
@@ -80,7 +81,8 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
     Ok(ClusterCounts { shared, only_a: clusters(a) - shared, only_b: clusters(b) - shared })
 }
 
-/// The clusters of a tree as ranges of positions.
+/// The clusters of a tree as ranges of positions. Each cluster is stored at one of its ends, and no two clusters share
+/// this end.
 #[derive(Debug)]
 struct Ranges {
     place: Vec<u32>,

@@ -10,11 +10,11 @@ use crate::tree::{Dendrogram, LcaSizes, Topology, Tree};
 /// The weights of the comparisons with which a tree agrees or disagrees, or which it leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Satisfied {
-    /// The closer pair joins below the node at which the farther pair joins, or elsewhere at a closer height.
+    /// The closer pair joins below the node at which the farther pair joins, or in another branch at a closer height.
     pub agreed: f64,
-    /// The farther pair joins below the node at which the closer pair joins, or elsewhere at a closer height.
+    /// The farther pair joins below the node at which the closer pair joins, or in another branch at a closer height.
     pub disagreed: f64,
-    /// Both pairs join at the same node, or at different places with equal heights.
+    /// Both pairs join at the same node, or in different branches at equal heights.
     pub unresolved: f64,
 }
 
@@ -44,8 +44,8 @@ impl Satisfied {
 /// A tree agrees with a triplet (i, j, k) if i and j join before k joins them, and disagrees if i and k join first. The
 /// tree leaves the triplet open if j and k join first, or if all three join at one node.
 ///
-/// A tree agrees with a quadruplet if the LCA of (i, j) is below that of (k, l), or elsewhere at a closer height. A
-/// tree without heights leaves a quadruplet open if the LCAs are at different places.
+/// A tree agrees with a quadruplet (i, j, k, l) if the LCA of i and j is below the LCA of k and l. If the LCAs are in
+/// different branches, the closer height decides. A tree without heights then leaves the quadruplet open.
 ///
 /// # Errors
 /// Comparisons and a tree with different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -119,7 +119,7 @@ pub fn verdicts<const K: usize>(
     Ok(parts.concat())
 }
 
-/// A tree, prepared to judge comparisons.
+/// A tree with an index that decides quickly whether the tree agrees with a comparison.
 pub(crate) struct Judge {
     lca: LcaSizes,
     /// The heights of the inner nodes, as dissimilarities. `None` if the tree has no heights.
@@ -145,15 +145,16 @@ impl Judge {
         let (near, far) = (self.lca.node(near[0], near[1]), self.lca.node(far[0], far[1]));
         match near.cmp(&far) {
             std::cmp::Ordering::Equal => 0,
-            // Both nodes are above the anchor of a triplet, so the later one is above the other.
+            // Both nodes are above the anchor of a triplet. Parents have larger numbers than children, so the node with
+            // the larger number is above the other.
             order if K == 3 => order.reverse() as i8,
             std::cmp::Ordering::Less => self.earlier(near, far),
             std::cmp::Ordering::Greater => -self.earlier(far, near),
         }
     }
 
-    /// Returns 1 if node `first` is below the later node `second`, or elsewhere but closer; -1 if elsewhere and
-    /// farther; 0 if elsewhere at the same height, or without heights.
+    /// Returns 1 if node `first` is below the later node `second`. For nodes in different branches, returns 1 if
+    /// `first` is at a closer height, -1 if it is at a farther height, and 0 for equal heights or without heights.
     fn earlier(&self, first: usize, second: usize) -> i8 {
         if self.lca.holds(second, first) {
             return 1;
@@ -166,7 +167,7 @@ impl Judge {
         }
     }
 
-    /// Returns the number of leaves below the farther pair's LCA, less that below the closer pair's.
+    /// Returns the number of leaves below the farther pair's LCA, less the number below the closer pair's LCA.
     pub(crate) fn gain<const K: usize>(&self, row: &[i32; K]) -> i64 {
         let (near, far) = Comparisons::<K>::pairs(row);
         i64::from(self.lca.size(far[0], far[1])) - i64::from(self.lca.size(near[0], near[1]))

@@ -1,6 +1,6 @@
 //! Accurate sums of floats.
 
-/// A sum that also sums the rounding errors (Neumaier).
+/// A compensated sum: the rounding errors are summed separately, and added at the end (Neumaier 1974).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     total: f64,

@@ -17,20 +17,21 @@ use crate::tree::{HeavyPaths, Restriction, Topology};
 /// A tree resolves three leaves if two of them are closer to each other than to the third.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TripletCounts {
-    /// Resolved in the same way by both trees.
+    /// The number of sets that both trees resolve in the same way.
     pub same: u64,
-    /// Resolved differently by the two trees.
+    /// The number of sets that both trees resolve, but differently.
     pub different: u64,
-    /// Resolved by the first tree only.
+    /// The number of sets that only the first tree resolves.
     pub only_a: u64,
-    /// Resolved by the second tree only.
+    /// The number of sets that only the second tree resolves.
     pub only_b: u64,
-    /// Resolved by neither tree.
+    /// The number of sets that neither tree resolves.
     pub unresolved: u64,
 }
 
 impl TripletCounts {
-    /// Returns the counts, given the sets that both trees resolve, and the sets that each one resolves.
+    /// Returns the counts, given the numbers of sets that both trees resolve (in the same way, or differently), and the
+    /// number that each tree resolves.
     fn new(n: u64, same: u64, different: u64, resolved: [u64; 2]) -> Self {
         let [only_a, only_b] = resolved.map(|resolved| resolved - same - different);
         Self { same, different, only_a, only_b, unresolved: three(n) - same - different - only_a - only_b }
@@ -68,10 +69,10 @@ fn resolved(tree: &Topology) -> u64 {
 /// triplet distance.
 ///
 /// The first tree is decomposed into heavy paths. At each node, the leaves get the colors of the node's children.
-/// Triplets are then counted by color in the second tree, restricted to the leaves of the path (after Brodal,
-/// Fagerberg, Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance
-/// between trees of arbitrary degree"). The time is O(n log^2 n) for trees of any shape. Counts are exact for any
-/// number of threads.
+/// Triplets are then counted by color in the second tree, restricted to the leaves of the path. The time is O(n log^2
+/// n) for trees of any shape. Counts are exact for any number of threads. The algorithm follows Brodal, Fagerberg,
+/// Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance between trees of
+/// arbitrary degree".
 ///
 /// # Errors
 /// Trees with different numbers of leaves, or with more than 2^21; [`Error::OutOfMemory`]; [`Error::Interrupted`].
@@ -104,8 +105,8 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: Option<&Monitor>) -
     Ok(TripletCounts::new(n as u64, same, different, [resolved(a), resolved(b)]))
 }
 
-/// The triplets to count at each node of the first tree: two leaves below one child (red) and one leaf below another
-/// child (blue).
+/// One of the two sweeps up each heavy path of the first tree. At each node, a sweep counts sets of two leaves below
+/// one child (red) and one leaf below another child (blue).
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sweep {
     /// The heavy child's leaves are red.
@@ -117,7 +118,8 @@ enum Sweep {
 /// The numbers of sets that both trees resolve: in the same way, and differently.
 type Counts = [u64; 2];
 
-/// The paths of the first tree, largest first, each with its sweeps. Threads take them one at a time.
+/// The paths of the first tree, largest first, each with its two sweeps. Each thread takes the next sweep when it is
+/// free.
 #[derive(Debug)]
 struct Work<'a> {
     paths: &'a HeavyPaths<'a>,
@@ -132,7 +134,8 @@ impl<'a> Work<'a> {
         let mut tops: Vec<usize> = paths.tops().filter(|&top| paths.size(top) > 2).collect();
         order_by_key(&mut tops, |top| Reverse(paths.size(top)));
         monitor.start(2 * tops.iter().map(|&top| paths.size(top) as u64).sum::<u64>());
-        // The largest sweeps run first. Each stores the nodes, parts and colors of its leaves.
+        // Memory is largest at first, because the largest sweeps run first. Each sweep stores the nodes, parts and
+        // colors of its leaves.
         let at_once = tops.iter().flat_map(|&top| [top, top]).take(parallel::n_threads());
         let leaves = at_once.map(|top| paths.size(top) as u64).sum::<u64>();
         memory::check("the triplet distance", 60 * other.n_leaves() as u64 + 400 * leaves)?;
@@ -148,7 +151,7 @@ impl<'a> Work<'a> {
         Ok(counts)
     }
 
-    /// Goes up a path and counts triplets in the second tree, restricted to the leaves of the path.
+    /// Runs a sweep up a path. Triplets are counted in the second tree, restricted to the leaves of the path.
     fn sweep(&self, top: usize, sweep: Sweep, counts: &mut Counts) -> Result<()> {
         let paths = self.paths;
         let (other, names) = self.other.to(paths.leaves(top), self.monitor)?;
@@ -164,7 +167,7 @@ impl<'a> Work<'a> {
         };
         let (heavy, light) = if sweep == Sweep::Heavy { (Color::Red, Color::Blue) } else { (Color::Blue, Color::Red) };
         let path = paths.path_up(top);
-        // Coloring many leaves takes a while, so this also calls the monitor.
+        // Coloring many leaves takes a while, so check for cancellation in between.
         let paint = |coloring: &mut Coloring<'_>, names: &[u32], color| {
             names.chunks(REPORT as usize).try_for_each(|names| {
                 coloring.paint(names, color);
@@ -198,7 +201,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The number of leaves from which progress is reported.
+/// The number of leaves between two progress reports.
 const REPORT: u64 = 1 << 12;
 
 #[cfg(test)]

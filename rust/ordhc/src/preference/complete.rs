@@ -8,16 +8,16 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Returns, for each pair, the number of other pairs that are less close, if every two pairs were compared.
+/// Returns, for each pair of leaves, the number of other pairs that are less close. Every two pairs must be compared.
 ///
 /// Single and complete linkage depend only on the order of similarities. With this number as similarity, they are 4-SL
 /// and 4-CL (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). If the answers are consistent with an order of
-/// pairs, the number is the rank of the pair. Otherwise it is the number of wins (Copeland's score). Repeated answers
-/// count, and the larger weight decides a comparison.
+/// pairs, the number is the rank of the pair. Otherwise it is the number of comparisons that the pair wins (Copeland's
+/// score). If two pairs are compared repeatedly, the answer with the larger total weight counts.
 ///
 /// # Errors
-/// Pairs that no answer compares, or whose answers cancel: the error names the first two, and how many there are;
-/// [`Error::OutOfMemory`], [`Error::Interrupted`].
+/// Two pairs that no answer compares, or whose answers cancel (the error names the first two such pairs, and the number
+/// of missing comparisons); [`Error::OutOfMemory`]; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::bindings::pairs_beaten;
@@ -92,7 +92,7 @@ pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>)
     }
 }
 
-/// Calls a function with each answer that counts, as two pairs.
+/// Calls `work` with the closer pair, the farther pair and the weight of each answer of positive weight.
 fn each(
     quadruplets: &Comparisons<'_, 4>,
     starts: &[usize],
@@ -114,7 +114,7 @@ fn each(
     Ok(())
 }
 
-/// Returns two pairs that aren't compared, if there are fewer answers than comparisons of pairs.
+/// Returns two pairs that no answer compares. There must be fewer answers than comparisons of two pairs.
 fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);
@@ -128,16 +128,16 @@ fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     // A monitor without an observer is never interrupted.
     let _ = each(quadruplets, &starts, &unwatched, count);
     let u = times.iter().position(|&times| times + 1 < n_pairs).expect("an answer is missing");
-    let mut met = vec![false; n_pairs];
-    met[u] = true;
+    let mut compared = vec![false; n_pairs];
+    compared[u] = true;
     let _ = each(quadruplets, &starts, &unwatched, |near, far, _| {
         if near == u {
-            met[far] = true;
+            compared[far] = true;
         } else if far == u {
-            met[near] = true;
+            compared[near] = true;
         }
     });
-    let v = met.iter().position(|met| !met).expect("the pair has fewer answers than there are others");
+    let v = compared.iter().position(|compared| !compared).expect("the pair has fewer answers than other pairs exist");
     [ends(n, u.min(v)), ends(n, u.max(v))]
 }
 

@@ -20,7 +20,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         n_columns::<K>(slots).saturating_mul(condensed_len(slots))
     }
 
-    /// Returns true if a table has at most `small` cells, or is hardly larger than lists with `n_entries` entries.
+    /// Returns true if a table has at most `small` cells, or at most two cells for each entry of the lists.
     pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
         Self::cells(slots) <= small.max(2 * n_entries)
     }
@@ -31,7 +31,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Counts the answers, and adds their values to the gains of pairs. Returns `None` if a count does not fit.
+    /// Counts the answers, and adds their values to the gains of pairs. Returns `None` if `fits` is false for a count.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -77,7 +77,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         self.values[column * self.n_pairs + pair] += value;
     }
 
-    /// Calls `work` with ranges of pairs, each on its own thread, so that every sum has a fixed order.
+    /// Calls `work` with ranges of pairs, each on a separate thread. Each pair's sum is computed by one thread, so its
+    /// order is fixed.
     fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[V]) + Sync) {
         let parts = parallel::ranges(self.n_pairs, 1 << 12);
         let ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
@@ -114,7 +115,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Removes the answers with `a` as column (3-AL) about `b`, and the reverse, because they compare nothing any more.
+    /// Removes answers of 3-AL that no longer compare three different clusters: answers in column `a` about pairs with
+    /// `b`, and the reverse.
     fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         for (own, other) in [(a, b), (b, a)] {
             let factor = 1.0 / slots.sizes[own];
@@ -129,7 +131,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Returns the same table with wide values, packed.
+    /// Returns a packed copy of the table (see [`Self::pack`]) with values of type `W`.
     pub(super) fn widened<W: Value>(&self, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Dense<W, K>>
     where
         V: Into<i16>,
@@ -158,7 +160,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         let n_pairs = condensed_len(after.len());
         let columns = Self::columns(before);
-        // A column never moves to the right, so overwritten values were already read.
+        // A column never moves to the right, so values are read before they are overwritten.
         for (new, &old) in columns.iter().enumerate() {
             let column = &self.values[old * self.n_pairs..][..self.n_pairs];
             let packed = pack_pairs(before, after, renumbering, column, |value| value);

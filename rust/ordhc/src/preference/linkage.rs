@@ -12,21 +12,22 @@ use crate::similarity::condensed_len;
 use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 
 /// Returns the dendrogram of 3-AL for triplets, or 4-AL for quadruplets: average linkage of preferences between
-/// clusters.
+/// clusters (Ghoshdastidar, Perrot & von Luxburg 2019).
 ///
-/// Let x be the net weight of answers. The preference of a pair {p, q} of clusters over {r, s} is the mean of x(ij;kl)
-/// over their leaves i, j, k, l. 4-AL merges the pair with the largest mean preference over all ordered pairs (r, s) of
-/// different clusters. 3-AL merges the pair with the largest mean of "p is closer to q than to r" and "q is closer to p
-/// than to r" over all other clusters r (equations 4-7; 5 and 7 are the heights). When two clusters are left, 3-AL has
-/// nothing to compare, and the height is 0.
+/// Let x(ij;kl) be the weight of answers that i and j are closer than k and l, less the weight of opposite answers. The
+/// preference of a pair {p, q} of clusters over {r, s} is the mean of x(ij;kl) over their leaves i, j, k, l. 4-AL
+/// merges the pair with the largest mean preference over all ordered pairs (r, s) of different clusters. 3-AL merges
+/// the pair with the largest mean of "p is closer to q than to r" and "q is closer to p than to r" over all other
+/// clusters r. See equations 4 to 7 of the paper; equations 5 and 7 define the heights. When two clusters are left,
+/// 3-AL has nothing to compare, and the height is 0.
 ///
-/// `initial` are the clusters to start from. Each is merged leaf by leaf, at the height of the closest merge after it.
-/// Values within 1e-12 of the largest one (relative to the largest value so far) are ties. Among ties, the pair with
-/// the lexicographically smallest (smallest leaf, smallest leaf) merges first. Merges are in the order of merging.
-/// Heights may rise towards the root.
+/// `initial` are the clusters to start from. In the tree, the leaves of each initial cluster merge one by one, at the
+/// height of the closest merge after it. Preferences are ties if they differ from the largest one by at most 1e-12,
+/// relative to the largest value so far. Clusters are named by their smallest leaves. Among ties, the lexicographically
+/// smallest pair of names merges first. Merges are in the order of merging. Heights may rise towards the root.
 ///
 /// Every merge changes the preferences of all pairs. Answers are stored with the less similar cluster (3-AL) or pair of
-/// clusters (4-AL), as lists or, if lists would be longer, as a table. A merge only reads the answers of the merged
+/// clusters (4-AL), as lists, or as a table if lists would be longer. A merge only reads the answers of the merged
 /// clusters. The time is O(K^2) per merge for K clusters, plus about O(m log n) for m answers.
 ///
 /// # Errors
@@ -68,7 +69,7 @@ pub fn preference_linkage<const K: usize>(
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
 
-/// A table with at most this number of cells is always used.
+/// Answers are stored in a table if it has at most this number of cells.
 const SMALL: usize = 4096;
 
 /// Preferences that differ by less than this share of the largest one so far are ties.
@@ -81,7 +82,7 @@ enum Answers<V: Value, const K: usize> {
 }
 
 impl<V: Value, const K: usize> Answers<V, K> {
-    /// Stores the answers in a table, with narrow counts if none can overflow.
+    /// Stores the answers in a table, with 16-bit counts if no count can overflow.
     fn in_table(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -183,18 +184,20 @@ fn merges<V: Value, const K: usize>(
     Ok(merges)
 }
 
-/// Returns the largest narrow count of one answer that cannot overflow before the slots are packed, if there is one.
-/// Until then a quarter of the slots is merged; in the worst case, all are merged into the two clusters of a column.
+/// Returns the largest 16-bit count of a cell for which sums cannot overflow before the next packing, or `None`.
+///
+/// Before the next packing, about a quarter of the slots is merged. In the worst case, all of these are merged into the
+/// clusters of one column: one cluster in 3-AL, two in 4-AL.
 fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
     let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
     let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };
     Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)
 }
 
-/// Returns the pair with the largest total per pair of leaves, the first one among ties, and its value.
+/// Returns the pair with the largest total per pair of leaves, and this value. Among ties, returns the first pair.
 ///
-/// `size` is the largest absolute value so far, to which rounding errors are relative. `size` is infinite if a value is
-/// not finite.
+/// Updates `size`, the largest absolute value so far, which bounds rounding errors. Sets `size` to infinity if a value
+/// is not finite.
 fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f64) {
     let inverse: Vec<f64> = slots.sizes.iter().map(|size| 1.0 / size).collect();
     let value = |p: usize, q: usize| totals[slots.pair(p, q)] * inverse[p] * inverse[q];

@@ -10,11 +10,11 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
-//! 3-AL and 4-AL store, for each pair of clusters, the sum of answers for and against merging it. A merge changes the
-//! sums of pairs that share answers with the merged clusters. Answers are lists (`sparse`), or a table of (third
-//! cluster or pair) x (pair) (`dense`) if the table is not much larger. Lists become a table as the number of clusters
-//! decreases. Tables of counts start with 16 bits, if no sum can overflow before the next packing. Preferences within
-//! 1e-12 of the largest are ties.
+//! For each pair of clusters, 3-AL and 4-AL store the sum of answers for and against merging the pair. A merge changes
+//! the sums of pairs that share answers with the merged clusters. Answers are stored in lists (`sparse`). If a table is
+//! not much larger, they are stored in a table (`dense`). The table has a row for each pair, and a column for each
+//! third cluster (3-AL) or second pair (4-AL). Lists become a table as the number of clusters decreases. Tables of
+//! counts start with 16 bits, if no sum can overflow before slots are next packed, which means renumbered.
 
 pub(crate) mod complete;
 mod dense;

@@ -10,15 +10,15 @@ use crate::numbers::Number;
 
 /// A number type in which answers are counted.
 pub(super) trait Value: Number + Default + Send + AddAssign + Neg<Output = Self> + From<i16> {
-    /// The type in lists, which have an entry for every answer.
+    /// The type of values in lists, where each entry is one answer.
     type Entry: Copy + Default + Send + Sync + Into<Self>;
-    /// True if values are counts, which can start as narrow ones.
+    /// True if values are counts. A table of counts can start with 16-bit counts.
     const COUNTS: bool = false;
     fn of(weight: f64) -> Self;
     fn entry(self) -> Self::Entry;
 }
 
-/// Narrow counts, for tables that are large at first.
+/// Counts for tables that are still large. 16 bits save half of the memory.
 impl Value for i16 {
     type Entry = i8;
     fn of(_: f64) -> Self {
@@ -50,8 +50,8 @@ impl Value for f64 {
     }
 }
 
-/// One side of an answer. The pair {p, q} is preferred (or with a negative value, not preferred) to the column: a
-/// cluster r in 3-AL, a pair {r, s} in 4-AL.
+/// One of the two effects of an answer. The answer prefers `pair` to `column`, or, if `value` is negative, `column` to
+/// `pair`. A column is a cluster r in 3-AL, and a pair {r, s} in 4-AL.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side<V> {
     pub(super) column: usize,
@@ -59,7 +59,8 @@ pub(super) struct Side<V> {
     pub(super) value: V,
 }
 
-/// Returns all sides of all answers, by slots. Sides within a cluster have no effect and are left out.
+/// Calls `work` with both sides of each answer, if their column is in `columns`. Answers that do not compare different
+/// clusters have no effect, and are skipped.
 pub(super) fn each_side<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     slots: &Slots,

@@ -4,9 +4,9 @@ use crate::similarity::{Triangle, condensed_len};
 
 /// The slots: the clusters at the last packing, in the order of their smallest leaves.
 pub(super) struct Slots {
-    /// For each slot: the slot of its current cluster.
+    /// For each slot: the slot of the cluster that it now belongs to.
     pub(super) now: Vec<usize>,
-    /// For each slot of a cluster: its number of leaves.
+    /// For each active slot: the number of leaves of its cluster.
     pub(super) sizes: Vec<f64>,
     /// The slots that are clusters now.
     pub(super) active: Vec<usize>,
@@ -34,7 +34,8 @@ impl Slots {
         self.starts[a.min(b)].wrapping_add(a.max(b))
     }
 
-    /// Returns, for each slot, the cluster's position among the active ones, which becomes its slot.
+    /// Returns, for each slot, the position of its cluster among the active clusters. Packing makes this position the
+    /// new slot.
     pub(super) fn renumbering(&self) -> Vec<usize> {
         let mut position = vec![0; self.len()];
         for (at, &slot) in self.active.iter().enumerate() {
@@ -44,7 +45,7 @@ impl Slots {
     }
 }
 
-/// Sums the values of pairs of slots for pairs of clusters.
+/// Returns, for each pair of clusters, the sum of the values of its pairs of slots.
 pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     if slots.active.len() == slots.len() {
         return gains.to_vec();
@@ -63,7 +64,7 @@ pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Sums the values of pairs of slots for pairs of slots after packing.
+/// Returns, for each pair of slots after packing, the sum of the values of its pairs of slots before packing.
 pub(super) fn pack_pairs<S: Copy, T>(
     before: &Slots,
     after: &Slots,
@@ -93,8 +94,8 @@ pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
     if K == 3 { slots } else { condensed_len(slots) }
 }
 
-/// The columns that a merge of clusters `a` and `b` joins, two at a time, with the factors of their values before and
-/// after.
+/// Two columns that the merge of clusters `a` and `b` joins, with the factors of their values before and after the
+/// merge.
 pub(super) struct Touched {
     pub(super) into: usize,
     pub(super) from: usize,

@@ -17,12 +17,12 @@ struct Entry<E> {
     value: E,
 }
 
-/// Lists of answers. A column is a chain of initial columns, so that merging two columns costs nothing.
+/// Lists of answers. A column is a linked chain of initial columns, so that merging two columns takes constant time.
 pub(super) struct Sparse<V: Value, const K: usize> {
     entries: Vec<Entry<V::Entry>>,
     /// For each initial column, the end of its entries.
     ends: Vec<usize>,
-    /// For each initial column, the next one in the same chain.
+    /// For each initial column, the next initial column of the same chain, or `NONE`.
     next: Vec<u32>,
     /// For each column: the first and the last initial column of its chain.
     chains: Vec<[u32; 2]>,

@@ -1,4 +1,5 @@
-//! AddS3 and AddS4: each comparison adds to the closer pair and takes from the farther one.
+//! AddS3 and AddS4: each comparison adds to the similarity of the closer pair, and subtracts from the similarity of the
+//! farther pair.
 
 use super::condensed::condensed_len;
 use super::triangle::Triangle;
@@ -8,13 +9,13 @@ use crate::monitor::Monitor;
 use crate::numbers::Cell;
 use crate::parallel;
 
-/// Adds `w`, the weight of each comparison, to its closer pair in `out`, a condensed vector, and `-w` to its farther
-/// pair.
+/// Adds the AddS similarities of comparisons to a condensed vector. For each comparison, its weight is added to the
+/// closer pair in `out`, and subtracted from the farther pair.
 ///
-/// With triplets this is AddS3, `s_ij = sum_k x(i;j,k) + x(j;i,k)`; with quadruplets AddS4 (Mandal, Perrot &
+/// For triplets, this is AddS3: `s_ij = sum_k x(i;j,k) + x(j;i,k)`. For quadruplets, this is AddS4 (Mandal, Perrot &
 /// Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", Theorem 1). `out` contains zeros,
-/// or the sums of earlier comparisons. Time is linear in the number of comparisons. The result does not depend on the
-/// number of threads.
+/// or the sums of earlier comparisons. The time is linear in the number of comparisons. The result does not depend on
+/// the number of threads.
 ///
 /// # Errors
 /// A wrong length of `out`; weights with an integer `T`; more comparisons than `T` can count; [`Error::Interrupted`].
@@ -40,7 +41,7 @@ pub fn adds<T: Cell, const K: usize>(
         return Err(Error::out_of_range(
             "the number of comparisons",
             comparisons.len(),
-            format!("0..={}, for a sum to overflow", T::MOST),
+            format!("0..={} (with more, a sum could overflow)", T::MOST),
         ));
     }
     let weights: Option<Vec<T>> = match comparisons.weights() {
@@ -65,9 +66,10 @@ pub fn adds<T: Cell, const K: usize>(
     }
 }
 
-/// Comparisons are first sorted into buckets if the cells exceed this number of bytes, more than a core's cache holds.
+/// If the cells exceed this number of bytes, they don't fit into a core's cache, and updates are sorted into buckets
+/// first.
 const BUCKETED_FROM: usize = 16 << 20;
-/// Number of comparisons between two checks of the monitor.
+/// Number of comparisons between two progress reports.
 const BLOCK: usize = 1 << 16;
 /// Number of cells of a bucket, a power of two.
 const BUCKET: usize = 1 << 17;
@@ -113,7 +115,8 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         Ok(())
     }
 
-    /// Counts in separate cells for each thread. Counts are integers, so the order of additions does not matter.
+    /// Counts in a separate copy of `out` for each thread, and adds the copies. Counts are exact, so the order of
+    /// additions does not matter.
     fn private_copies(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
         entered!(adds_private_copies);
         let parts = parallel::ranges(self.rows.len(), 1 << 16);

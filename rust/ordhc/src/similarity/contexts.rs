@@ -1,5 +1,5 @@
-//! Sums of products over contexts. An answer says +1 or -1 about an item in a context; two items are similar if answers
-//! say the same about both in many contexts.
+//! Kernels as sums of products over contexts. An answer makes statements: +1 or -1 about an item in a context. Two
+//! items are similar if answers make the same statements about both in many contexts.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::monitor::Monitor;
 use crate::numbers::Number;
 use crate::parallel;
 
-/// The type that answers are counted in: an integer for answers without weights.
+/// The type in which answers are counted: an integer for answers without weights.
 trait Value: Number + Send + std::ops::AddAssign {
     fn of(sign: i8, weight: f64) -> Self;
 }
@@ -37,7 +37,7 @@ struct Entry<V> {
     value: V,
 }
 
-/// The statements about the items of each context that has more than one item, context by context.
+/// The sums of statements about the items of each context, context by context. Contexts with one item are left out.
 #[derive(Default)]
 struct Groups {
     ends: Vec<usize>,
@@ -58,7 +58,8 @@ pub(super) struct Said {
     pub(super) sign: i8,
 }
 
-/// Returns the unnormalized kernel of the answers' statements in contexts `0..n_contexts`.
+/// Returns the unnormalized kernel of the answers' statements. Contexts are numbers in `0..n_contexts`, and `say`
+/// returns the statements of an answer.
 pub(super) fn sum_products<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     n_contexts: u64,
@@ -97,7 +98,7 @@ pub(super) fn sum_products<const K: usize, const E: usize>(
     Ok(Found { kernel: Kernel { pairs, diagonal }, answered })
 }
 
-/// Checked here because products of finite weights can overflow.
+/// Returns an error unless all sums are finite. Products of finite weights can overflow.
 fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     let limit = "weights are too large: divide all by the largest one";
     let what = "the kernel";
@@ -109,7 +110,7 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     Err(Error::BadValue { what, place: Position::Pair(i, j), value: pairs[at], limit })
 }
 
-/// Returns the answers whose context is in `range`, sorted by context.
+/// Returns the statements whose context is in `range`, grouped by context.
 fn group<V: Value, const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: Range<u64>,
@@ -154,7 +155,7 @@ fn sort_by_context<V>(bucket: &mut [Entry<V>]) {
     bucket.sort_by_key(|entry| (entry.context, entry.item));
 }
 
-/// Returns the statements of all answers in a range of contexts, with their weights, in the order of the rows.
+/// Calls `work` with each statement in a range of contexts, and with its weight, in the order of the rows.
 fn each_said<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: &Range<u64>,
@@ -173,9 +174,9 @@ fn each_said<const K: usize, const E: usize>(
 }
 
 impl Groups {
-    /// Adds the answers of one context, sorted by item.
+    /// Adds the statements of one context, which are sorted by item.
     fn push<V: Value>(&mut self, entries: &[Entry<V>]) -> Result<()> {
-        const WHAT: &str = "what items have in common";
+        const WHAT: &str = "the contexts of items";
         let before = self.items.len();
         for same in entries.chunk_by(|a, b| a.item == b.item) {
             let mut sum = same[0].value;

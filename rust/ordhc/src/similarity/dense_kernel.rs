@@ -1,4 +1,5 @@
-//! MulK3 of answers in which most anchors were asked about most pairs: products of rows of small counts.
+//! MulK3 if most anchors were asked about most pairs. Each anchor has a row of small counts, and the kernel is the
+//! product of rows.
 
 use std::ops::Range;
 
@@ -16,14 +17,15 @@ pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<
     let n = triplets.n_leaves();
     let cells = n as u64 * condensed_len(n) as u64;
     let pays = cells <= 4 * triplets.len() as u64 && cells > 1 << 16;
-    // 1.5 bytes a cell: a count, a bit that says whether the pair was answered, and signs.
+    // 1.5 bytes for each cell: a count, a bit that says whether there are answers, and signs.
     if triplets.weights().is_some() || !pays || memory::check("the answers", cells + cells / 2).is_err() {
         return Ok(None);
     }
     of_counts(triplets, monitor)
 }
 
-/// Returns the kernel from the table even if that is slower, or `None` if a net count does not fit into a byte.
+/// Returns the kernel from a table, whether this is faster or not. Returns `None` if a net count does not fit into a
+/// byte.
 pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     entered!(mulk_dense);
     let n = triplets.n_leaves();
@@ -64,7 +66,7 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
 }
 
-/// Number of bytes of the blocks of all rows, small enough for a cache.
+/// Maximum number of bytes of one block of all rows, so that the block stays in the cache.
 const CACHE: usize = 1 << 19;
 /// Maximum length of rows whose product certainly fits into 32 bits.
 const LONGEST: usize = 1 << 16;
@@ -129,7 +131,7 @@ fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     x.iter().zip(y).map(of).sum()
 }
 
-/// Counts the answers of a range of anchors; returns false if a count does not fit.
+/// Counts the answers of a range of anchors. Returns false if a count does not fit into a byte.
 fn fill(
     triplets: &Comparisons<'_, 3>,
     anchors: Range<usize>,

@@ -1,9 +1,9 @@
 //! Kernels that compare leaves by their answers: MulK3 and MulK4.
 //!
-//! Both are sums of products over *contexts*. An answer says +1 or -1 about an item in a context; two items are similar
-//! if answers say the same about both in many contexts. In MulK3 the context is a pair {k, l} and the item is the
-//! anchor. In MulK4 the context is a pair {k, l} and a leaf r; the item is the other leaf i of the pair {i, r} that was
-//! compared with {k, l}.
+//! Both are sums of products over *contexts*. An answer makes a statement: +1 or -1 about an item in a context. Two
+//! items are similar if answers make the same statements about both in many contexts. In MulK3, the context is a pair
+//! {k, l}, and the item is the anchor. In MulK4, the context is a pair {k, l} and a leaf r. The item is then the other
+//! leaf i of the pair {i, r} that was compared with {k, l}.
 
 use super::condensed::condensed_len;
 use super::contexts::{Said, sum_products};
@@ -13,7 +13,7 @@ use crate::comparison::Comparisons;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// A kernel: the values of all pairs in SciPy's condensed order, and of each leaf with itself.
+/// A kernel: the values of all pairs of leaves in SciPy's condensed order, and of each leaf with itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
     /// The n(n-1)/2 values of pairs.
@@ -22,21 +22,21 @@ pub struct Kernel {
     pub diagonal: Vec<f64>,
 }
 
-/// The denominator of the values of [`mulk3`].
+/// The denominator in the values of [`mulk3`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Normalization {
     /// No denominator: values are sums over pairs.
     Raw,
-    /// The square root of the product of the two anchors' numbers of answered pairs.
+    /// The denominator is the square root of `c_i c_j`, where `c_i` is the number of pairs answered for anchor i.
     ByAnswers,
 }
 
 /// Returns MulK3, Kendall's kernel of triplets: `K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j)`.
 ///
 /// `x(i;k,l)` is the weight of "i is closer to k than to l" minus the weight of the opposite. `c_i` is the number of
-/// distinct pairs that were answered for anchor i; the value is 0 if `c_i = 0`. [`Normalization::Raw`] omits the
-/// denominator (Kleindessner & von Luxburg 2017; Ghoshdastidar, Perrot & von Luxburg 2019, equation 8).
+/// distinct pairs that were answered for anchor i. The value is 0 if `c_i = 0`. [`Normalization::Raw`] omits the
+/// denominator. See Kleindessner & von Luxburg 2017, and Ghoshdastidar, Perrot & von Luxburg 2019, equation 8.
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -85,8 +85,8 @@ pub fn mulk3(triplets: &Comparisons<'_, 3>, normalization: Normalization, monito
 /// Returns MulK4: `K_ij` is the sum over r other than i, j and over pairs {k, l} of `x(ir;kl) x(jr;kl)`.
 ///
 /// `x(ir;kl)` is the weight of "i and r are closer than k and l" minus the weight of the opposite. The kernel 4K of
-/// Ghoshdastidar, Perrot & von Luxburg 2019 (equation 3) is MulK4 plus twice AddS4: there r may be i or j, and a leaf
-/// is infinitely similar to itself.
+/// Ghoshdastidar, Perrot & von Luxburg 2019 (equation 3) is MulK4 plus twice AddS4. The reason is that 4K includes r =
+/// i and r = j, and takes a leaf as infinitely similar to itself.
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -116,7 +116,7 @@ pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Res
     Ok(sum_products(quadruplets, n_contexts, say, monitor)?.kernel)
 }
 
-/// An unnormalized kernel, and the number of contexts in which each item was answered.
+/// An unnormalized kernel, and for each item the number of contexts with an answer about the item.
 pub(super) struct Found {
     pub(super) kernel: Kernel,
     pub(super) answered: Vec<u64>,

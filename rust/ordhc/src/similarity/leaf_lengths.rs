@@ -1,4 +1,4 @@
-//! Lengths of leaves: how much more often a leaf is the far leaf than the near leaf, over all questions.
+//! Lengths of leaves: a leaf is long if it is more often the far leaf than the near leaf, over all questions.
 
 use super::near_far::{NearFarCounts, Term};
 use crate::comparison::Comparisons;
@@ -6,17 +6,20 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// Returns the length of each leaf, in log odds, with mean 0. An untypical leaf, which is far from all others, is long.
+/// Returns the length of each leaf, in log odds, with mean 0. An untypical leaf, which is far from all others, has a
+/// large length.
 ///
 /// The model is a logistic regression (Bradley & Terry 1952): P(near pair, far pair) = sigma(l(far pair) - l(near
 /// pair)). The length of a pair is the sum of the lengths of its two leaves; a leaf in both pairs cancels. Lengths have
-/// a normal prior around 0, whose variance is found by empirical Bayes (MacKay 1992), starting from 1. All lengths are
-/// 0 if leaves differ no more than by chance: the squares of (times near - times far) must exceed the expectation under
-/// coin flips by three standard deviations. A weight is a number of answers.
+/// a normal prior around 0. The variance of the prior is estimated by empirical Bayes (MacKay 1992), starting from 1. A
+/// weight is a number of answers.
 ///
-/// The regression takes some hundred passes. Each is linear in the number of comparisons; with triplets, in the number
-/// of different pairs of a near and a far leaf. The result does not depend on the number of threads. [`NearFarCounts`]
-/// takes comparisons block by block.
+/// All lengths are 0 if leaves differ no more than by chance. Leaves differ more than by chance if the sum of the
+/// squares of (times near - times far) exceeds its expectation under coin flips by three standard deviations.
+///
+/// The regression takes a few hundred passes. The time of a pass is linear in the number of comparisons. For triplets,
+/// it is linear in the number of different pairs of a near and a far leaf. The result does not depend on the number of
+/// threads. [`NearFarCounts`] takes comparisons block by block.
 ///
 /// # Errors
 /// Not enough memory for the counts; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -48,9 +51,9 @@ pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Resul
     for _ in 0..UPDATES {
         let information = work.fit(&mut lengths, variance)?;
         let squares: f64 = lengths.iter().map(|l| l * l).sum();
-        // The number of lengths that the data decide rather than the prior.
-        let decided: f64 = information.iter().map(|h| h / (h + 1. / variance)).sum();
-        let next = (squares / decided).min(MOST_VARIANCE);
+        // The effective number of parameters: the number of lengths that the data rather than the prior determine.
+        let determined: f64 = information.iter().map(|h| h / (h + 1. / variance)).sum();
+        let next = (squares / determined).min(MOST_VARIANCE);
         if next.is_nan() || next <= LEAST_VARIANCE {
             return Ok(vec![0.; n]);
         }
@@ -67,20 +70,20 @@ pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Resul
 /// Maximum number of updates of the variance, and the relative change at which the variance has converged.
 const UPDATES: usize = 40;
 const SETTLED: f64 = 1e-2;
-/// Lengths are 0 if their variance is below the first limit. The second limit is exp(5) in odds: larger odds are not
-/// distinguishable.
+/// Lengths are 0 if their variance is at most the first limit. The second limit is a standard deviation of 5 in log
+/// odds: answers cannot distinguish larger odds.
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.;
-/// Number of standard deviations by which leaves must differ more than by chance.
+/// Number of standard deviations by which the differences of leaves must exceed the expectation under chance.
 const BEYOND_CHANCE: f64 = 3.;
 /// Newton's method stops at a step below the first limit, or after this number of steps.
 const FOUND: f64 = 1e-8;
 const STEPS: usize = 50;
-/// Conjugate gradients stop at this share of the gradient, or after this number of steps.
+/// Conjugate gradients stop when the residual is below this share of the gradient, or after this number of steps.
 const REMAINDER: f64 = 1e-10;
 const CONJUGATE_STEPS: usize = 300;
-/// Maximum number of parts that terms are summed in, and minimum number of terms of a part. Neither depends on the
-/// number of threads.
+/// Terms are summed in at most this number of parts, with at least this number of terms each. The parts do not depend
+/// on the number of threads.
 const PARTS: usize = 16;
 const PART: usize = 1 << 14;
 struct Work<'a> {
@@ -90,7 +93,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Sums over all terms, into `cells` numbers. The parts of the sum do not depend on the number of threads.
+    /// Returns `cells` sums over all terms: `add` adds a term to the sums. The parts of the sums do not depend on the
+    /// number of threads.
     fn sums(&self, cells: usize, add: impl Fn(usize, &Term, &mut [f64]) + Sync + Send) -> Result<Vec<f64>> {
         self.monitor.check()?;
         let part = self.terms.len().div_ceil(PARTS).max(PART);
@@ -111,7 +115,7 @@ impl Work<'_> {
         Ok(total)
     }
 
-    /// Returns true if leaves are near and far more unequally than coin flips explain.
+    /// Returns true if the differences between how often each leaf is near and far are larger than coin flips explain.
     fn differ(&self) -> bool {
         let (mut balance, mut number) = (vec![0.; self.n], vec![0.; self.n]);
         for term in &self.terms {
@@ -123,8 +127,8 @@ impl Work<'_> {
         excess > BEYOND_CHANCE * deviation
     }
 
-    /// Finds the most probable lengths under a prior of this variance, by Newton's method from `lengths`; returns the
-    /// information about each length.
+    /// Sets `lengths` to the most probable lengths under a prior of this variance, by Newton's method. Returns the
+    /// information about each length: the diagonal of the information matrix.
     fn fit(&self, lengths: &mut Vec<f64>, variance: f64) -> Result<Vec<f64>> {
         let n = self.n;
         let mut loss = self.loss(lengths, variance)?;
@@ -171,7 +175,8 @@ impl Work<'_> {
         Ok(sum[0] + lengths.iter().map(|l| l * l).sum::<f64>() / (2. * variance))
     }
 
-    /// Solves (information + 1 / variance) step = gradient by conjugate gradients.
+    /// Returns the Newton step, which solves (information + identity / variance) step = gradient, by conjugate
+    /// gradients. `diagonal` is the diagonal of the information matrix, for preconditioning.
     fn newton(&self, at: &[f64], gradient: &[f64], diagonal: &[f64], variance: f64) -> Result<Vec<f64>> {
         let n = self.n;
         let curvatures: Vec<f64> = self
@@ -183,10 +188,10 @@ impl Work<'_> {
             })
             .collect();
         let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-        let eased = |x: &[f64]| -> Vec<f64> { x.iter().zip(diagonal).map(|(x, h)| x / (h + 1. / variance)).collect() };
+        let scaled = |x: &[f64]| -> Vec<f64> { x.iter().zip(diagonal).map(|(x, h)| x / (h + 1. / variance)).collect() };
         let mut step = vec![0.; n];
         let mut rest = gradient.to_vec();
-        let mut direction = eased(&rest);
+        let mut direction = scaled(&rest);
         let mut size = dot(&rest, &direction);
         let enough = REMAINDER * REMAINDER * size;
         for _ in 0..CONJUGATE_STEPS {
@@ -205,7 +210,7 @@ impl Work<'_> {
                 step[i] += far * direction[i];
                 rest[i] -= far * product[i];
             }
-            let next = eased(&rest);
+            let next = scaled(&rest);
             let found = dot(&rest, &next);
             for (d, x) in direction.iter_mut().zip(&next) {
                 *d = x + found / size * *d;

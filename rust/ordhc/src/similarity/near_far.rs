@@ -1,4 +1,4 @@
-//! Counts of comparisons by their near and far leaves. Lengths of leaves depend on these counts only.
+//! Counts of comparisons by their near and far leaves. Lengths of leaves depend only on these counts.
 
 use super::leaf_lengths::lengths_of;
 use crate::comparison::Comparisons;
@@ -10,10 +10,10 @@ use crate::parallel;
 /// Counts of comparisons by their near and far leaves. They are a sufficient statistic for
 /// [`leaf_lengths`](super::leaf_lengths), so comparisons can be added block by block.
 ///
-/// A leaf in both pairs cancels, so a triplet has two leaves and a quadruplet four. Memory is 24 bytes for each
-/// distinct combination of near and far leaves, and up to twice as much while comparisons are added. There is also an n
-/// x n table if it has at most 4 million cells and no more cells than there are comparisons. Weights are added in the
-/// order of comparisons, so the result does not depend on the blocks.
+/// A leaf in both pairs cancels, so the combination of a triplet has two leaves, and that of a quadruplet four. Memory
+/// is 24 bytes for each distinct combination, and up to twice as much while comparisons are added. An additional n x n
+/// table is used if it has at most 4 million cells, and at most as many cells as there are comparisons. Weights are
+/// added in the order of comparisons, so the result does not depend on the blocks.
 ///
 /// ```
 /// use ordhc::bindings::NearFarCounts;
@@ -30,10 +30,11 @@ use crate::parallel;
 #[derive(Debug, Clone)]
 pub struct NearFarCounts {
     n: usize,
-    /// The weights of terms of two leaves, an array of (near, far); empty if there is no table or no such term.
+    /// The weights of terms of two leaves, as an n x n array of (near, far). Empty if there is no table, or no term of
+    /// two leaves yet.
     table: Vec<f64>,
     has_table: bool,
-    /// Terms; the first `merged` terms are sorted and distinct.
+    /// The other terms. The first `merged` terms are sorted and distinct.
     terms: Vec<Term>,
     merged: usize,
     largest: f64,
@@ -43,16 +44,16 @@ pub struct NearFarCounts {
 const CELLS: usize = 1 << 22;
 /// Terms are merged when there are twice as many as after the last merge, plus this number.
 const PENDING: usize = 1 << 20;
-/// Larger weights are scaled down to this weight, so that squares of sums stay finite.
+/// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
-/// Weights by lengths are multiples of the reciprocal of this number, so that their sums do not depend on the order of
+/// The factors of [`weights_less_lengths`] are multiples of 1 / `PARTS`, so that sums do not depend on the order of
 /// rows.
 const PARTS: f64 = 1_048_576.;
 const WHAT: &str = "the counts of near and far leaves";
-/// Number of comparisons between two checks of the monitor.
+/// Number of comparisons between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
-/// The comparisons with the same near and far leaves. Number n means "no leaf".
+/// All comparisons with the same near and far leaves, and their total weight. Id n means "no leaf".
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Term {
     near: [u32; 2],
@@ -81,8 +82,8 @@ impl Term {
         [self.near[0], self.near[1], self.far[0], self.far[1]]
     }
 
-    /// Returns the lengths of the far leaves minus those of the near leaves. Renumbering leaves does not change the
-    /// rounding.
+    /// Returns the lengths of the far leaves minus the lengths of the near leaves. The parentheses make the rounding
+    /// independent of the numbering of leaves.
     #[inline]
     pub(super) fn difference(&self, x: &[f64]) -> f64 {
         let at = |leaf: u32| x.get(leaf as usize).copied().unwrap_or(0.);
@@ -103,8 +104,8 @@ impl Term {
 }
 
 impl NearFarCounts {
-    /// Returns counts without comparisons, for `n_leaves` leaves; `expected` is the approximate number of comparisons
-    /// to come.
+    /// Returns counts without comparisons, for `n_leaves` leaves. `expected` is the approximate number of comparisons
+    /// that will be added.
     pub fn new(n_leaves: usize, expected: usize) -> Self {
         let has_table = n_leaves.saturating_mul(n_leaves) <= CELLS.min(expected);
         Self { n: n_leaves, table: Vec::new(), has_table, terms: Vec::new(), merged: 0, largest: 0. }
@@ -152,9 +153,8 @@ impl NearFarCounts {
         self.table.iter().sum::<f64>() + self.terms.iter().map(|term| term.weight).sum::<f64>()
     }
 
-    /// Returns the counts as columns: the (near, near, far, far) leaves of each term, where the number of leaves means
-    /// "no leaf"; the weights of the terms; and the largest weight of a comparison. [`Self::from_columns`] is the
-    /// inverse.
+    /// Returns the counts as columns, for [`Self::from_columns`]: the (near, near, far, far) leaves of each term, the
+    /// weights of the terms, and the largest weight of a comparison. The id `n_leaves` means "no leaf".
     ///
     /// # Errors
     /// Not enough memory for the counts.
@@ -185,7 +185,7 @@ impl NearFarCounts {
         Ok(Self { n: n_leaves, table: Vec::new(), has_table: false, terms, merged: 0, largest })
     }
 
-    /// Returns the lengths of [`leaf_lengths`](super::leaf_lengths); a weight of 1 counts as `unit` answers.
+    /// Returns the lengths as [`leaf_lengths`](super::leaf_lengths) does. A weight of 1 counts as `unit` answers.
     ///
     /// # Errors
     /// Not enough memory for the counts; [`Error::Interrupted`].
@@ -246,7 +246,8 @@ fn merge_equal(terms: &mut Vec<Term>) {
     });
 }
 
-/// Returns the weight of each comparison times 2 (1 - p), where p is its probability by the lengths of leaves alone.
+/// Returns the weight of each comparison times 2 (1 - p), where p is the comparison's probability according to the
+/// lengths of leaves alone. So comparisons that lengths do not explain count more.
 ///
 /// Factors are multiples of 2^-20, so that sums do not depend on the order of comparisons. Factors are never 0, so a
 /// comparison of positive weight keeps a positive weight. Factors depend on neither the numbering of leaves nor the

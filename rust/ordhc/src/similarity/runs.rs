@@ -1,4 +1,4 @@
-//! AddS of more comparisons than fit into memory: sorted runs of pairs, which are merged.
+//! AddS of more comparisons than fit into memory. Blocks of comparisons become sorted runs of pairs, which are merged.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::sorting::sort;
 
-/// Pairs of leaves, sorted, with the sum of what comparisons add to each.
+/// Sorted pairs of leaves, with the numbers that comparisons add to the similarity of each pair.
 ///
 /// The key of leaves (i, j) is `i 2^32 + j`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,10 +23,11 @@ pub struct Run {
 /// Options of [`sorted_run`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunOptions {
-    /// True if a pair has two keys, (i, j) and (j, i); false if it has only the key with i < j.
+    /// True if a pair has two keys, (i, j) and (j, i). False if a pair has only the key with i < j.
     pub both: bool,
-    /// True if values with the same key are added at once, which is exact for integer weights. Other weights are added
-    /// when runs are merged, in the order of rows, so that sums do not depend on how comparisons were cut.
+    /// True if values with the same key are added in each run. Use this only for integer weights, whose sums are exact.
+    /// If false, values are added when runs are merged, in the order of rows. So sums do not depend on how the
+    /// comparisons were split into runs.
     pub sum: bool,
 }
 
@@ -81,7 +82,8 @@ pub fn sorted_run<const K: usize>(
     Ok(run)
 }
 
-/// Calls `take` with the keys of a row whose first leaf is one of `leaves`; the keys of the closer pair come first.
+/// Calls `take` with each key of a row whose first leaf is in `leaves`, and with true if the key is of the closer pair.
+/// The keys of the closer pair come first.
 #[inline]
 fn each_key<const K: usize>(row: &[i32; K], leaves: &Range<usize>, both: bool, mut take: impl FnMut(u64, bool)) {
     let (near, far) = Comparisons::<K>::pairs(row);
@@ -150,7 +152,7 @@ fn weighted<const K: usize>(
     Ok(run)
 }
 
-/// Adds runs in their order; omits pairs whose sum is zero.
+/// Returns the sum of runs, added in their order. Pairs whose sum is zero are omitted.
 ///
 /// # Errors
 /// Sums that are not finite; not enough memory; [`Error::Interrupted`].

@@ -1,4 +1,4 @@
-//! AddS3 and AddS4 of few comparisons of many leaves.
+//! AddS3 and AddS4 for few comparisons of many leaves, as a sparse matrix.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::sorting::{sort, sort_by_key};
 
-/// Returns the pairs of leaves whose AddS similarity is not zero. Values are those of [`adds`](super::adds), but no
-/// vector of all pairs is needed.
+/// Returns the pairs of leaves whose AddS similarity is not zero. The similarities are those of [`adds`](super::adds),
+/// but no vector of all pairs is needed.
 ///
-/// Memory is 16 bytes for each comparison (32 with weights) and up to 32 bytes for each pair. Time is that of sorting
-/// both.
+/// The memory is 16 bytes for each comparison (32 with weights), and up to 32 bytes for each returned pair. The time is
+/// that of sorting the comparisons and pairs.
 ///
 /// # Errors
 /// Weights whose sums are not finite; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -33,7 +33,7 @@ pub fn sparse_adds<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: Op
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
     monitor.start(threads as u64);
-    // A thread takes pairs by their first leaf. Each thread takes leaves with about the same number of pairs in total.
+    // Pairs are assigned to threads by their first leaf, so that each thread has about the same number of pairs.
     let end = |p: usize| (n as f64 * (1.0 - (1.0 - p as f64 / threads as f64).sqrt())) as usize;
     let parts = (0..threads).map(|p| end(p)..if p + 1 == threads { n } else { end(p + 1) }).collect();
     let found = parallel::map(parts, |leaves| {
@@ -54,7 +54,8 @@ pub fn sparse_adds<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: Op
     SparsePairs::ascending(n, pairs, false)
 }
 
-/// Returns the pairs of a row as sortable numbers, the closer pair first.
+/// Returns the closer and the farther pair of a row as sortable numbers, or `None` if the pair's first leaf is not in
+/// `leaves`.
 fn keys<const K: usize>(row: &[i32; K], leaves: &Range<usize>) -> [Option<u64>; 2] {
     let (near, far) = Comparisons::<K>::pairs(row);
     [near, far].map(|[a, b]| leaves.contains(&a.min(b)).then(|| (a.min(b) as u64) << 32 | a.max(b) as u64))
@@ -66,7 +67,7 @@ fn pair(key: u64, similarity: f64) -> Option<Pair> {
 
 const PAIRS: &str = "the pairs that were compared";
 
-/// Returns the sorted keys of all comparisons, each with its comparison and whether its pair is the closer pair.
+/// Returns `keep(key, row, is_closer)` for the key of each pair of all comparisons, in the order of the rows.
 fn all_keys<T, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     leaves: &Range<usize>,
@@ -112,7 +113,7 @@ fn weighted<const K: usize>(
     monitor: &Monitor,
 ) -> Result<Vec<Pair>> {
     let mut updates = all_keys(comparisons, leaves, monitor, |key, at, near| {
-        // Each pair receives its weights in the order of the rows.
+        // The second number sorts the weights of a pair into the order of the rows.
         (key, 2 * at as u64 + u64::from(!near), if near { weights[at] } else { -weights[at] })
     })?;
     sort_by_pair(&mut updates, monitor)?;

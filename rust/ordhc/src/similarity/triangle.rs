@@ -26,10 +26,10 @@ impl Triangle {
         Self { n }
     }
 
-    /// Returns the triangle with `n_pairs` pairs; 0 pairs belong to one leaf.
+    /// Returns the triangle with `n_pairs` pairs. For 0 pairs, this is the triangle of one leaf.
     ///
     /// # Errors
-    /// A number of pairs that no number of leaves has.
+    /// A number that is not n (n - 1) / 2 for any n.
     pub fn of_pairs(n_pairs: usize) -> Result<Self> {
         let n = ((1.0 + (1.0 + 8.0 * n_pairs as f64).sqrt()) / 2.0).round() as usize;
         let of = |n: usize| Self::new(n).n_pairs();
@@ -73,14 +73,15 @@ impl Triangle {
         (i, at - self.before(i) + i + 1)
     }
 
-    /// Returns the number of pairs before the first pair (i, j) with j > i.
+    /// Returns the number of pairs in the rows before row `i`.
     #[inline]
     pub const fn before(self, i: usize) -> usize {
-        // `i` is 0 if there are no leaves.
+        // `wrapping_sub` is needed without leaves: then `i` is 0, and the product is 0.
         i * (2 * self.n).wrapping_sub(i + 1) / 2
     }
 
-    /// Returns the last leaf, not before `from`, whose pairs end at `end` or earlier; `from` if there is none.
+    /// Returns the largest `i`, at least `from`, with at most `end` pairs in the rows before row `i`. Returns `from` if
+    /// there is none.
     pub(crate) fn last_before(self, from: usize, end: usize) -> usize {
         let (mut low, mut high) = (from, self.n);
         while low < high {
@@ -102,7 +103,7 @@ impl Triangle {
         self.before(i).wrapping_sub(i + 1)
     }
 
-    /// Splits the rows so that every thread has about the same number of pairs.
+    /// Splits the rows into ranges, one for each thread, with about the same number of pairs.
     pub(crate) fn shares(self) -> Vec<Range<usize>> {
         let parts = parallel::ranges(self.n_pairs(), 1 << 16).len();
         let end = |part: usize| (self.n as f64 * (1.0 - (1.0 - part as f64 / parts as f64).sqrt())) as usize;

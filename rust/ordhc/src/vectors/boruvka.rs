@@ -11,18 +11,18 @@ use crate::parallel;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// The largest number of coordinates for which a tree is faster.
+/// The largest number of coordinates for which a k-d tree is faster than comparing all pairs.
 pub(super) const FEW: usize = 12;
 /// Nodes with at most this number of points are not split.
 const LEAF: usize = 24;
 /// The smallest number of points per thread.
 const GRAIN: usize = 1 << 11;
-/// The number of points between two calls of the monitor.
+/// The number of points between two checks for cancellation.
 const STEPS: usize = 1 << 10;
 /// Marks a missing component, point or node.
 const NONE: u32 = u32::MAX;
 
-/// Returns the edges in any order. `points` are rows of `p` coordinates.
+/// Returns the edges of the minimum spanning tree, in no particular order. `points` are rows of `p` coordinates.
 pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(vectors_boruvka);
     match p {
@@ -43,10 +43,10 @@ fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Mo
     boxes.shape.edges(search, C::similarity, monitor)
 }
 
-/// A function that returns the nearest point of another component to the point at a position, if it is nearer than a
-/// limit. The last argument is working memory.
+/// A function that searches for the nearest point of another component to the point at a position. The point must be
+/// nearer than a limit. The last argument is working memory.
 ///
-/// Only this function is compiled for each measure and number of coordinates. The code around it is compiled once.
+/// Only this function is compiled for each measure and number of coordinates. All other code is compiled once.
 type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> Nearest + Sync);
 
 /// A k-d tree for searches. The number of coordinates is a constant of the loops; additional coordinates are zero.
@@ -71,7 +71,8 @@ struct Shape {
     node_of: Vec<u32>,
 }
 
-/// The nearest known point of another component: its position, and a bound of its distance.
+/// The nearest known point of another component. `place` is its position, or `NONE` if no point is nearer than `sum`.
+/// `sum` is the sum over coordinates, from which the distance is computed.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
     sum: f64,
@@ -130,9 +131,11 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// Returns the nearest point of another component, if it is nearer than `limit`. Otherwise `limit` is the bound.
+    /// Returns the nearest point of another component, if it is nearer than `limit`. Otherwise, returns `limit` without
+    /// a point.
     ///
-    /// Goes up from the point's own node, and down into all other nodes that may have a nearer point.
+    /// The search starts at the lowest node with the point, and continues with the siblings of the nodes above. It
+    /// visits only nodes that may have a nearer point.
     fn nearest_of<C: Closeness>(
         &self,
         from: usize,
@@ -242,7 +245,7 @@ impl Shape {
 
     fn components(&self, sets: &UnionFind) -> Components {
         let (mut of, mut count) = (sets.names(), 0);
-        // Every name is the smallest of its set.
+        // Number the sets from 0. This works in one pass, because every name is the smallest member of its set.
         for at in 0..of.len() {
             of[at] = if of[at] as usize == at {
                 count += 1;
@@ -297,8 +300,8 @@ fn nearest_from(
 ) -> Result<Vec<Best>> {
     let of = &components.of;
     let mut best = vec![Best::NONE; components.count];
-    // Start with the points whose nearest point is still in another component. Then take, for each component, the point
-    // that may have the nearest one. After that, few other points need a search.
+    // Start with the points whose nearest point is still in another component. Then search from the most promising
+    // other point of each component, the one with the smallest bound. Few of the remaining points then need a search.
     let mut first = vec![Nearest { sum: f64::INFINITY, place: NONE }; components.count];
     for (from, at) in places.clone().zip(0..) {
         let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);

@@ -1,8 +1,8 @@
-//! Upper bounds of dot products in single precision, sixteen at a time.
+//! Upper bounds of dot products of cluster means, computed in single precision, sixteen at a time.
 //!
-//! A bound is itself a dot product of the rounded means, with one more coordinate that covers all rounding errors by
-//! Cauchy-Schwarz. Coordinates are in descending order of their mean squares. The first few coordinates (the head),
-//! with the norm of the rest as one more coordinate, give a cheaper bound that is often enough.
+//! A bound is the dot product of the rounded means, plus the product of one more coordinate. By the Cauchy-Schwarz
+//! inequality, this coordinate covers all rounding errors. Coordinates are in descending order of their mean squares. A
+//! cheaper bound often suffices: the first few coordinates (the head), and the norm of the other coordinates.
 
 use super::clusters::MeanClusters;
 use crate::error::Result;
@@ -15,8 +15,8 @@ pub(super) const QUERIES: usize = 2;
 /// The number of additional coordinates of a tile: the norm, and the norm of the coordinates after the head.
 const EXTRA: usize = 2;
 
-/// The means of clusters in tiles of [`LANES`]. The coordinates are: the norm, the head, the norm of the rest, and the
-/// rest.
+/// The means of clusters in tiles of [`LANES`] clusters. The coordinates of a tile are: the norm, the head, the norm of
+/// the rest, and the rest.
 pub(super) struct Tiles {
     values: Vec<f32>,
     /// The order in which coordinates are stored.
@@ -82,7 +82,8 @@ impl Tiles {
         self.values[first] = f32::NEG_INFINITY;
     }
 
-    /// Writes a query, with values `QUERIES` apart. The query's bounds are too small by at most [`Tiles::slack`].
+    /// Writes the mean of a cluster as a query, to every `QUERIES`-th value of `out`. The true products exceed the
+    /// query's bounds by at most [`Tiles::slack`].
     pub(super) fn write_query(&self, at: usize, out: &mut [f32]) {
         let first = self.lane(at);
         for k in 0..self.height() {
@@ -93,12 +94,13 @@ impl Tiles {
         out[0] = (self.values[first] * rounding).max(f32::MIN_POSITIVE);
     }
 
-    /// Returns the error due to values that are too small for single precision.
+    /// Returns a bound of the error that is due to values too small for single precision.
     pub(super) fn slack(&self) -> f64 {
         (self.height() + 16) as f64 * 4.0 * f64::from(f32::from_bits(1))
     }
 
-    /// Returns the bounds of some queries with all clusters of a tile, if any bound reaches `least`.
+    /// Returns the bounds for each query and each cluster of a tile. Returns `None` if no bound reaches the query's
+    /// `least`.
     #[inline(always)]
     pub(super) fn bounds(
         &self,

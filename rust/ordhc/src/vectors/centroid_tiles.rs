@@ -1,5 +1,5 @@
-//! Clusters with many coordinates, for linkages of squared distances. Sixteen means are compared at a time, and most
-//! are excluded as too far.
+//! Clusters with many coordinates, for linkages that depend on squared distances of means. Sixteen means are compared
+//! at a time. A bound in single precision excludes most clusters as too far.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::closeness::{Closeness, SquaredEuclidean};
 use super::criteria::{About, OfSquares, squared};
 use super::rough_tiles::{Query, RoughTiles};
 use super::tiles::{LANES, Tiles};
-use crate::agglomerate::{Chain, Doubts, Linkage, NOBODY, Nearest, Tolerance};
+use crate::agglomerate::{Chain, Doubts, Linkage, NO_CLUSTER, Nearest, Tolerance};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
@@ -16,18 +16,19 @@ use crate::tree::RawMerge;
 /// The smallest number of coordinates per thread.
 const GRAIN: usize = 1 << 20;
 
-/// Clusters in the order of their smallest leaves.
+/// The clusters and their means, in the order of the smallest leaves.
 pub(super) struct CentroidTiles<C> {
     criterion: C,
     tiles: Tiles,
     /// The same means in single precision.
     rough: RoughTiles,
-    /// For each position: the smallest leaf, and the properties besides the mean. There are also entries after the last
-    /// cluster.
+    /// For each position: the smallest leaf of the cluster.
     names: Vec<u32>,
+    /// For each position: the properties of the cluster besides the mean. Entries after the last cluster fill the last
+    /// tile.
     about: Vec<About>,
     n_alive: usize,
-    /// The position for each smallest leaf.
+    /// For each smallest leaf: the position of its cluster.
     places: Vec<u32>,
 }
 
@@ -59,7 +60,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         })
     }
 
-    /// Merges until one cluster is left. Returns the merges, parts before wholes.
+    /// Merges until one cluster is left. Returns the merges, such that each cluster is made before it is merged.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
@@ -88,7 +89,7 @@ impl<C: OfSquares> CentroidTiles<C> {
     /// Returns the nearest cluster in some tiles.
     fn nearest_in(&self, tiles: Range<usize>, query: &[f64], rough: &Query, own: usize) -> Nearest {
         let tolerance = self.criterion.tolerance();
-        let mut near = NOBODY;
+        let mut near = NO_CLUSTER;
         let mut floor = f64::NEG_INFINITY;
         let mut limits = self.criterion.limits(floor);
         wide!(for tile in tiles {
@@ -109,7 +110,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         near
     }
 
-    /// Packs clusters when a third of them have been removed.
+    /// Removes the gaps between clusters, if more than a third of the positions are unused.
     fn pack(&mut self) {
         if 3 * self.n_alive >= 2 * self.names.len() {
             return;
@@ -165,7 +166,7 @@ impl<C: OfSquares> Linkage for CentroidTiles<C> {
         let rough = self.rough.query(own);
         let found = parallel::map(parts, |tiles| self.nearest_in(tiles, &query, &rough, own));
         let tolerance = self.tolerance();
-        Ok(found.into_iter().fold(NOBODY, |mut best, near| {
+        Ok(found.into_iter().fold(NO_CLUSTER, |mut best, near| {
             best.offer(near, tolerance);
             best
         }))

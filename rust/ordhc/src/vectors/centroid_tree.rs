@@ -2,28 +2,30 @@
 
 use super::criteria::{About, Cluster, Criterion, MOST, squared};
 use super::kd_tree::Tree;
-use crate::agglomerate::{Chain, Doubts, Linkage, NOBODY, Nearest, Tolerance};
+use crate::agglomerate::{Chain, Doubts, Linkage, NO_CLUSTER, Nearest, Tolerance};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
-/// The number of clusters from which a tree is faster.
+/// The smallest number of clusters for which a tree is faster.
 pub(super) const TREE_FROM: usize = 256;
 /// Nodes with at most this number of clusters are not split.
 const LEAF: usize = 12;
 /// Marks a missing parent or cluster.
 const NONE: u32 = u32::MAX;
 
-/// The clusters by position in the tree. A merged cluster takes the position of its larger part.
+/// The clusters and their k-d tree, by position in the tree. A merged cluster gets the position of its larger part.
 pub(super) struct CentroidTree<C> {
     criterion: C,
-    /// The bounding boxes of means. The points are the rows of the criterion.
+    /// The k-d tree. Its boxes bound means, and its points are the rows of the criterion.
     tree: Tree,
-    /// For each position: the properties besides the mean, the smallest leaf, and the node.
+    /// For each position: the properties of the cluster besides the mean.
     about: Vec<About>,
+    /// For each position: the smallest leaf of the cluster.
     names: Vec<u32>,
+    /// For each position: the lowest node that contains it.
     node_of: Vec<u32>,
-    /// The position for each smallest leaf.
+    /// For each smallest leaf: the position of its cluster.
     places: Vec<u32>,
     nodes: Vec<Known>,
     n_alive: usize,
@@ -35,12 +37,13 @@ pub(super) struct CentroidTree<C> {
 #[derive(Debug, Clone, Copy)]
 struct Known {
     parent: u32,
-    /// The smallest rank, infinite if no cluster is left, and the smallest leaf of all clusters.
+    /// The smallest rank of a cluster below the node (see [`Criterion::rank`]). Infinite if no cluster is left.
     least: f64,
+    /// The smallest leaf of all clusters below the node.
     first: u32,
 }
 
-/// The data of clusters, by position or in another order.
+/// The data from which a tree is built: a row for each cluster, its properties, and its smallest leaf.
 struct Parts {
     rows: Vec<f64>,
     about: Vec<About>,
@@ -67,7 +70,7 @@ impl<C: Criterion> CentroidTree<C> {
         this
     }
 
-    /// Merges until one cluster is left. Returns the merges, parts before wholes.
+    /// Merges until one cluster is left. Returns the merges, such that each cluster is made before it is merged.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
@@ -108,7 +111,7 @@ impl<C: Criterion> CentroidTree<C> {
                 self.node_of[node.places.start as usize..node.places.end as usize].fill(at as u32);
             }
         }
-        (0..self.nodes.len() as u32).rev().for_each(|node| self.look_again(node));
+        (0..self.nodes.len() as u32).rev().for_each(|node| self.recompute(node));
     }
 
     /// Rebuilds the tree without removed clusters.
@@ -122,7 +125,7 @@ impl<C: Criterion> CentroidTree<C> {
     }
 
     /// Recomputes the box and properties of a node from its children, or from its clusters.
-    fn look_again(&mut self, at: u32) {
+    fn recompute(&mut self, at: u32) {
         let (p, own) = (self.tree.p, at as usize);
         let second = self.tree.nodes[own].second;
         let (mut least, mut first) = (f64::INFINITY, NONE);
@@ -158,15 +161,15 @@ impl<C: Criterion> CentroidTree<C> {
     }
 
     /// Updates all nodes above a position that has changed.
-    fn tell(&mut self, place: usize) {
+    fn update_above(&mut self, place: usize) {
         let mut node = self.node_of[place];
         while node != NONE {
-            self.look_again(node);
+            self.recompute(node);
             node = self.nodes[node as usize].parent;
         }
     }
 
-    /// Returns an upper bound of the similarity with any cluster of a node.
+    /// Returns an upper bound of the similarity of a cluster with any cluster below a node.
     fn bound(&self, cluster: Cluster<'_>, node: u32) -> f64 {
         let least = self.nodes[node as usize].least;
         if least == f64::INFINITY {
@@ -209,8 +212,8 @@ impl<C: Criterion> Linkage for CentroidTree<C> {
         if 2 * self.n_alive < self.about.len() {
             self.pack();
         } else {
-            self.tell(kept);
-            self.tell(gone);
+            self.update_above(kept);
+            self.update_above(gone);
         }
         Ok(())
     }
@@ -219,11 +222,11 @@ impl<C: Criterion> Linkage for CentroidTree<C> {
         let own = self.places[i] as usize;
         let mut stack = std::mem::take(&mut self.stack);
         let (cluster, tolerance) = (self.at(own), self.tolerance());
-        let (mut near, mut floor) = (NOBODY, f64::NEG_INFINITY);
+        let (mut near, mut floor) = (NO_CLUSTER, f64::NEG_INFINITY);
         stack.clear();
         stack.push((f64::INFINITY, 0));
         while let Some((bound, node)) = stack.pop() {
-            // Among equally near clusters, the one with the smallest leaf is the nearest.
+            // Among equally near clusters, the cluster with the smallest leaf counts as the nearest.
             let too_late = || {
                 self.nodes[node as usize].first as usize > near.cluster
                     && tolerance.key(bound) <= tolerance.key(near.similarity)

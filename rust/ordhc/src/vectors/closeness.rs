@@ -1,6 +1,6 @@
 //! Measures of the closeness of two vectors.
 
-/// A measure for pairs of vectors.
+/// A measure of the distance or similarity of two vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Measure {
@@ -28,14 +28,15 @@ impl Measure {
     }
 }
 
-/// A measure with code compiled for it: a sum over coordinates, from which the similarity is computed.
+/// A measure as a type, so that loops are compiled for each measure. It is a sum over coordinates, from which the
+/// similarity is computed.
 pub(super) trait Closeness: Sync {
     /// If all coordinates are multiplied by c, the similarity is multiplied by c^DEGREE.
     const DEGREE: i32;
     /// True if the similarity is the negated measure.
     const DISSIMILARITY: bool = true;
 
-    /// Returns `sum` plus the part of one coordinate. The result is symmetric in `x` and `y`.
+    /// Returns `sum` plus the term of one coordinate. The result is symmetric in `x` and `y`.
     fn add(sum: f64, x: f64, y: f64) -> f64;
 
     fn similarity(sum: f64) -> f64;

@@ -1,13 +1,14 @@
-//! Clusters of vectors, stored as means, or as sums if these are exact.
+//! Clusters of vectors. Each is stored as the mean of its vectors, or as their sum if sums are exact.
 
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::memory::Buffer;
 
-/// Clusters in the order of their smallest leaves.
+/// The clusters, in the order of their smallest leaves.
 pub(super) struct MeanClusters {
-    /// For each cluster: the smallest leaf, and the number of leaves.
+    /// For each cluster: the smallest leaf.
     pub(super) names: Vec<u32>,
+    /// For each cluster: the number of leaves.
     pub(super) sizes: Vec<f64>,
     /// True if the rows are sums of vectors instead of means.
     sums: bool,
@@ -67,7 +68,7 @@ impl MeanClusters {
         if self.sums {
             pairs.for_each(|(x, y)| *x += y);
         } else {
-            // In this form, the mean of equal numbers is exactly that number.
+            // This formula gives exactly x if both numbers are x.
             pairs.for_each(|(x, y)| *x += (y - *x) * share);
         }
         self.sizes[i] += self.sizes[j];
@@ -87,7 +88,7 @@ impl MeanClusters {
     }
 }
 
-/// Returns the dot product, always added in the same order.
+/// Returns the dot product. The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;

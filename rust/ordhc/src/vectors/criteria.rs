@@ -1,7 +1,7 @@
-//! Similarities of clusters with known means, and their upper bounds for means in a box.
+//! Similarities of clusters with known means, and upper bounds of similarities for means in a box.
 //!
 //! A bound is computed with the same operations in the same order as the similarity, from coordinates that are at least
-//! as near. Rounding keeps the order of numbers, so no similarity is above its bound.
+//! as near. Rounding is monotone, so no similarity is above its bound.
 
 use super::closeness::{Closeness, SquaredEuclidean};
 use super::clusters::dot;
@@ -11,10 +11,10 @@ use crate::agglomerate::Tolerance;
 
 /// The largest number of coordinates of a box.
 pub(super) const MOST: usize = 12;
-/// The relative error of a product of two means due to rounding of the means.
+/// A bound of the relative error of a product of two means, due to rounding of the means.
 const SLACK: f64 = 1e-14;
 
-/// The data by which a cluster is compared.
+/// The data of a cluster from which similarities are computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cluster<'a> {
     /// The mean, or the row from which [`Criterion::mean`] computes the mean.
@@ -27,7 +27,7 @@ pub(super) struct Cluster<'a> {
 pub(super) struct About {
     /// The number of leaves, or 0 for a removed cluster.
     pub(super) size: f64,
-    /// The mean squared distance of a vector to the mean.
+    /// The mean squared distance of the cluster's vectors to their mean.
     pub(super) spread: f64,
 }
 
@@ -39,8 +39,8 @@ impl About {
         self.size == 0.0
     }
 
-    /// Returns the properties of the merge of two clusters whose means have this squared distance, and the weight of
-    /// the second cluster.
+    /// Returns the properties of the merged cluster, and the weight of the second cluster in its mean. `squared` is the
+    /// squared distance of the two means.
     pub(super) fn together(self, other: Self, squared: f64) -> (Self, f64) {
         let size = self.size + other.size;
         let share = other.size / size;
@@ -50,28 +50,30 @@ impl About {
     }
 }
 
-/// A similarity of clusters that a merge never increases.
+/// A similarity of clusters. A merge never makes the merged cluster more similar to a third cluster than both parts.
 pub(super) trait Criterion: Copy {
     /// Returns the tolerance within which two similarities count as equal.
     fn tolerance(self) -> Tolerance;
 
     fn similarity(self, a: Cluster<'_>, b: Cluster<'_>) -> f64;
 
-    /// Returns the value of which nodes store the minimum over their clusters.
+    /// Returns the rank of a cluster, for [`Criterion::bound`]. Nodes of a tree store the smallest rank of their
+    /// clusters.
     fn rank(self, about: About) -> f64;
 
-    /// Returns an upper bound of the similarity with every cluster whose rank is at least `least` and whose mean is
-    /// within bounds.
+    /// Returns an upper bound of the similarity of `a` with every cluster whose rank is at least `least`, and whose
+    /// mean is between `low` and `high`.
     fn bound(self, a: Cluster<'_>, low: &[f64], high: &[f64], least: f64) -> f64;
 
-    /// Returns a coordinate of the mean.
+    /// Returns a coordinate of the mean, given the coordinate of the row.
     fn mean(self, x: f64, _size: f64) -> f64 {
         x
     }
 
-    /// Returns a coordinate of the merge of two clusters, of which the second has the weight `share`.
+    /// Returns a coordinate of the merged cluster's row, given the coordinates of both parts, and the weight `share` of
+    /// the second part.
     fn together(self, x: f64, y: f64, share: f64) -> f64 {
-        // In this form, the mean of equal numbers is exactly that number.
+        // This formula gives exactly x if both numbers are x.
         x + (y - x) * share
     }
 }
@@ -83,7 +85,7 @@ pub(super) trait OfSquares: Copy + Sync {
     /// Returns the similarity. The result is symmetric in `a` and `b`.
     fn of_square(self, squared: f64, a: About, b: About) -> f64;
 
-    /// Returns the part of `about` that makes clusters less similar.
+    /// Returns the property on which the similarity depends. A larger property never makes clusters more similar.
     fn rank(self, about: About) -> f64;
 
     /// Returns the term of a cluster for rounded coordinates, see [`Limits`].
@@ -139,7 +141,7 @@ impl OfSquares for Variance {
         (1.0 / about.size) as f32
     }
 
-    /// The weight is 2 / (1 / a + 1 / b) for sizes a and b.
+    /// The similarity is -2 / (1 / a + 1 / b) times the squared distance, for sizes a and b.
     fn limits(self, floor: f64) -> Limits {
         Limits { factor: -0.5 * floor, constant: 0.0 }
     }
@@ -190,7 +192,7 @@ impl Criterion for MeanDot {
         if self.sums { product / (a.about.size * b.about.size) } else { product }
     }
 
-    /// The rank is 1 if a node has only leaves.
+    /// The smallest rank of a node is 1 if all its clusters are single leaves.
     fn rank(self, about: About) -> f64 {
         1.0 / about.size
     }
@@ -205,7 +207,8 @@ impl Criterion for MeanDot {
         if !self.sums {
             return product;
         }
-        // For leaves with integer coordinates, only the quotient is rounded, as in the similarity.
+        // Sums are used only for integer coordinates. For leaves, the product is then exact, and only the quotient is
+        // rounded, as in the similarity. For other clusters, the bound must cover the rounding of means.
         let added = || a.row.iter().zip(corner).fold(0.0, |sum, (x, y)| sum + (x * y).abs());
         (if least == 1.0 { product } else { product + added() * SLACK }) / a.about.size
     }

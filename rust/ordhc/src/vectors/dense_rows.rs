@@ -1,4 +1,4 @@
-//! Dense vectors, which have been checked.
+//! Dense vectors, checked to be finite.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ impl<'a> Coordinates<'a> {
 
     /// Returns the values in `range`, converted to double precision.
     fn range(self, range: Range<usize>) -> impl Iterator<Item = f64> + 'a {
-        // One of the two slices is empty, so that a single iterator type serves both precisions.
+        // One of the two slices is empty. So both precisions have the same iterator type.
         let (double, single): (&[f64], &[f32]) = match self {
             Self::F64(values) => (&values[range], &[]),
             Self::F32(values) => (&[], &values[range]),
@@ -94,7 +94,7 @@ impl<'a> Vectors<'a> {
         check_n_leaves(n)?;
         if n.checked_mul(p) != Some(values.len()) {
             return Err(Error::Argument(format!(
-                "{n} vectors of {p} coordinates have another number of values than {}",
+                "{n} vectors of {p} coordinates do not have {} values; the number of values must be {n} times {p}",
                 values.len()
             )));
         }
@@ -148,7 +148,7 @@ impl<'a> Vectors<'a> {
         self.largest
     }
 
-    /// Returns true if floats represent sums of vectors, and dot products of such sums, exactly.
+    /// Returns true if sums of vectors, and dot products of such sums, are computed without rounding.
     pub(super) fn sums_are_exact(&self) -> bool {
         let sums = self.largest * self.n as f64 / 2.0;
         self.whole && 2.0 * sums.max(sums * sums * self.p as f64) < (1u64 << 53) as f64

@@ -1,4 +1,4 @@
-//! The distances of all pairs of vectors.
+//! The distances or similarities of all pairs of vectors.
 
 use std::sync::Mutex;
 
@@ -11,13 +11,13 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// The number of rows that are compared with a tile while the tile is in a core's cache.
+/// The number of rows that are compared with a tile while the tile is in the cache.
 const ROWS: usize = 32;
 
-/// Writes the measure of all pairs of vectors in the condensed layout: (0, 1), (0, 2), ..., (1, 2), ...
+/// Writes the measure of all pairs of vectors to `out`, in the condensed layout: (0, 1), (0, 2), ..., (1, 2), ...
 ///
-/// Each value is a sum over the coordinates in order. So no digits cancel, and equal vectors have distance 0. The time
-/// is O(n^2 p). For hundreds of coordinates a matrix product is faster.
+/// Each value is a sum over the coordinates in order. So distances lose no digits by cancellation, and equal vectors
+/// have distance 0. The time is O(n^2 p). For hundreds of coordinates, a matrix product is faster.
 ///
 /// # Errors
 /// A length of `out` that differs from n (n - 1) / 2; values that overflow; not enough memory; [`Error::Interrupted`].
@@ -49,7 +49,7 @@ pub fn distances(vectors: &Vectors<'_>, measure: Measure, out: &mut [f64], monit
     });
     let Some(at) = parts.into_iter().flatten().next() else { return Ok(()) };
     let (i, j) = Triangle::new(n).pair(at);
-    let limit = "the vectors are too large: rescale";
+    let limit = "the vectors are too large: rescale them";
     Err(Error::BadValue { what: "the value", place: Position::Pair(i, j), value: out[at], limit })
 }
 
@@ -58,7 +58,7 @@ fn write<C: Closeness>(vectors: &Vectors<'_>, out: &mut [f64], monitor: &Monitor
     let unit = Unit::below_one(vectors.largest());
     let mut tiles = Tiles::new(n, vectors.n_coordinates())?;
     (0..n).for_each(|leaf| tiles.set(leaf, vectors.row(leaf).map(|x| unit.shrink(x))));
-    // The engine negates dissimilarities.
+    // `C::similarity` negates dissimilarities.
     let sign = if C::DISSIMILARITY { -1.0 } else { 1.0 };
     let factor = unit.grow(sign, C::DEGREE);
     let value = |sum: f64| match C::similarity(sum) {

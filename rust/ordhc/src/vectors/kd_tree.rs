@@ -1,7 +1,7 @@
-//! Points with few coordinates in a tree of boxes (Bentley 1975).
+//! A k-d tree: points with few coordinates in nested boxes (Bentley 1975).
 //!
-//! Distances to boxes are sums in the order of coordinates, like those of points. So rounding never makes a point
-//! nearer than its box.
+//! Distances to boxes are summed in the order of coordinates, as distances of points are. So rounding never makes a
+//! point nearer than its box.
 
 use std::ops::Range;
 
@@ -10,17 +10,18 @@ use super::closeness::Closeness;
 /// A k-d tree: points in nested boxes.
 pub(super) struct Tree {
     pub(super) p: usize,
-    /// For each position: the coordinates and the leaf.
+    /// For each position: the coordinates of the point.
     pub(super) points: Vec<f64>,
+    /// For each position: the leaf id of the point.
     pub(super) leaves: Vec<u32>,
     pub(super) nodes: Vec<Node>,
-    /// For each node: the smallest coordinates, then the largest.
+    /// For each node: the smallest value of each coordinate, then the largest values.
     pub(super) boxes: Vec<f64>,
 }
 
 pub(super) struct Node {
     pub(super) places: Range<u32>,
-    /// The second of two children. The first is the next node. 0 if there are no children.
+    /// The number of the second child, or 0 without children. The first child is the next node.
     pub(super) second: u32,
 }
 
@@ -37,7 +38,7 @@ impl Tree {
         tree
     }
 
-    /// Adds the node of some leaves, and the nodes below it.
+    /// Adds a node with these leaves, and the nodes below the node.
     fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32, most: usize) {
         let p = self.p;
         let (own, len) = (self.nodes.len(), leaves.len());
@@ -89,7 +90,7 @@ fn sum_across_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64
 }
 
 impl Tree {
-    /// Adds all leaves that have exactly this similarity with a point.
+    /// Adds to `out` all leaves whose similarity with a point is exactly `similarity`.
     pub(super) fn at_similarity<C: Closeness>(&self, point: &[f64], similarity: f64, out: &mut Vec<u32>) {
         entered!(vectors_ties_in_tree);
         let mut stack = vec![0u32];

@@ -1,10 +1,10 @@
-//! The heights of leaves.
+//! The heights of leaves in a tree of similarities.
 
 use crate::error::{Error, Position, Result, check_len};
 use crate::tree::Dendrogram;
 
-/// Returns the height of every leaf: the height of its merge, or `own`, the leaf's similarity with itself, if that is
-/// larger.
+/// Returns the height of every leaf: the height of the leaf's merge, or the leaf's similarity with itself (`own`) if
+/// this is larger.
 ///
 /// For dot products, `own` is the squared norm of the leaf's vector, scaled like the heights (J. Gray et al.,
 /// "Hierarchical clustering with dot products recovers hidden tree structure").

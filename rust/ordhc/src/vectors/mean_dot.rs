@@ -14,17 +14,17 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 ///
 /// The similarity of two clusters is the average dot product of their vectors, which is the dot product of their means
 /// (J. Gray et al., "Hierarchical clustering with dot products recovers hidden tree structure"). Heights are these
-/// averages times `scale`. Use 1 / p for an average over coordinates. Merges are ordered by height.
+/// averages times `scale`. A scale of 1 / p gives averages over the p coordinates. Merges are ordered by height.
 ///
-/// `initial` are the clusters to start from. They are merged first, the most similar pair within a cluster at a time.
-/// These merges come first, with heights at least that of the closest merge after them.
+/// `initial` are the clusters to start from. Within each initial cluster, the most similar pair merges first. All these
+/// merges come before the other merges, and their heights are at least the height of the closest other merge.
 ///
-/// The time is O(n^2 p); for few coordinates a k-d tree of means usually takes O(n log n). The memory is O(n p), for a
+/// The time is O(n^2 p). For few coordinates, a k-d tree of means usually takes O(n log n). The memory is O(n p), for a
 /// double-precision and a single-precision copy of the vectors.
 ///
-/// Among ties, the pair with the lexicographically smallest (smallest leaf, smallest leaf) merges first. Values are
-/// tied if they have the same [`Tolerance::key`]. They are rounded differently from a matrix of dot products, so ties
-/// can differ. For integers whose sums are exact, the tree equals that of
+/// Clusters are named by their smallest leaves. Among ties, the lexicographically smallest pair of names merges first.
+/// Values are tied if they have the same [`Tolerance::key`]. Values are rounded differently from a matrix of dot
+/// products, so ties can differ. For integers whose sums are exact, the tree equals the tree of
 /// [`Agglomeration`](crate::agglomerate::Agglomeration), including all ties.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ pub fn mean_dot_linkage(
     mean_dot_from(vectors, scale, initial, tree_pays_from(vectors.n_coordinates()), monitor)
 }
 
-/// Does the same as [`mean_dot_linkage`], with a tree of means from a given number of clusters on.
+/// Does the same as [`mean_dot_linkage`]. Uses a k-d tree of means for at least `tree_from` clusters.
 fn mean_dot_from(
     vectors: &Vectors<'_>,
     scale: f64,
@@ -108,17 +108,17 @@ fn mean_dot_from(
     Ok(tree)
 }
 
-/// The largest number of coordinates for which a tree of many means is faster.
+/// The largest number of coordinates for which a k-d tree of means can be faster.
 const FEW: usize = 10;
 
-/// Returns the number of means, for `p` coordinates, from which a tree is faster than computing all pairs.
+/// Returns the smallest number of means with `p` coordinates for which a tree is faster than comparing all pairs.
 fn tree_pays_from(p: usize) -> usize {
     const ALWAYS: usize = 4;
     if p <= ALWAYS { TREE_FROM } else { 10_000 << (p - ALWAYS).min(16) }
 }
 
-/// Merges until one cluster is left, with a k-d tree of means. Returns the merges, parts before wholes, and the last
-/// cluster.
+/// Merges until one cluster is left, with a k-d tree of means. Returns the last cluster, and the merges, such that each
+/// cluster is made before it is merged.
 fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_dot_tree);
     let (k, p) = (clusters.len(), clusters.n_coordinates());
@@ -134,7 +134,7 @@ fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Resu
     Ok((merges, last))
 }
 
-/// A power of two by which all coordinates become less than 1, so that no computation overflows.
+/// A power of two. Coordinates divided by this number are less than 1, so that no computation overflows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     exponent: i32,
@@ -150,7 +150,7 @@ impl Unit {
         times_power(x, -self.exponent)
     }
 
-    /// Scales back a sum of products of `degree` coordinates.
+    /// Undoes the scaling for a sum of products of `degree` coordinates.
     pub(super) fn grow(self, x: f64, degree: i32) -> f64 {
         times_power(x, degree * self.exponent)
     }

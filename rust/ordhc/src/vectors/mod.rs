@@ -14,19 +14,21 @@
 //! * [`mean_dot_linkage`]: average linkage of dot products, without a matrix of pairs;
 //! * [`mean_square_linkage`]: average linkage of squared Euclidean distances, without a matrix;
 //! * [`single_linkage`]: single linkage of distances or dot products, and [`ward_linkage`], without a matrix;
-//! * [`graph_linkage`]: linkages along a graph of nearest neighbours, for a million vectors;
+//! * [`graph_linkage`]: linkages along a graph of nearest neighbours, for up to millions of vectors;
 //! * [`distances`]: the distances of all pairs of vectors;
 //! * [`sparse_gram`]: the dot products of all pairs of sparse rows;
 //! * [`leaf_heights`]: the heights of the leaves.
 //!
-//! The average dot product of two clusters is the dot product of their means, so no matrix is needed. Reciprocal pairs
-//! merge in rounds. Bounds in single precision, for sixteen clusters at a time, leave few candidate pairs. The values
-//! of these pairs are computed in double precision, so nearest clusters, ties and trees do not depend on how the search
-//! is divided. A round searches the nearest clusters of new clusters, and of those that are the nearest of others. If
-//! this would take many queries, a single chain continues, which limits the time to O(n^2 p) for p coordinates. Points
-//! with few coordinates are stored in a k-d tree.
+//! The average dot product of two clusters is the dot product of their means, so no matrix is needed (J. Gray et al.,
+//! "Hierarchical clustering with dot products recovers hidden tree structure"). Points with few coordinates are stored
+//! in a k-d tree of means. With more coordinates, average linkage of dot products works as follows:
 //!
-//! Source: J. Gray et al., "Hierarchical clustering with dot products recovers hidden tree structure".
+//! * Reciprocal pairs of clusters merge in rounds. Each round searches for the nearest clusters of new clusters, and of
+//!   clusters that are the nearest of others.
+//! * Bounds in single precision, for sixteen clusters at a time, exclude most pairs. The values of the other pairs are
+//!   computed in double precision. So nearest clusters, ties and trees do not depend on how the search is divided.
+//! * After too many queries, a single nearest-neighbour chain continues. This limits the time to O(n^2 p) for p
+//!   coordinates.
 
 mod boruvka;
 mod bounds;
@@ -74,7 +76,7 @@ fn check_scale(scale: f64) -> Result<()> {
 fn with_heights(tree: Dendrogram, is_dissimilarity: bool, height: impl Fn(f64) -> f64) -> Result<Dendrogram> {
     match tree.heights().iter().map(|&x| height(x)).enumerate().find(|(_, height)| !height.is_finite()) {
         Some((merge, value)) => {
-            let (place, limit) = (Position::Merge(merge), "the vectors are too large: rescale");
+            let (place, limit) = (Position::Merge(merge), "the vectors are too large: rescale them");
             Err(Error::BadValue { what: "the height", place, value, limit })
         }
         None => Ok(tree.map_heights(is_dissimilarity, height)),

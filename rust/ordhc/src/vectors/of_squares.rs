@@ -1,4 +1,4 @@
-//! Linkages that are functions of squared distances of means: Ward's, and average linkage of squared distances.
+//! Linkages that depend on squared distances of means: Ward's linkage, and average linkage of squared distances.
 
 use super::centroid_tiles::CentroidTiles;
 use super::centroid_tree::{CentroidTree, TREE_FROM};
@@ -11,16 +11,16 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
 
-/// The largest number of coordinates for which a tree of means is faster.
+/// The largest number of coordinates for which a k-d tree of means is faster.
 const FEW: usize = 8;
 
 /// Returns Ward's linkage of Euclidean distances, without a matrix of pairs.
 ///
 /// Clusters of sizes a and b whose centroids have distance d merge at the height sqrt(2 a b / (a + b)) d, as in
-/// [`Rule::Ward`](crate::linkage::Rule::Ward) and SciPy. A nearest-neighbour chain takes O(n^2 p) time; for few
-/// coordinates a k-d tree of centroids usually takes O(n log n). The memory is O(n p), for copies of the vectors in
-/// double and single precision. Among ties, up to rounding, the pair with the lexicographically smallest (smallest
-/// leaf, smallest leaf) merges first.
+/// [`Rule::Ward`](crate::linkage::Rule::Ward) and SciPy. A nearest-neighbour chain takes O(n^2 p) time. For few
+/// coordinates, a k-d tree of centroids usually takes O(n log n). The memory is O(n p), for copies of the vectors in
+/// double and single precision. Clusters are named by their smallest leaves. Among ties, up to rounding, the
+/// lexicographically smallest pair of names merges first.
 ///
 /// # Errors
 /// Heights that overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -45,9 +45,9 @@ pub fn ward_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> Result<
 /// centroids, plus the mean squared distance of each cluster's vectors to its centroid. The mean of unsquared distances
 /// is not a function of the centroids, so it needs [`Agglomeration`](crate::agglomerate::Agglomeration) of a matrix.
 ///
-/// A nearest-neighbour chain takes O(n^2 p) time; for few coordinates a k-d tree of centroids usually takes O(n log n).
-/// The memory is O(n p), for copies of the vectors in double and single precision. Among ties, up to rounding, the pair
-/// with the lexicographically smallest (smallest leaf, smallest leaf) merges first.
+/// A nearest-neighbour chain takes O(n^2 p) time. For few coordinates, a k-d tree of centroids usually takes O(n log
+/// n). The memory is O(n p), for copies of the vectors in double and single precision. Clusters are named by their
+/// smallest leaves. Among ties, up to rounding, the lexicographically smallest pair of names merges first.
 ///
 /// # Errors
 /// Heights that overflow; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -66,8 +66,8 @@ pub fn mean_square_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> 
     linkage(vectors, MeanSquare, TREE_FROM, |unit, x| unit.grow(-x, 2), monitor)
 }
 
-/// Returns the tree of a criterion, with a tree of means from a given number of vectors on. The last function computes
-/// a merge's height from its value in the unit of the coordinates.
+/// Returns the dendrogram of a criterion. Uses a k-d tree of means for at least `tree_from` vectors. `height` computes
+/// the height of a merge from the criterion's value for scaled coordinates.
 fn linkage<C: OfSquares>(
     vectors: &Vectors<'_>,
     criterion: impl FnOnce(Tolerance) -> C,

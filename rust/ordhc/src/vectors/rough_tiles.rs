@@ -1,13 +1,14 @@
-//! Centroids in single precision, sixteen at a time. This precision is enough to exclude most clusters, which are too
+//! Centroids in single precision, compared sixteen at a time. Single precision suffices to exclude most clusters as too
 //! far.
 
 use super::tiles::LANES;
 use crate::error::Result;
 use crate::memory::Buffer;
 
-/// The number of coordinates between two checks whether all clusters are already too far.
+/// After each block of this number of coordinates, the search checks whether all clusters of a tile are already too
+/// far.
 const BLOCK: usize = 16;
-/// The error from rounding two coordinates below 1 and their difference.
+/// A bound of the error from rounding two coordinates below 1 and their difference.
 const ROUNDING: f64 = 1.0 / (1u64 << 22) as f64;
 /// The square of a sum a + b is at most (1 + SPREAD) a^2 + (1 + 1 / SPREAD) b^2.
 const SPREAD: f64 = 1.0 / 512.0;
@@ -16,18 +17,19 @@ const SPREAD: f64 = 1.0 / 512.0;
 pub(super) struct RoughTiles {
     p: usize,
     values: Buffer<f32>,
-    /// The terms of clusters in [`Limits`]. Removed clusters, and those after the last, have minus infinity.
+    /// The term of each cluster, see [`Limits`]. The term is minus infinity for removed clusters, and for unused
+    /// positions at the end of the last tile.
     terms: Vec<f32>,
 }
 
-/// The data by which a cluster is compared.
+/// The data of a cluster whose nearest cluster is searched.
 pub(super) struct Query {
     point: Vec<f32>,
     term: f32,
 }
 
-/// A limit of the squared distance of two means: `factor` times the sum of the clusters' terms, plus `constant`. Terms
-/// are all positive or all negative. None is larger than the constant, unless the constant is zero.
+/// A limit of the squared distance of two means: `factor` times the sum of the two clusters' terms, plus `constant`.
+/// All terms have the same sign. No term is larger than the constant, unless the constant is zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) factor: f64,
@@ -71,14 +73,15 @@ impl RoughTiles {
         Query { point: (0..self.p).map(|k| self.values[first + k * LANES]).collect(), term: self.terms[at] }
     }
 
-    /// Returns true if the squared distances of all means of a tile are certainly beyond the limits.
+    /// Returns true if the squared distances of the query to all means of a tile certainly exceed the limits. May
+    /// return false even if they do, because of rounding.
     #[inline(always)]
     pub(super) fn all_beyond(&self, tile: usize, query: &Query, limits: Limits) -> bool {
         let p = self.p as f64;
         let sums_rounded = 1.0 + (p + 16.0) * f64::from(f32::EPSILON);
         let factor = (limits.factor * (1.0 + SPREAD) * sums_rounded) as f32;
         let least = ROUNDING * ROUNDING * p * (1.0 + 1.0 / SPREAD) * sums_rounded;
-        // Terms smaller than the constant are rounded too.
+        // The rounding of terms is relative to the constant, because no term is larger.
         let rounded = 1.0 + 8.0 * f64::from(f32::EPSILON);
         let constant = (limits.constant * (1.0 + SPREAD) * sums_rounded * rounded + least) as f32;
         let terms = &self.terms.as_chunks::<LANES>().0[tile];

@@ -1,7 +1,7 @@
 //! Merges reciprocal nearest pairs in rounds.
 //!
-//! Average linkage is reducible: a merge never brings the cluster nearer to another cluster than both parts were. So a
-//! cluster's nearest neighbour stays the same until that neighbour is merged, and reciprocal pairs can merge in any
+//! Average linkage is reducible: a merged cluster is never nearer to another cluster than both of its parts were. So a
+//! cluster's nearest neighbour stays the same until this neighbour is merged, and reciprocal pairs can merge in any
 //! order.
 
 use super::bounds::Tiles;
@@ -11,13 +11,15 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
-/// Returns the number of monitor steps for merging `k` clusters: finding the first nearest neighbours, and merging.
+/// Returns the number of progress steps for merging `k` clusters: steps for the first search of nearest neighbours, and
+/// steps for merging.
 pub(super) fn work(k: usize) -> u64 {
     let k = k as u64;
     if k > 1 { k * k + k * k / 2 } else { 0 }
 }
 
-/// Merges until one cluster is left. Returns the merges, parts before wholes, and the last cluster.
+/// Merges until one cluster is left. Returns the last cluster, and the merges, such that each cluster is made before it
+/// is merged.
 pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_rounds);
     if clusters.len() < 2 {
@@ -31,10 +33,11 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
     Ok((rounds.merges, rounds.clusters))
 }
 
-/// After this number of queries per cluster, a single chain continues, which needs at most three more.
+/// After this number of queries per cluster, a single chain continues. The chain needs at most three more queries per
+/// cluster.
 const PATIENCE: usize = 8;
-/// A round searches for one in this number of candidate clusters, those with the largest values. Then fewer clusters
-/// must be searched again. But a round has at least SMALL clusters.
+/// A round searches only for one in this number of candidates: those with the largest bounds. Then fewer clusters must
+/// be searched for again. But a round searches for at least `SMALL` candidates, if there are enough.
 const SHARE: usize = 8;
 const SMALL: usize = 64;
 
@@ -44,17 +47,19 @@ struct Rounds<'m> {
     alive: Vec<bool>,
     n_alive: usize,
     nearest: Vec<Nearest>,
-    /// The number of queries so far, and the number after which a single chain continues.
+    /// The number of queries so far.
     n_queries: usize,
+    /// The number of queries after which a single chain continues.
     patience: usize,
     merges: Vec<RawMerge>,
     monitor: &'m Monitor,
 }
 
-/// The nearest neighbour of a cluster, as far as it is known.
+/// The nearest neighbour of a cluster, or a bound if it is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Nearest {
-    /// Unknown, with an upper bound of the value. A new cluster is not in a chain yet.
+    /// The neighbour is unknown. `most` is an upper bound of its value. `new` is true if the cluster was not searched
+    /// for since it was made.
     Unknown {
         most: f64,
         new: bool,
@@ -65,7 +70,8 @@ enum Nearest {
 impl<'m> Rounds<'m> {
     fn new(clusters: MeanClusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
         let k = clusters.len();
-        // A bound by Cauchy-Schwarz. Equal vectors reach the bound, so their search ends early.
+        // By the Cauchy-Schwarz inequality, no dot product exceeds the largest squared norm. Equal vectors can reach
+        // this bound, so their search ends early.
         let most = (0..k).map(|at| clusters.value(at, at)).fold(0.0, f64::max);
         let zero = |at: usize| clusters.row(at).iter().all(|&x| x == 0.0);
         let unknown = |at| Nearest::Unknown { most: if zero(at) { 0.0 } else { most }, new: true };
@@ -154,7 +160,7 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Drops removed clusters when they are a third of all.
+    /// Packs the arrays if more than a third of the positions belong to removed clusters.
     fn pack(&mut self) -> Result<()> {
         let k = self.alive.len();
         if 3 * self.n_alive >= 2 * k {
@@ -175,20 +181,21 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Returns the clusters to search for next: new clusters, and those that are the nearest of others.
+    /// Returns the clusters whose nearest neighbours are searched next: new clusters, and clusters that are the nearest
+    /// neighbour of others.
     ///
-    /// Each merge can add many of the latter, so their number is limited.
+    /// Each merge can make many such clusters, so the number for one round is limited.
     fn wanted(&self) -> Vec<usize> {
         if self.n_queries >= self.patience {
             return self.end_of_chain();
         }
-        let mut somebodys = vec![false; self.alive.len()];
-        (0..somebodys.len()).filter_map(|at| self.known(at)).for_each(|at| somebodys[at] = true);
+        let mut is_nearest = vec![false; self.alive.len()];
+        (0..is_nearest.len()).filter_map(|at| self.known(at)).for_each(|at| is_nearest[at] = true);
         let wanted = |at: usize| match self.nearest[at] {
-            Nearest::Unknown { new, most } if self.alive[at] && (new || somebodys[at]) => Some((most, at)),
+            Nearest::Unknown { new, most } if self.alive[at] && (new || is_nearest[at]) => Some((most, at)),
             _ => None,
         };
-        let mut wanted: Vec<(f64, usize)> = (0..somebodys.len()).filter_map(wanted).collect();
+        let mut wanted: Vec<(f64, usize)> = (0..is_nearest.len()).filter_map(wanted).collect();
         let room = (wanted.len() / SHARE).max(SMALL);
         if wanted.len() > room {
             wanted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -197,7 +204,8 @@ impl<'m> Rounds<'m> {
         if wanted.is_empty() { self.end_of_chain() } else { wanted.into_iter().map(|(_, at)| at).collect() }
     }
 
-    /// Follows the chain from the first cluster. Returns the clusters at its end whose nearest neighbours are unknown.
+    /// Follows the chain of nearest neighbours from the first cluster. Returns the cluster at its end, whose nearest
+    /// neighbour is unknown.
     fn end_of_chain(&self) -> Vec<usize> {
         entered!(vectors_chain);
         let mut at = 0;
@@ -207,13 +215,13 @@ impl<'m> Rounds<'m> {
                 None => return vec![at],
             }
         }
-        // Rounding of older values can cause a circle of almost equal values. Search for all of its clusters again.
-        let mut circle = vec![at];
-        while let Some(next) = self.known(circle[circle.len() - 1]).filter(|&next| next != at) {
-            circle.push(next);
+        // Rounding can cause a cycle of clusters with almost equal values. Search again for all clusters of the cycle.
+        let mut cycle = vec![at];
+        while let Some(next) = self.known(cycle[cycle.len() - 1]).filter(|&next| next != at) {
+            cycle.push(next);
         }
-        circle.sort_unstable();
-        circle
+        cycle.sort_unstable();
+        cycle
     }
 }
 

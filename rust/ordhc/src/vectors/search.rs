@@ -1,5 +1,5 @@
-//! Finds the nearest clusters of some clusters: single-precision bounds first, then exact values of the remaining
-//! candidates.
+//! Searches for the nearest clusters of some clusters. Single-precision bounds exclude most candidates. The values of
+//! the others are computed in double precision.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The nearest cluster of a query. Among equally near clusters, the first.
+/// The nearest cluster of a query. Among equally near clusters, this is the first cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) cluster: u32,
     pub(super) value: f64,
 }
 
-const NOBODY: Near = Near { cluster: u32::MAX, value: f64::NEG_INFINITY };
+const NO_CLUSTER: Near = Near { cluster: u32::MAX, value: f64::NEG_INFINITY };
 
 impl Near {
     fn offer(&mut self, other: Near, tolerance: Tolerance) -> bool {
@@ -30,24 +30,24 @@ impl Near {
     }
 }
 
-/// The size in bytes of tiles that stay in a core's cache while queries are compared with them.
+/// The number of bytes of tiles that are compared with all queries at a time, so that these tiles stay in the cache.
 const CACHED: usize = 256 << 10;
 /// The smallest number of products per thread.
 const GRAIN: usize = 1 << 21;
-/// The number of groups of queries between two calls of the monitor.
+/// The number of groups of queries between two reports to the monitor.
 const GROUPS: usize = 64;
 
-/// A cluster whose nearest neighbour is wanted, and an upper bound of the value, up to rounding.
+/// A cluster whose nearest neighbour is searched. `most` is an upper bound of the neighbour's value, up to rounding.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Query {
     pub(super) cluster: usize,
     pub(super) most: f64,
 }
 
-/// Returns the nearest cluster of each of `queries`: the first one that reaches the upper bound, or the one with the
-/// largest value.
+/// Returns the nearest cluster of each query: the first cluster that reaches the query's upper bound, or else the
+/// cluster with the largest value.
 ///
-/// If `count` is true, pairs count as steps on the monitor.
+/// If `count` is true, the monitor advances by one step for each pair.
 pub(super) fn nearest(
     clusters: &MeanClusters,
     tiles: &Tiles,
@@ -86,9 +86,9 @@ impl<'a> Lookup<'a> {
         Self { clusters, tiles, queries, packed, count, monitor }
     }
 
-    /// Returns the nearest clusters in all tiles, with a thread for each part.
+    /// Returns the nearest clusters in all tiles. Each part of the tiles has its own thread.
     fn run_parts(&self, parts: Vec<Range<usize>>) -> Result<Vec<Near>> {
-        let mut found = vec![NOBODY; self.queries.len()];
+        let mut found = vec![NO_CLUSTER; self.queries.len()];
         for part in parallel::map(parts, |part| self.run(part)) {
             for (near, other) in found.iter_mut().zip(part?) {
                 near.offer(other, self.clusters.tolerance());
@@ -97,10 +97,10 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// Returns the nearest clusters in some tiles.
+    /// Returns the nearest clusters in a range of tiles.
     fn run(&self, range: Range<usize>) -> Result<Vec<Near>> {
         let n_groups = self.queries.len().div_ceil(QUERIES);
-        let mut found = vec![NOBODY; self.queries.len()];
+        let mut found = vec![NO_CLUSTER; self.queries.len()];
         let mut least = vec![[f32::NEG_INFINITY; QUERIES]; n_groups];
         if !self.queries.len().is_multiple_of(QUERIES) {
             least[n_groups - 1][self.queries.len() % QUERIES..].fill(DONE);
@@ -120,7 +120,8 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// Compares one group of queries with some tiles.
+    /// Compares one group of queries with a range of tiles. Updates `found`, and `least`, the bound that a cluster must
+    /// reach.
     fn scan(&self, group: usize, tiles: Range<usize>, found: &mut [Near], least: &mut [f32; QUERIES]) {
         let len = self.tiles.height() * QUERIES;
         let packed = &self.packed[group * len..(group + 1) * len];
@@ -133,7 +134,7 @@ impl<'a> Lookup<'a> {
                 let hit = bounds[query].iter().fold(false, |hit, &bound| hit | (bound >= least[query]));
                 if hit && query < found.len() {
                     let asked = self.queries[group * QUERIES + query];
-                    self.look(asked, tile, &bounds[query], &mut found[query], &mut least[query]);
+                    self.compare(asked, tile, &bounds[query], &mut found[query], &mut least[query]);
                     if least.iter().all(|&least| least == DONE) {
                         return;
                     }
@@ -142,9 +143,9 @@ impl<'a> Lookup<'a> {
         });
     }
 
-    /// Computes the exact values of a query with the clusters of a tile that may be nearest.
+    /// Computes the double-precision values of a query with those clusters of a tile that may be the nearest.
     #[inline(never)]
-    fn look(&self, query: Query, tile: usize, bounds: &[f32; LANES], near: &mut Near, least: &mut f32) {
+    fn compare(&self, query: Query, tile: usize, bounds: &[f32; LANES], near: &mut Near, least: &mut f32) {
         for (lane, &bound) in bounds.iter().enumerate() {
             let at = tile * LANES + lane;
             if bound >= *least && bound > f32::NEG_INFINITY && at != query.cluster {
@@ -159,7 +160,7 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// A value above any bound.
+/// The `least` of a query that needs no further search. No bound reaches this value.
 const DONE: f32 = f32::INFINITY;
 
 fn rounded_down(x: f64) -> f32 {
@@ -182,7 +183,7 @@ mod tests {
         let left = || (1..k).step_by(2);
         let queries: Vec<Query> = left().map(|cluster| Query { cluster, most: most(cluster) }).collect();
         let key = |x| Tolerance::GRID.key(x);
-        let mut expected = vec![NOBODY; queries.len()];
+        let mut expected = vec![NO_CLUSTER; queries.len()];
         for (query, near) in queries.iter().zip(&mut expected) {
             for at in left().filter(|&at| at != query.cluster) {
                 let value = clusters.value(query.cluster, at).min(query.most);

@@ -1,5 +1,5 @@
-//! Single linkage of vectors, by a spanning tree. Points with few coordinates use a k-d tree. Otherwise the tree grows,
-//! and every pair is computed once (Prim 1957).
+//! Single linkage of vectors, by a spanning tree. For distances with few coordinates, the spanning tree is built with a
+//! k-d tree. Otherwise it grows leaf by leaf, and every pair is computed once (Prim 1957).
 
 use std::ops::Range;
 use std::sync::{Barrier, Mutex};
@@ -20,8 +20,8 @@ use crate::tree::{Dendrogram, RawMerge};
 /// Returns the single linkage of vectors, without a matrix of pairs.
 ///
 /// Heights are values of the [`Measure`], times `scale`. The time is O(n^2 p), and about O(n log n) for distances with
-/// few coordinates. The memory is O(n p), for a double-precision copy of the vectors. Among ties, the pair with the
-/// lexicographically smallest (smallest leaf, smallest leaf) merges first.
+/// few coordinates. The memory is O(n p), for a double-precision copy of the vectors. Clusters are named by their
+/// smallest leaves. Among ties, the lexicographically smallest pair of names merges first.
 ///
 /// # Errors
 /// A `scale` that isn't positive and finite; heights that overflow; not enough memory; [`Error::Interrupted`].
@@ -58,13 +58,13 @@ pub fn single_linkage(
     with_heights(tree, measure.is_dissimilarity(), height)
 }
 
-/// In the tree that is searched for ties, nodes with at most this number of points are not split.
+/// In the k-d tree that is searched for ties, nodes with at most this number of points are not split.
 const TIED_LEAF: usize = 8;
-/// The number of points from which a k-d tree is faster.
+/// The smallest number of points for which a k-d tree is faster.
 const TREE_FROM: usize = 32;
 /// The smallest number of coordinates per thread and step.
 const GRAIN: usize = 1 << 18;
-/// The leaves outside of the tree are packed when one in this number has joined the tree.
+/// A thread's leaves outside of the spanning tree are packed when one in this number has joined the tree.
 const PACK: usize = 4;
 
 struct Grown<'a> {
@@ -95,8 +95,8 @@ impl Grown<'_> {
         merges_along(n, edges, &similarity, Some(Space { same: &same, finder: &finder }), self.monitor)
     }
 
-    /// Returns the edges of a maximum spanning tree. Every thread has some of the leaves. All threads know which leaf
-    /// joins the tree.
+    /// Returns the edges of a maximum spanning tree of similarities. Each thread has a part of the leaves. In each
+    /// step, all threads learn which leaf joins the tree.
     fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
         match self.edges_of_parts::<C>(self.parts)? {
             Some(edges) => Ok(edges),
@@ -104,14 +104,15 @@ impl Grown<'_> {
         }
     }
 
-    /// Does the same with the given number of threads. Returns `None` if the system does not provide these threads.
+    /// Does the same as [`Self::edges`] with `parts` threads. Returns `None` if the system does not provide these
+    /// threads.
     fn edges_of_parts<C: Closeness>(&self, parts: usize) -> Result<Option<Vec<RawMerge>>> {
         entered!(vectors_prim);
         let n = self.vectors.n_leaves();
         let own: Result<Vec<_>> = (0..parts).map(|p| Apart::new(self, n * p / parts..n * (p + 1) / parts)).collect();
         let barrier = Barrier::new(parts);
-        // The results of the threads in a step. There are two copies, because some threads still read those of the step
-        // before.
+        // The results of the threads in a step. There are two copies, because some threads may still read the results
+        // of the step before.
         let found = [0, 1].map(|_| (0..parts).map(|_| Mutex::new(Edge::NONE)).collect::<Vec<_>>());
         let locked = |slot| Mutex::lock(slot).unwrap_or_else(std::sync::PoisonError::into_inner);
         let edges = parallel::together(own?.into_iter().enumerate().collect(), |(p, mut own)| {
@@ -121,7 +122,7 @@ impl Grown<'_> {
                 own.join(last);
                 let query: Vec<f64> = self.row(last).collect();
                 let mut best = own.nearest::<C>(last, &query);
-                // Threads stop together, because all of them read the value that the first one writes.
+                // Threads stop together, because all of them read the value that the first thread writes.
                 if p == 0 && self.monitor.advance((n - step) as u64).is_err() {
                     best = Edge::STOP;
                 }
@@ -167,9 +168,10 @@ impl Edge {
 struct Apart {
     tiles: Tiles,
     leaves: Vec<u32>,
-    /// For each position: the largest similarity with the tree, and the leaf that has it. Leaves that have joined the
-    /// tree since the last packing have infinity, because no similarity is larger.
+    /// For each position: the largest similarity with a leaf of the tree. Infinite for leaves that have joined the tree
+    /// since the last packing, so that no similarity is larger.
     best: Vec<f64>,
+    /// For each position: the leaf of the tree with this similarity.
     with: Vec<u32>,
     gone: usize,
 }
@@ -184,14 +186,14 @@ impl Apart {
         Ok(apart)
     }
 
-    /// Fills the last tile with values that are never nearest.
+    /// Fills the rest of the last tile with positions that are never the nearest.
     fn pad(&mut self) {
         let len = self.leaves.len().next_multiple_of(LANES);
         self.best.resize(len, f64::INFINITY);
         self.with.resize(len, u32::MAX);
     }
 
-    /// Removes a leaf, if this thread has it.
+    /// Removes a leaf that joins the tree, if this thread has the leaf.
     fn join(&mut self, leaf: u32) {
         let Ok(at) = self.leaves.binary_search(&leaf) else { return };
         self.best[at] = f64::INFINITY;
@@ -207,8 +209,8 @@ impl Apart {
         }
     }
 
-    /// Compares all leaves with `last`, the leaf that joined the tree last, and returns the leaf that is nearest to the
-    /// tree.
+    /// Compares all leaves with `last`, the leaf that joined the tree last, whose vector is `query`. Returns the leaf
+    /// that is nearest to the tree.
     fn nearest<C: Closeness>(&mut self, last: u32, query: &[f64]) -> Edge {
         let mut nearest = Edge::NONE;
         let rows = self.best.as_chunks_mut::<LANES>().0.iter_mut().zip(self.with.as_chunks_mut::<LANES>().0);

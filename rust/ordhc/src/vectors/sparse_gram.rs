@@ -12,9 +12,9 @@ use crate::similarity::{Cell, Triangle, condensed_len};
 /// Writes the dot product of every pair of sparse rows into `out`, a condensed vector of `f64` or `f32`. Returns the
 /// dot product of each row with itself.
 ///
-/// Sums are computed in double precision, in the order of the values of the first row. The time is that of multiplying
-/// common columns and of writing the pairs. The memory besides `out` is linear in the number of values. The result does
-/// not depend on the number of threads.
+/// Sums are computed in double precision, in the order of the values of the first row. The time is proportional to the
+/// number of products of nonzero values in the same column, plus the number of pairs. The memory besides `out` is
+/// linear in the number of values. The result does not depend on the number of threads.
 ///
 /// # Errors
 /// A wrong length of `out`, or an integer type; a dot product that overflows, with its position; not enough memory;
@@ -65,7 +65,7 @@ fn overflow(i: usize, j: usize, value: f64) -> Error {
     Error::BadValue { what: "the dot product", place: Position::Pair(i, j), value, limit }
 }
 
-/// For each column: the rows that have it, in ascending order, with their values.
+/// For each column: the rows with a value in this column, in ascending order, and their values.
 struct Lists<V> {
     starts: Vec<usize>,
     entries: Vec<(u32, V)>,
@@ -104,7 +104,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         (0..n).map(cost).collect()
     }
 
-    /// Computes the pairs of some rows with later rows.
+    /// Writes the dot products of a range of rows with all later rows.
     fn multiply<I: Copy + Sync + Into<i64>, T: Cell>(
         &self,
         rows: &SparseRows<'_, I, V>,
@@ -122,7 +122,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         let mut sums = vec![0.0; n];
         for i in part {
             for (column, x) in rows.row(i) {
-                // This entry of the list is the row itself, so skip it.
+                // Skip this entry of the list: it is the row itself.
                 next[column] += 1;
                 let x: f64 = x.into();
                 for &(j, y) in &self.entries[next[column]..self.starts[column + 1]] {
@@ -134,12 +134,12 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
             let mut poison = 0.0;
             for (to, sum) in row.iter_mut().zip(&mut sums[i + 1..]) {
                 *to = T::from_weight(*sum).unwrap_or_default();
-                // The product with 0 is 0 for finite values, and NaN for others.
+                // A finite value times 0 is 0. Any other value times 0 is NaN, which stays in the sum.
                 poison += to.to_f64() * 0.0;
                 *sum = 0.0;
             }
             if poison != 0.0 {
-                let bad = row.iter().position(|x| !x.to_f64().is_finite()).expect("what isn't finite made it NaN");
+                let bad = row.iter().position(|x| !x.to_f64().is_finite()).expect("a value that isn't finite");
                 return Err(overflow(i, i + 1 + bad, row[bad].to_f64()));
             }
             monitor.advance(costs[i])?;
@@ -148,7 +148,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
     }
 }
 
-/// Returns ranges of about equal cost, one per thread.
+/// Splits the rows into ranges of about equal cost, one for each thread.
 fn even_parts(costs: &[u64]) -> Vec<Range<usize>> {
     let total: u64 = costs.iter().sum();
     let parts = parallel::ranges(total as usize, 1 << 18).len() as u64;

@@ -1,11 +1,12 @@
-//! Sparse vectors, which have been checked.
+//! Sparse vectors, checked to be valid and finite.
 
 use crate::error::{Error, Position, Result, check_len, check_n_leaves};
 
 /// One sparse vector per leaf: n rows of p finite numbers in compressed sparse rows (CSR).
 ///
-/// Row i has the values `values[indptr[i]..indptr[i + 1]]`, in the columns given by `indices`. Columns may be in any
-/// order, but not repeated. Indices may be `i32`, `i64` or `u32`, and values `f32` or `f64`.
+/// Row i has the values `values[indptr[i]..indptr[i + 1]]`, in the columns `indices[indptr[i]..indptr[i + 1]]`. The
+/// columns of a row may be in any order, but must not repeat. Indices may be `i32`, `i64` or `u32`, and values `f32` or
+/// `f64`.
 ///
 /// ```
 /// use ordhc::vectors::SparseRows;
@@ -60,7 +61,7 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
                     return Err(of_row(i, format!("column {column} (index {at}) is outside 0..={last}")));
                 };
                 if std::mem::replace(last, i) == i {
-                    return Err(of_row(i, format!("column {column} (index {at}) is there twice")));
+                    return Err(of_row(i, format!("column {column} (index {at}) occurs twice")));
                 }
                 let value: f64 = values[at].into();
                 if !value.is_finite() {
@@ -125,7 +126,7 @@ mod tests {
         assert!(message(&[0, 1, 3], &[0, 1], &one).contains("row pointer 2 is 3, not the 2 values"));
         assert!(message(&[0, 1, 2], &[0], &one).contains("1 column indices for 2 values"));
         assert!(message(&[0, 1, 2], &[0, -1], &one).contains("row 1: column -1 (index 1) is outside 0..=2"));
-        assert!(message(&[0, 0, 2], &[1, 1], &one).contains("row 1: column 1 (index 1) is there twice"));
+        assert!(message(&[0, 0, 2], &[1, 1], &one).contains("row 1: column 1 (index 1) occurs twice"));
         assert!(message(&[0, 1, 2], &[0, 2], &[1.0, f64::NAN]).contains("[1, 2] is NaN"));
         assert!(SparseRows::new(&[0i64], &[], &[0.0f32; 0], 0, 0).is_ok());
     }

@@ -4,10 +4,10 @@ use crate::error::Result;
 use crate::memory::Buffer;
 
 pub(super) const LANES: usize = 16;
-/// The number of coordinates between two checks whether all vectors are already too far.
+/// After each block of this number of coordinates, a sum can end early because all vectors are already too far.
 const BLOCK: usize = 16;
 
-/// Vectors with `p` coordinates in tiles of [`LANES`].
+/// Vectors with `p` coordinates in tiles of [`LANES`] vectors.
 pub(super) struct Tiles {
     p: usize,
     len: usize,
@@ -48,8 +48,9 @@ impl Tiles {
         self.values.truncate(self.len.next_multiple_of(LANES) * self.p);
     }
 
-    /// Returns the sums over coordinates of `add(sum, query, x)` for the vectors of a tile, always in the same order.
-    /// Returns `None` if `enough` is true after some coordinates.
+    /// Returns, for each vector of a tile, the sum over coordinates by `add(sum, q, x)`, where q and x are coordinates
+    /// of the query and the vector. The order of additions is fixed. Returns `None` if `enough` is true after a block
+    /// of coordinates.
     #[inline(always)]
     pub(super) fn sums(
         &self,

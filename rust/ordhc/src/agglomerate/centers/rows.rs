@@ -1,4 +1,5 @@
-//! Sums over the pairs between clusters, as square rows that apply merges when they are read.
+//! Sums over the pairs between clusters, as rows of a square. A row applies the merges of other clusters only when the
+//! row is read.
 
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
@@ -9,7 +10,8 @@ use crate::agglomerate::square::packed;
 use crate::agglomerate::store::Store;
 use crate::linkage::Rule;
 
-/// The center of a cluster: the mean of its points, or the middle between the centers of its two parts.
+/// How the center of a cluster is defined: as the mean of its points (centroid), or as the midpoint between the centers
+/// of its two parts (median).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::agglomerate) enum Means {
     Centroid,
@@ -17,7 +19,7 @@ pub(in crate::agglomerate) enum Means {
 }
 
 impl Means {
-    /// Returns the means on which a rule's similarities depend, or `None`.
+    /// Returns the centers on which a rule's similarities depend, or `None` for other rules.
     pub(in crate::agglomerate) fn of(rule: &Rule) -> Option<Self> {
         match rule {
             Rule::Centroid => Some(Self::Centroid),
@@ -32,22 +34,24 @@ pub(super) const NONE: u32 = u32::MAX;
 
 pub(super) struct Rows<'a> {
     values: Store<'a>,
-    /// The distance from one row to the next, in whole vectors. The last positions may be empty, like those of removed
-    /// clusters.
+    /// The number of values from the start of one row to the start of the next, a multiple of [`LANES`]. The last
+    /// positions of a row may be unused.
     pub(super) stride: usize,
-    /// For each position: the smallest leaf, and the number of leaves.
+    /// For each position: the smallest leaf of the cluster.
     pub(super) names: Vec<u32>,
+    /// For each position: the number of leaves of the cluster.
     pub(super) sizes: Vec<f64>,
     pub(super) n_alive: usize,
-    /// The factor of sums for each cluster of a pair.
+    /// For each cluster: the factor of its sums with other clusters.
     share: Vec<f64>,
-    /// For each cluster: the sum over pairs of its own members (centroid), and the value subtracted from similarities
-    /// with others, which is infinite for removed clusters.
+    /// For each cluster: the sum over pairs of its own leaves (for the centroid).
     pub(super) sums: Vec<f64>,
+    /// For each cluster: the value that is subtracted from its similarities. Infinite for removed clusters.
     pub(super) inner: Vec<f64>,
     means: Means,
-    /// The merges, and the number of them that each row has applied.
+    /// All merges since the last packing.
     log: Vec<(u32, u32)>,
+    /// For each row: the number of merges in `log` that the row has applied.
     seen: Vec<u32>,
 }
 
@@ -56,7 +60,7 @@ const PACK_FROM: usize = 64;
 /// The number of vectors of a row that are processed together.
 const BLOCK: usize = 64;
 
-/// Terms that keep the first lanes of a vector, up to the row's own position, from being the largest.
+/// Terms that set the first lanes of a vector to minus infinity, up to the row's own position.
 const AFTER: [[f64; LANES]; LANES] = {
     let mut all = [[0.0; LANES]; LANES];
     let mut at = 0;
@@ -70,7 +74,8 @@ const AFTER: [[f64; LANES]; LANES] = {
 };
 
 impl<'a> Rows<'a> {
-    /// Returns the rows. `values` are the similarities of `n` leaves, in rows a [`stride`] apart.
+    /// Returns the rows. `values` are the similarities of `n` leaves, in rows that start at multiples of the
+    /// [`stride`].
     pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
         let stride = stride(n);
         let mut inner = vec![0.0; stride];
@@ -156,7 +161,7 @@ impl<'a> Rows<'a> {
         self.stride > PACK_FROM && 2 * self.n_alive <= self.stride
     }
 
-    /// Drops the positions of removed clusters. Returns the positions that are kept.
+    /// Removes the positions of removed clusters. Returns the positions that are kept.
     pub(super) fn pack(&mut self) -> Vec<usize> {
         let (factor, old) = (self.factor(), self.stride);
         let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.inner[at] < f64::INFINITY).collect();
@@ -199,7 +204,7 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// Returns the similarities with the clusters of one vector.
+    /// Returns the similarities with the clusters of one vector of lanes.
     #[inline(always)]
     pub(super) fn similarities<S: Simd>(&self, simd: S, chunk: usize) -> f64x8<S> {
         let share = f64x8::load_array_ref(simd, &self.shares[chunk]) * self.share;
@@ -207,7 +212,7 @@ impl Row<'_> {
         f64x8::load_array_ref(simd, &self.sums[chunk]) * share - inner
     }
 
-    /// Returns the position after `i` with the largest similarity, this similarity, and the second largest one.
+    /// Returns the position after `i` with the largest similarity, this similarity, and the second largest similarity.
     #[inline(always)]
     pub(super) fn top_two<S: Simd>(&self, simd: S, i: usize) -> (usize, f64, f64) {
         let larger = |a: f64, b: f64| if b > a { b } else { a };
@@ -246,7 +251,7 @@ impl Row<'_> {
     }
 }
 
-/// Returns the largest value of whole vectors.
+/// Returns the largest value. The number of values is a multiple of [`LANES`].
 #[inline(always)]
 pub(super) fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
     let mut lanes = [f64x8::splat(simd, f64::NEG_INFINITY); 2];

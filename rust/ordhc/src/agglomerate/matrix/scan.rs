@@ -10,7 +10,7 @@ use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// The number of rows and columns that are compared together.
+/// The number of columns in a block. Blocks of both triangles are compared while they are in the cache.
 pub(in crate::agglomerate) const BLOCK: usize = 64;
 /// The relative difference up to which two triangles count as symmetric. Their mean is used.
 const ASYMMETRY: f64 = 1e-8;
@@ -18,17 +18,22 @@ const ASYMMETRY: f64 = 1e-8;
 /// The results of one pass over the values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts {
+    /// The largest absolute value.
     pub(crate) largest: f64,
     /// The smallest value.
     pub(crate) low: f64,
+    /// True if all values are integers below 2^50.
     pub(crate) whole: bool,
+    /// True if any value is positive.
     pub(crate) positive: bool,
+    /// True if any value is negative.
     pub(crate) negative: bool,
+    /// True if both triangles are equal.
     pub(in crate::agglomerate) symmetric: bool,
 }
 
 impl Facts {
-    /// Returns true if all numbers are equal and not negative.
+    /// Returns true if all values are equal and not negative.
     pub(in crate::agglomerate) fn all_equal(self) -> bool {
         self.low == self.largest
     }
@@ -42,7 +47,7 @@ pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts>
     let parts = parallel::ranges(values.len(), 1 << 19);
     let facts = parallel::map(parts, |part| {
         let mut seen = Seen::default();
-        // A few values are mostly enough to see that not all are integers.
+        // Check a few values first: if any is not an integer, the rest is not checked for integers.
         let (first, rest) = values[part.clone()].split_at(part.len().min(64));
         wide!(simd => {
             seen.add(simd, first);
@@ -96,12 +101,13 @@ fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 
-/// The number of rows that are compared with columns together.
+/// The number of rows in a block.
 const ROWS: usize = 4 * BLOCK;
 
-/// Compares some blocks of rows with the blocks of columns up to the diagonal.
+/// Checks the given blocks of rows below the diagonal, and compares them with the values above the diagonal. Returns
+/// what was seen, whether both triangles are equal, and the first pair with too large a difference.
 ///
-/// Values above the diagonal are only compared with those below, unless they differ.
+/// Values above the diagonal are checked only if they differ from the values below.
 fn scan_blocks<T: Number>(
     values: &[T],
     n: usize,
@@ -173,7 +179,7 @@ fn mirrored_block<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns
 
 const LANES: usize = 8;
 
-/// Adding and subtracting 1.5 * 2^52 rounds numbers below 2^51 to integers.
+/// Adding and then subtracting this number, 1.5 * 2^52, rounds numbers below 2^51 to integers.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// The minimum, maximum, finiteness and integrality of the values so far, in several lanes.
@@ -181,8 +187,9 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 struct Seen {
     low: [f64; LANES],
     high: [f64; LANES],
-    /// 0 for finite values, NaN for others.
+    /// 0 if all values are finite, and otherwise NaN.
     poison: [f64; LANES],
+    /// The sums of the distances to the nearest integer.
     fractions: [f64; LANES],
 }
 

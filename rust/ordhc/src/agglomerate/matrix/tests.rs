@@ -15,7 +15,7 @@ fn bad_matrices_are_explained() {
     assert!(message(&[0.0, nan, nan, 0.0], Layout::Square).starts_with("the value at [0, 1] is NaN"));
     assert!(message(&[0.0, 1.0, f64::INFINITY, 0.0], Layout::Square).contains("at [1, 0] is inf"));
     assert!(message(&[1.0, 2.0, 3.0, 4.0, nan, 6.0], Layout::Condensed).contains("position 4 (pair [1, 3])"));
-    assert!(message(&[0.0; 3], Layout::Square).contains("no square matrix"));
+    assert!(message(&[0.0; 3], Layout::Square).contains("not a square matrix"));
     assert!(message(&[0.0; 5], Layout::Condensed).contains("n(n-1)/2"));
     assert!(message(&[], Layout::Square).contains("n_leaves = 0"));
     assert!(message(&[1e308; 9], Layout::Square).contains("overflow"));

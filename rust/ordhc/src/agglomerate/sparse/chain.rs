@@ -1,5 +1,5 @@
-//! The nearest-neighbour chain on sparse links. A merge moves links one by one, from the cluster with fewer links to
-//! the other.
+//! The nearest-neighbour chain on sparse links, and lists of links for the chain. A merge moves the links of the
+//! cluster with fewer links one by one to the other cluster.
 
 use super::graph::{Graph, Near, Rules, SHARE, nearest};
 use super::links::{Entry, Link, Summary, sort_ascending};
@@ -12,40 +12,41 @@ mod hub;
 
 use hub::Hub;
 
-/// The number of links from which a cluster keeps them sorted.
+/// The smallest number of links for which a cluster has an index of its links, sorted by similarity.
 const HUB: usize = 256;
 
-/// Clusters and their links, which a chain merges. Clusters have the numbers of the initial graph. A merged cluster has
-/// the number of either part.
+/// Clusters and their links, in a form in which a chain can merge them. Clusters have the numbers of the initial graph.
+/// A merged cluster gets the number of one of its parts.
 pub(super) trait Linked {
-    /// Returns the number of clusters at the beginning.
+    /// Returns the number of clusters in the initial graph.
     fn n_clusters(&self) -> usize;
 
-    /// Returns the smallest leaf, or `None` if the cluster is part of another one.
+    /// Returns the smallest leaf of a cluster, or `None` if the cluster has been merged into another cluster.
     fn name(&self, cluster: usize) -> Option<u32>;
 
     /// Does the same as [`nearest`] for all links of a cluster.
     fn nearest(&mut self, cluster: usize) -> Option<Near>;
 
-    /// Merges two clusters, and returns the merged one.
+    /// Merges two clusters, and returns the number of the merged cluster.
     fn merge(&mut self, a: usize, b: usize) -> usize;
 
     /// Returns true if the chain should continue, and false if another method is faster.
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         true
     }
 }
 
-/// Merges as long as a cluster has a nearest one and the chain should continue. Returns true if no links are left.
+/// Merges as long as any cluster has a nearest cluster and the chain should continue. Returns true if no links are
+/// left.
 ///
-/// Among equally near clusters, an order of all pairs decides. So a chain cannot run in a circle, unless rounding makes
-/// a similarity depend on the direction. A circle ends where it closes.
+/// Ties are broken by an order of all pairs. So the chain has no cycles, unless rounding makes the similarity of two
+/// clusters depend on their order. In this case, the last two clusters merge when the chain returns to itself.
 pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<bool> {
     let mut stack: Vec<(usize, f64)> = Vec::new();
     let mut on_stack = vec![false; linked.n_clusters()];
     let mut start = 0;
     let mut next = 0;
-    while linked.goes_on() {
+    while linked.should_continue() {
         if stack.is_empty() {
             if start == on_stack.len() {
                 return Ok(true);
@@ -56,7 +57,8 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
         let (top, before) = stack[stack.len() - 1];
         let near = linked.name(top).and_then(|_| linked.nearest(top));
         let Some(near) = near else {
-            // Only the first cluster can have no link. Each of the others has a link to the one before.
+            // Only the first cluster of the chain can have no link. Every other cluster has a link to the cluster
+            // before.
             stack.drain(..).for_each(|(cluster, _)| on_stack[cluster] = false);
             next += 1;
             start = next;
@@ -86,7 +88,7 @@ pub(super) struct Lists<'m, K: Summary> {
     rows: Vec<Row<K>>,
     rules: Rules<'m>,
     hub_from: usize,
-    /// For each cluster: the last merge that visited it.
+    /// For each cluster: the number of the last merge that visited it.
     stamps: Vec<u32>,
     /// The number of merges.
     stamp: u32,
@@ -111,7 +113,7 @@ impl<'m, K: Summary> Lists<'m, K> {
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
         let clusters: Vec<Cluster> = graph.names.iter().zip(&graph.sizes).map(cluster).collect();
-        // Tests set the share to values for which all kinds of work are small.
+        // Tests set `share` to other values, so that few links reach every code path. They need small hubs, too.
         let hub_from = if rules.share == SHARE { HUB } else { 3 };
         let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hub_from);
         let rows = (0..graph.len()).map(row).collect();
@@ -119,7 +121,7 @@ impl<'m, K: Summary> Lists<'m, K> {
         Ok(Self { clusters, rows, rules, hub_from, stamps, stamp: 0 })
     }
 
-    /// Returns the links, ascending.
+    /// Returns the links, ordered by their two clusters.
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let most = self.rows.iter().map(|row| row.entries.len()).sum::<usize>().div_ceil(2);
         let mut links = memory::room("the links that are left", most)?;
@@ -134,7 +136,7 @@ impl<'m, K: Summary> Lists<'m, K> {
         Ok(links)
     }
 
-    /// Drops the links that only one of two clusters has.
+    /// Removes the links of `large` to clusters without an entry in `moved`.
     fn keep_common(&mut self, moved: &[Entry], large: usize, stamp: u32) {
         moved.iter().for_each(|entry| self.stamps[entry.cluster as usize] = stamp);
         let stamps = &self.stamps;

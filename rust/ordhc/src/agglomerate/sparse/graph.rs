@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// Clusters in the order of their names, which are their smallest leaves, with the links of each.
+/// Clusters and their links. A cluster is named by its smallest leaf, and clusters are in the order of their names.
 pub(super) struct Graph {
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
@@ -25,18 +25,18 @@ pub(super) struct Chunk {
     pub(super) entries: Vec<Entry>,
 }
 
-/// The nearest cluster, by number.
+/// The number of the nearest cluster, and its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) cluster: u32,
     pub(super) similarity: f64,
 }
 
-/// The number of links between two calls of the monitor.
+/// The number of links between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
 impl Graph {
-    /// Builds the graph. Links must be ascending, between clusters of these names.
+    /// Builds the graph. Links must be between clusters with these names, and ordered by their two clusters.
     pub(super) fn new(
         names: Vec<u32>,
         sizes: Vec<f64>,
@@ -89,12 +89,12 @@ impl Graph {
         &chunk.entries[start..chunk.ends[at]]
     }
 
-    /// Returns the number of entries, two for every link.
+    /// Returns the number of entries. Every link has two entries, one for each of its clusters.
     pub(super) fn n_entries(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.entries.len()).sum()
     }
 
-    /// Returns the links, ascending.
+    /// Returns the links, ordered by their two clusters.
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let of = |cluster: usize| {
             let later = self.row(cluster).iter().filter(move |entry| entry.cluster as usize > cluster);
@@ -112,8 +112,9 @@ impl Graph {
     }
 }
 
-/// Returns the most similar of some entries above `bar`. Among ties, the one with the larger share of known pairs is
-/// first, then the one with the smallest name. `about` returns the size and the name of a cluster.
+/// Returns the nearest cluster of a cluster of size `n_i` with these entries, or `None` if no similarity is above
+/// `rules.bar`. Ties are broken by the larger share of known pairs, then by the smaller name. `about` returns the size
+/// and the name of a cluster.
 pub(super) fn nearest<K: Summary>(
     entries: &[Entry],
     n_i: f64,
@@ -144,29 +145,29 @@ pub(super) fn nearest<K: Summary>(
 pub(super) const SHARE: usize = 128;
 /// The default of [`Rules::patience`].
 pub(super) const PATIENCE: usize = 32;
-/// The default of [`Rules::filled`]. A table then takes about as much memory as the links.
+/// The default of [`Rules::filled`]. A table then needs about the same memory as the links.
 pub(super) const FILLED: usize = 2;
 
-/// The conditions for merging, and the monitor.
+/// The conditions for merging and for choosing a method, and the monitor.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'m> {
     /// Only pairs that are more similar than this value merge.
     pub(super) bar: f64,
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
-    /// True if rounding may have decided a comparison.
+    /// True if rounding errors may have decided a comparison.
     pub(super) doubtful: &'m AtomicBool,
-    /// A round costs about as much as moving one in this number of all entries one by one. (Tests also use 0 and large
-    /// values, here and below.)
+    /// A round takes about the same time as moving one in this number of all entries one by one. Tests also use 0 and
+    /// large values for this field and for the fields below.
     pub(super) share: usize,
-    /// Entries are sorted after a chain has read this multiple of their number.
+    /// A chain on rows stops after it has read this multiple of the number of entries. Lists of links continue.
     pub(super) patience: usize,
     /// Clusters are stored in a table if at least one in this number of pairs is linked.
     pub(super) filled: usize,
 }
 
 impl Rules<'_> {
-    /// Records that rounding may have decided a comparison.
+    /// Records that rounding errors may have decided a comparison.
     pub(super) fn doubt(&self) {
         self.doubtful.store(true, Relaxed);
     }
@@ -177,8 +178,8 @@ impl Rules<'_> {
     }
 }
 
-/// The best of some entries: the most similar one. Among ties, the one with the largest share is first, then the one
-/// with the smallest name.
+/// The most similar of the entries that were offered. Ties are broken by the larger share of known pairs, then by the
+/// smaller name.
 pub(super) struct Best {
     pub(super) near: Option<Near>,
     share: f64,

@@ -1,4 +1,4 @@
-//! One agglomeration of sparse similarities.
+//! Runs an agglomeration of sparse similarities.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,9 +25,9 @@ use crate::tree::{Dendrogram, LcaSizes, Partition, RawMerge, with_initial};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// The similarity is zero: the tree is that of the full matrix.
+    /// The similarity is zero. The tree is the same as that of the full matrix.
     Zero,
-    /// The similarity is unknown: clusters are compared by the stored pairs.
+    /// The similarity is unknown. Clusters are compared by their stored pairs only.
     Ignore,
 }
 
@@ -48,9 +48,9 @@ pub(crate) fn agglomerate_sparse(
     SparseJob::checked(pairs, rule, missing, initial, (monitor, &doubtful))?.run(initial)
 }
 
-/// Up to this number of leaves, ties that rounding might decide are computed with the full matrix.
+/// Up to this number of leaves, the full matrix is agglomerated if rounding errors may have decided a tie.
 const FULL: usize = 5000;
-/// A bar that every link exceeds.
+/// A value of [`Rules::bar`] that every link exceeds.
 const NO_BAR: f64 = f64::NEG_INFINITY;
 
 pub(super) struct SparseJob<'a> {
@@ -71,7 +71,8 @@ impl<'a> SparseJob<'a> {
         initial.map_or(Ok(()), |initial| initial.check(pairs.n_leaves()))?;
         if !matches!(rule, Rule::Single | Rule::Complete | Rule::Average) {
             return Err(Error::Argument(
-                "sparse similarities take the linkages single, complete and average; others need a full matrix".into(),
+                "sparse similarities support single, complete and average linkage; other linkages need a full matrix"
+                    .into(),
             ));
         }
         if pairs.is_dissimilarity() && missing == Missing::Zero {
@@ -104,7 +105,7 @@ impl<'a> SparseJob<'a> {
         })
     }
 
-    /// Changes the rules for tests, so that all kinds of work are small.
+    /// Changes the rules for tests, so that small inputs reach every code path.
     #[cfg(test)]
     pub(super) fn with(mut self, [share, patience, filled]: [usize; 3]) -> Self {
         self.rules = Rules { share, patience, filled, ..self.rules };
@@ -122,8 +123,8 @@ impl<'a> SparseJob<'a> {
         }
         if self.pairs.facts().mixed {
             monitor.warn(
-                "values of both signs cancel out: some similarities of clusters are equal, or zero, as far as their \
-                 rounding tells, and which of them merged first is up to it"
+                "values of both signs cancel out: some similarities of clusters differ by less than their rounding \
+                 errors, so rounding decided which of them merged first"
                     .into(),
             );
         }
@@ -144,7 +145,7 @@ impl<'a> SparseJob<'a> {
 
     fn quickly(&self, initial: Option<&Partition>) -> Result<(Dendrogram, usize)> {
         let n = self.pairs.n_leaves();
-        // Memory for merged clusters, their merges, the order of these, and the tree.
+        // Memory for merged clusters, merges, the order of merges, and the tree.
         memory::check("the clusters", 256 * n as u64)?;
         self.rules.monitor.start(n as u64);
         let initial = initial.filter(|initial| initial.n_clusters() < n);
@@ -190,8 +191,8 @@ impl<'a> SparseJob<'a> {
         Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
     }
 
-    /// Returns a number for each of all merges, parts before wholes, that is lower if a larger share of pairs is known.
-    /// Empty if shares do not matter.
+    /// Returns a rank for each merge. The rank is lower if a larger share of pairs is known. Each cluster must be made
+    /// before it is merged. Returns no ranks if shares do not matter.
     fn ranks(&self, merges: impl Iterator<Item = RawMerge>) -> Result<Vec<u64>> {
         if self.missing == Missing::Zero || *self.rule == Rule::Single {
             return Ok(Vec::new());
@@ -219,7 +220,8 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters by their links, within the initial clusters `within`, or all of them.
+    /// Merges clusters by their links: only within the initial clusters `within`, or all clusters if `within` is
+    /// `None`.
     fn merge(
         &self,
         clusters: &mut Merged,
@@ -234,7 +236,7 @@ impl<'a> SparseJob<'a> {
             (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
             (Rule::Single, Missing::Zero) => {
                 clusters.join(self.collected(links)?, 0.0, monitor)?;
-                // A link of zero joins clusters, like a missing link.
+                // From here on, only negative links matter, because a link of zero is the same as a missing link.
                 let below = clusters.contracted(negative, f64::max, monitor)?;
                 let (names, groups) = clusters.groups(within);
                 let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
@@ -266,7 +268,8 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters without links, and at the end those that are all linked to each other.
+    /// Merges clusters without a negative link. At the end, all clusters have negative links to each other, and merge
+    /// by these links.
     fn merge_rest<K: Summary>(
         &self,
         clusters: &mut Merged,
@@ -283,7 +286,7 @@ impl<'a> SparseJob<'a> {
 /// The existing clusters, named by their smallest leaves.
 struct Merged {
     forest: Forest,
-    /// The size of each cluster, 0 for leaves that are not the smallest of a cluster.
+    /// For each leaf: the size of the cluster with this name, or 0 if there is none.
     sizes: Vec<f64>,
     merges: Vec<RawMerge>,
 }
@@ -297,7 +300,7 @@ impl Merged {
         (0..self.sizes.len() as u32).filter(|&leaf| self.sizes[leaf as usize] > 0.0).collect()
     }
 
-    /// Makes merges, and records them.
+    /// Calls `make`, which makes merges, and updates the clusters for these merges.
     fn record<R>(&mut self, make: impl FnOnce(&mut Vec<RawMerge>) -> R) -> R {
         let before = self.merges.len();
         let result = make(&mut self.merges);
@@ -342,7 +345,7 @@ impl Merged {
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
-    /// Returns the names, and the indices of the names in each initial cluster.
+    /// Returns the names of all clusters, and for each initial cluster the indices of its names.
     fn groups(&self, within: Option<&Partition>) -> (Vec<u32>, Vec<Vec<u32>>) {
         let names = self.names();
         let mut groups = vec![Vec::new(); within.map_or(1, Partition::n_clusters)];
@@ -352,8 +355,8 @@ impl Merged {
         (names, groups)
     }
 
-    /// Completes every initial cluster. Parts that no known pair joins are merged in order, at the height of the
-    /// cluster's last merge, or below all heights if there was none.
+    /// Completes every initial cluster: the parts that no known pair connects merge in order. Their height is that of
+    /// the initial cluster's last merge, or below all heights if there was no merge.
     fn join_within(&mut self, initial: &Partition) {
         let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
         for merge in &self.merges {

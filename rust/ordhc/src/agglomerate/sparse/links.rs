@@ -1,18 +1,18 @@
-//! The known similarity of two clusters, and its change by merging.
+//! Links between clusters: the known similarity of two clusters, and how merges change this similarity.
 
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::sorting::sort_by_key;
 
-/// The known pairs of clusters `a < b`, named by their smallest leaves.
+/// A link of two clusters `a < b`, which are named by their smallest leaves: a summary of their stored pairs of leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Link {
     pub(super) a: u32,
     pub(super) b: u32,
-    /// The number of stored pairs of their leaves.
+    /// The number of stored pairs of leaves.
     pub(super) count: u32,
-    /// The sum, minimum or maximum of these pairs.
+    /// The sum, minimum or maximum over the stored pairs.
     pub(super) value: f64,
 }
 
@@ -24,17 +24,18 @@ pub(super) struct Entry {
     pub(super) value: f64,
 }
 
-/// The similarity of two clusters: the mean or the minimum of their pairs. Either all pairs count (pairs that aren't
-/// stored are zero), or only the known ones.
+/// How the similarity of two clusters follows from their pairs of leaves: the mean or the minimum. Either all pairs
+/// count (pairs that aren't stored are zero), or only the stored pairs.
 ///
-/// Reciprocal nearest pairs commute. A merge never brings a cluster closer to a third than both parts were, and as
-/// close as the closer part only if both parts were equally close. For the second property, ties of known pairs are
-/// ordered by the share of pairs that is known. This share decreases if only one part has a link.
+/// Reciprocal nearest pairs commute, because of two properties. First, a merged cluster is never closer to a third
+/// cluster than both parts were. Second, it is as close as the closer part only if both parts were equally close. For
+/// the second property, ties of known pairs are ordered by the share of pairs that is known. This share decreases if
+/// only one part has a link.
 pub(super) trait Summary: Sync {
     /// True for means, false for minima.
     const MEAN: bool;
-    /// True if pairs that aren't stored count as zero. (The minimum of all pairs is kept only for clusters with all
-    /// pairs stored.)
+    /// True if pairs that aren't stored count as zero. The minimum of all pairs is stored only for clusters all of
+    /// whose pairs are stored.
     const ALL: bool;
 
     /// Returns the similarity of clusters of these sizes.
@@ -95,8 +96,8 @@ fn sort_by_second(links: &mut [Link]) {
     links.sort_by_key(|link| link.b);
 }
 
-/// Returns the links between clusters, ascending, with each pair of clusters once. `of` is the cluster of each of `n`
-/// leaves, and `most` a bound of the number of links.
+/// Returns the links between clusters, ordered by their two clusters, with one link for each pair of clusters. `of` is
+/// the cluster of each of `n` leaves. `most` is an expected maximum of the number of links.
 pub(super) fn contracted(
     links: impl Iterator<Item = Link>,
     (n, most): (usize, usize),
@@ -132,11 +133,11 @@ pub(super) fn contracted(
         *place += 1;
     }
     drop(found);
-    let (mut start, mut looked) = (0, 0);
+    let (mut start, mut next_check) = (0, 0);
     for &end in &ends[..n] {
-        if start >= looked {
+        if start >= next_check {
             monitor.check()?;
-            looked = start + BLOCK;
+            next_check = start + BLOCK;
         }
         sort_by_second(&mut sorted[start..end]);
         start = end;

@@ -1,11 +1,12 @@
-//! Agglomeration of similarities of which few are known, or few are not zero.
+//! Agglomeration of sparse similarities: few similarities are known, or few are not zero.
 //!
 //! * `pairs`: the checked input;
-//! * `links`: the known similarity of two clusters, and its change by a merge;
-//! * `rounds`: merges all reciprocal nearest pairs at once, from one graph to the next, smaller one;
-//! * `chain`: continues when rounds would merge few pairs. The chain uses `rows`, which are updated when they are next
-//!   read; or links that are moved one by one, including those of hubs; or a `table`, if most clusters are linked;
-//! * `zeros`: merges of pairs that aren't stored and are zero;
+//! * `links`: the known similarity of two clusters, and how merges change this similarity;
+//! * `rounds`: merges all reciprocal nearest pairs at once, from one graph to the next, smaller graph;
+//! * `chain`: continues when rounds would merge few pairs. The links are stored in `rows`, which apply merges when they
+//!   are next read; or in lists, between which links are moved one by one; or in a `table`, if most clusters are
+//!   linked. `hub` is an index for clusters with many links;
+//! * `zeros`: merges pairs that aren't stored and are zero;
 //! * `single`: single linkage, by Kruskal's algorithm;
 //! * `job`: runs these steps in order.
 

@@ -1,4 +1,4 @@
-//! The stored pairs of leaves, checked.
+//! The checked input: the stored pairs of leaves.
 
 use super::links::Link;
 use crate::error::{Error, Position, Result, check_len, check_n_leaves};
@@ -23,7 +23,7 @@ use crate::sorting::sort_by_key;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparsePairs {
     n: usize,
-    /// The pairs, ascending by leaves. Dissimilarities are negated.
+    /// The pairs, ordered by their leaves. Dissimilarities are negated.
     pairs: Vec<Pair>,
     dissimilarity: bool,
     facts: Facts,
@@ -44,13 +44,13 @@ pub(super) struct Facts {
     pub(super) largest: f64,
     /// True if there are values of both signs.
     pub(super) mixed: bool,
-    /// True if floats represent every sum of values exactly.
+    /// True if every sum of values is computed without rounding.
     pub(super) exact: bool,
 }
 
 impl SparsePairs {
-    /// Returns the pairs of compressed sparse rows of an (n, n) matrix, with n + 1 row pointers and ascending columns
-    /// within each row. A pair may be in either triangle or in both. The diagonal is ignored.
+    /// Returns the pairs of an (n, n) matrix in compressed sparse rows (CSR). There are n + 1 row pointers, and columns
+    /// ascend within each row. A pair may be in either triangle or in both. The diagonal is ignored.
     ///
     /// # Errors
     /// Arrays whose lengths don't fit together; columns that don't ascend or are outside the matrix; NaN or infinity;
@@ -68,7 +68,7 @@ impl SparsePairs {
         check_n_leaves(n)?;
         check_len("columns", indices.len(), "values", values.len())?;
         let number = |x: I| x.try_into().unwrap_or(usize::MAX);
-        // The memory for each row: its start, what was compared and, in the search of links, more.
+        // The memory for each row: `starts`, `seen`, and the data that the agglomeration needs later.
         memory::check("the rows of leaves", 64 * n as u64)?;
         let starts: Vec<usize> = indptr.iter().map(|&x| number(x)).collect();
         if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] > pair[1]) || starts[n] != values.len() {
@@ -82,13 +82,13 @@ impl SparsePairs {
         let sign = if dissimilarity { -1.0 } else { 1.0 };
         let mut upper = memory::room(WHAT, (0..n).map(above).sum())?;
         let mut lower = Vec::new();
-        // For each row: its first value that has not been compared with a row below.
+        // For each row: the position of the first value that has not been compared with the lower triangle.
         let mut seen = starts.clone();
-        let mut looked = 0;
+        let mut next_check = 0;
         for row in 0..n {
-            if starts[row] >= looked {
+            if starts[row] >= next_check {
                 monitor.check()?;
-                looked = starts[row] + BLOCK;
+                next_check = starts[row] + BLOCK;
             }
             let mut before = None;
             for at in starts[row]..starts[row + 1] {
@@ -127,7 +127,7 @@ impl SparsePairs {
         Self::ascending(n, upper, dissimilarity)
     }
 
-    /// Returns pairs that are ascending, distinct and finite.
+    /// Returns the given pairs, which must be ordered by their leaves, distinct and finite.
     pub(crate) fn ascending(n: usize, pairs: Vec<Pair>, dissimilarity: bool) -> Result<Self> {
         check_n_leaves(n)?;
         if pairs.len() > u32::MAX as usize {
@@ -161,7 +161,7 @@ impl SparsePairs {
         self.pairs.is_empty()
     }
 
-    /// Returns whether larger values are closer (similarities) or smaller ones (dissimilarities).
+    /// Returns whether the values are similarities (larger is closer) or dissimilarities (smaller is closer).
     pub fn kind(&self) -> Kind {
         Kind::of(self.dissimilarity)
     }
@@ -212,7 +212,7 @@ impl SparsePairs {
     }
 }
 
-/// The number of pairs between two calls of the monitor.
+/// The number of pairs between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
 /// Sorts pairs by row and column.

@@ -1,4 +1,4 @@
-//! Rounds: all reciprocal nearest pairs merge at once, from one graph to the next.
+//! Merges in rounds. A round merges all reciprocal nearest pairs at once, from one graph to the next.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use crate::memory;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// Merges as long as a link is above the bar. Returns the links that are left.
+/// Merges as long as any link is above `rules.bar`. Returns the links that are left.
 pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
     let mut nearest = all_nearest::<K>(&graph, rules)?;
     loop {
@@ -24,7 +24,7 @@ pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mu
         if nearest.iter().all(Option::is_none) {
             return graph.links(rules.monitor);
         }
-        // If there are no reciprocal pairs, rounding has made a circle of similarities, which a chain can break.
+        // If there are no reciprocal pairs, rounding has made a cycle of nearest clusters, which a chain can break.
         let small = one_by_one.saturating_mul(rules.share) < graph.n_entries();
         if pairs.merged.is_empty() || small || rules.fills_table(graph.len(), graph.n_entries()) {
             return reduce_by_chain::<K>(graph, rules, merges);
@@ -61,9 +61,9 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
         if !is_patient {
             break;
         }
-        // Rows stop when they seem to fill a table. They count links twice if two merged clusters both had one to the
-        // same cluster, so the table may not be filled yet. Half as many links fill a table from now on; otherwise rows
-        // could stop after each merge.
+        // Rows stop when they seem to have enough links for a table. But they count a link twice if both parts of a
+        // merged cluster had it, so the table may not be filled yet. From now on, half of the links suffice for a
+        // table. Otherwise, rows could stop after each merge.
         filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
@@ -95,14 +95,14 @@ fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option
 
 /// The pairs of clusters that merge.
 struct Pairs {
-    /// For each new cluster: the old one of the same name.
+    /// For each new cluster: the old cluster of the same name.
     left: Vec<u32>,
-    /// For each new cluster: the old one that it absorbs, or `NOBODY`.
+    /// For each new cluster: the old cluster that it absorbs, or `NO_CLUSTER`.
     taken: Vec<u32>,
     merged: Vec<(u32, u32)>,
 }
 
-const NOBODY: u32 = u32::MAX;
+const NO_CLUSTER: u32 = u32::MAX;
 
 impl Pairs {
     fn reciprocal(nearest: &[Option<Near>]) -> Self {
@@ -114,23 +114,23 @@ impl Pairs {
                 continue;
             }
             left.push(i as u32);
-            taken.push(other.unwrap_or(NOBODY));
+            taken.push(other.unwrap_or(NO_CLUSTER));
             merged.extend(other.map(|j| (i as u32, j)));
         }
         Self { left, taken, merged }
     }
 
-    /// Returns the graph after the merges, and the nearest of each of its clusters.
+    /// Returns the graph after the merges, and the nearest cluster of each of its clusters.
     fn merge<K: Summary>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
         entered!(sparse_rounds);
         let k = self.left.len();
-        // For each old cluster: the new one, and which part of it.
+        // For each old cluster: twice the number of its new cluster, plus 1 if it is the second part.
         let mut to = vec![0u32; graph.len()];
         let mut sizes = Vec::with_capacity(k);
         for (new, (&i, &j)) in self.left.iter().zip(&self.taken).enumerate() {
             to[i as usize] = (new as u32) << 1;
             let mut size = graph.sizes[i as usize];
-            if j != NOBODY {
+            if j != NO_CLUSTER {
                 to[j as usize] = (new as u32) << 1 | 1;
                 size += graph.sizes[j as usize];
             }
@@ -175,7 +175,8 @@ impl Pairs {
         Ok((Graph { names, sizes, chunks }, nearest))
     }
 
-    /// Returns new clusters in parts with about the same number of entries, and a bound of their entries.
+    /// Splits the new clusters into parts with about the same number of entries. Returns, with each part, an upper
+    /// bound of its number of entries.
     fn parts(&self, graph: &Graph) -> Vec<(Range<usize>, usize)> {
         const EACH: usize = 8;
         let aim = (graph.n_entries() / (EACH * parallel::n_threads())).max(1 << 16);
@@ -183,7 +184,7 @@ impl Pairs {
         let (mut start, mut room) = (0, 0);
         for (new, (&i, &j)) in self.left.iter().zip(&self.taken).enumerate() {
             room += graph.row(i as usize).len();
-            room += if j == NOBODY { 0 } else { graph.row(j as usize).len() };
+            room += if j == NO_CLUSTER { 0 } else { graph.row(j as usize).len() };
             if room >= aim || new + 1 == self.left.len() {
                 parts.push((start..new + 1, room));
                 (start, room) = (new + 1, 0);
@@ -195,20 +196,21 @@ impl Pairs {
 
 /// Writes the rows of the next graph.
 struct Writer {
-    /// For each new cluster: its probable index in `row`, to be checked before use.
+    /// For each new cluster: its index in `row`, if it is in this row. The index may be outdated, so check it before
+    /// use.
     place: Vec<u32>,
     row: Vec<Sum>,
 }
 
-/// The links of one new cluster with another.
+/// The links between two new clusters.
 #[derive(Clone, Copy)]
 struct Sum {
     cluster: u32,
     count: u32,
     /// The number of links.
     links: u32,
-    /// The sum of links between the two first or the two second parts, and the sum of the other links. With this order
-    /// the total is the same from both sides.
+    /// The summary of the links between the two first or the two second parts, and the summary of the other links. With
+    /// this order, rounding is the same for both clusters of the pair.
     values: [f64; 2],
 }
 
@@ -216,7 +218,7 @@ impl Writer {
     fn write<K: Summary>(&mut self, pairs: &Pairs, graph: &Graph, to: &[u32], new: usize, out: &mut Vec<Entry>) {
         self.row.clear();
         let (first, second) = (pairs.left[new], pairs.taken[new]);
-        let parts = if second == NOBODY { &[first][..] } else { &[first, second][..] };
+        let parts = if second == NO_CLUSTER { &[first][..] } else { &[first, second][..] };
         for (part, &old) in parts.iter().enumerate() {
             for entry in graph.row(old as usize) {
                 let code = to[entry.cluster as usize];
@@ -240,7 +242,7 @@ impl Writer {
         }
         for &Sum { cluster, count, links, values: [x, y] } in &self.row {
             if K::ALL && !K::MEAN {
-                let other = if pairs.taken[cluster as usize] == NOBODY { 1 } else { 2 };
+                let other = if pairs.taken[cluster as usize] == NO_CLUSTER { 1 } else { 2 };
                 if (links as usize) < parts.len() * other {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! Links of clusters that apply merges when they are next read.
+//! Rows of links that apply merges when they are next read.
 
 use std::marker::PhantomData;
 
@@ -7,12 +7,12 @@ use super::graph::{Chunk, Graph, Near, Rules, nearest};
 use super::links::{Entry, Summary};
 use crate::union_find::UnionFind;
 
-/// Rows of links. A merge only concatenates two rows, at the cost of the shorter one. Finding the nearest costs the
-/// whole row, which is much for hubs, so there is a limit to the total. Not used for the minimum of all pairs, which
-/// drops a link that only one part has.
+/// Rows of links. A merge only appends the shorter of two rows to the longer row. A search for the nearest cluster
+/// reads the whole row, which is slow for hubs, so the total number of entries read is limited. Rows cannot be used for
+/// the minimum of all pairs, because a merged cluster then loses a link that only one part has.
 pub(super) struct Rows<'m, K: Summary> {
-    /// The entries of each cluster. Clusters in the entries may have become parts of others, and several may be the
-    /// same one.
+    /// The entries of each cluster. The clusters in the entries may have been merged, so several entries may be for the
+    /// same cluster.
     entries: Vec<Vec<Entry>>,
     names: Vec<u32>,
     sizes: Vec<f64>,
@@ -20,7 +20,7 @@ pub(super) struct Rows<'m, K: Summary> {
     n_alive: usize,
     n_entries: usize,
     patience: usize,
-    /// For each cluster: its probable index in the current row, to be checked before use.
+    /// For each cluster: its index in the current row. The index may be outdated, so check it before use.
     place: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,
@@ -53,12 +53,12 @@ impl<'m, K: Summary> Rows<'m, K> {
         }
     }
 
-    /// Returns true if more links may be read one by one.
+    /// Returns true if the chain may read more entries.
     pub(super) fn is_patient(&self) -> bool {
         self.patience > 0
     }
 
-    /// Returns a cluster's links, each once.
+    /// Takes out a cluster's row, with one entry for each linked cluster.
     fn row(&mut self, cluster: usize) -> Vec<Entry> {
         let mut row = std::mem::take(&mut self.entries[cluster]);
         self.n_entries -= row.len();
@@ -110,7 +110,7 @@ impl<K: Summary> Linked for Rows<'_, K> {
         self.clusters.is_name(cluster as u32).then(|| self.names[cluster])
     }
 
-    fn goes_on(&self) -> bool {
+    fn should_continue(&self) -> bool {
         self.is_patient() && !self.rules.fills_table(self.n_alive, self.n_entries)
     }
 

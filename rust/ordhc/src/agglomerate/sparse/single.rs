@@ -1,4 +1,4 @@
-//! Single linkage: links in descending order join clusters (Kruskal 1956).
+//! Single linkage: clusters merge along links in descending order of similarity (Kruskal 1956).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use crate::sorting::sort_by;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// Clusters named by their smallest leaves.
+/// The clusters of leaves. A cluster is named by its smallest leaf.
 pub(super) struct Forest {
     leaves: UnionFind,
 }
@@ -29,7 +29,8 @@ impl Forest {
         self.leaves.attach(j, i);
     }
 
-    /// Merges the clusters that links above `bar` join, in order. Among ties, the first pair merges first.
+    /// Merges the clusters that links above `bar` connect, in descending order. Among ties, the first pair merges
+    /// first.
     pub(super) fn join(
         &mut self,
         mut links: Vec<Link>,
@@ -41,7 +42,7 @@ impl Forest {
         links.retain(|link| link.value > bar);
         sort_by(&mut links, |x, y| y.value.total_cmp(&x.value).then((x.a, x.b).cmp(&(y.a, y.b))), monitor)?;
         let before = merges.len();
-        // Zeros of both signs are equal.
+        // `==` is needed here, because it takes 0 and -0 as equal, and `total_cmp` does not.
         for level in links.chunk_by(|x, y| x.value == y.value) {
             let mut edges: Vec<[u32; 2]> = Vec::new();
             for link in level {
@@ -67,8 +68,8 @@ impl Forest {
         merges.push(RawMerge { i: i as usize, j: j as usize, similarity });
     }
 
-    /// Merges clusters that edges of one similarity connect. In each connected group, the first cluster repeatedly
-    /// absorbs the first one that it has an edge to.
+    /// Merges clusters that are connected by edges of the same similarity. In each connected group, the first cluster
+    /// repeatedly absorbs the first cluster to which it has an edge.
     fn grow(&mut self, mut edges: Vec<[u32; 2]>, similarity: f64, merges: &mut Vec<RawMerge>) {
         edges.sort_unstable();
         edges.dedup();

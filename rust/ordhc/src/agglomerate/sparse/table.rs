@@ -1,4 +1,4 @@
-//! The chain on a matrix, for clusters that are mostly linked to each other.
+//! A table of links for the chain, for clusters that are mostly linked to each other.
 
 use std::marker::PhantomData;
 
@@ -8,26 +8,28 @@ use super::links::{Entry, Link, Summary};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
-/// A full square of values, with NaN for missing links. A cluster keeps its number. The cluster's position changes when
-/// removed clusters are packed away, once they are a third. Positions are in the order of names.
+/// A full square of values, with NaN for missing links. Positions are in the order of names. A cluster keeps its
+/// number, but its position changes when positions of removed clusters are removed.
 pub(super) struct Table<'m, K: Summary> {
     stride: usize,
     values: Buffer,
-    /// For each link, if shares matter: the number of known pairs.
+    /// For each link: the number of known pairs. Empty if shares of known pairs do not matter.
     counts: Vec<u32>,
-    /// The clusters by position. A removed cluster has size 0.
+    /// For each position: the name of its cluster.
     names: Vec<u32>,
+    /// For each position: the size of its cluster, or 0 for a removed cluster.
     sizes: Vec<f64>,
+    /// For each position: the number of its cluster.
     numbers: Vec<u32>,
     n_alive: usize,
-    /// The position of each number.
+    /// For each number: the position of the cluster, or [`GONE`].
     places: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,
 }
 
 const LANES: usize = 8;
-/// With fewer clusters, nothing is packed.
+/// Tables with fewer positions are not packed.
 const PACK_FROM: usize = 64;
 
 impl<'m, K: Summary> Table<'m, K> {
@@ -77,7 +79,7 @@ impl<'m, K: Summary> Table<'m, K> {
         Entry { cluster: place as u32, count: self.count(row + place), value: self.values[row + place] }
     }
 
-    /// Returns the similarity of a cluster of size `n_i` with another one, or NaN without a link.
+    /// Returns the similarity of a cluster of size `n_i` with the cluster at position `place`, or NaN without a link.
     #[inline(always)]
     fn similarity(&self, row: usize, place: usize, n_i: f64) -> f64 {
         K::similarity(&self.entry(row, place), n_i, self.sizes[place])
@@ -97,7 +99,7 @@ impl<'m, K: Summary> Table<'m, K> {
         largest.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
     }
 
-    /// Returns the links, ascending.
+    /// Returns the links, ordered by their two clusters.
     pub(super) fn links(&self) -> Vec<Link> {
         let alive = |place: &usize| self.sizes[*place] > 0.0;
         let mut links = Vec::new();

@@ -1,12 +1,15 @@
-//! Merges of pairs that aren't stored and are zero. They merge after all pairs above zero, and before those below.
+//! Merges pairs that aren't stored, whose similarity is zero. They merge after all pairs with positive similarity, and
+//! before all pairs with negative similarity.
 
 use super::links::Link;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// For each cluster: its links with negative similarity, by number.
+/// The links with negative similarity. Clusters are numbered in the order of their names.
 struct Below {
+    /// For each cluster: the start of its links.
     starts: Vec<usize>,
+    /// For each link: the other cluster, and the number of stored pairs.
     others: Vec<(u32, u32)>,
 }
 
@@ -33,16 +36,16 @@ impl Below {
     }
 }
 
-/// Merges the clusters `names`, ascending, that have no negative link, within each of `groups` (ascending numbers of
-/// clusters). The first pair merges first. A merged cluster has the links of both parts.
+/// Merges, within each of `groups`, the pairs of clusters without a negative link. `names` are ascending, and `groups`
+/// have ascending indices of `names`. The first pair merges first. A merged cluster has the links of both parts.
 ///
-/// The first cluster repeatedly absorbs the first one to which it has no link, until it has a link to all others. Then
-/// the next cluster follows. At the end all clusters of a group are linked to each other.
+/// The first cluster repeatedly absorbs the first cluster to which it has no link, until it has links to all others.
+/// The next cluster then does the same. At the end, all clusters of a group are linked to each other.
 pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>>, merges: &mut Vec<RawMerge>) {
     entered!(sparse_zeros);
     let below = Below::new(names, links);
     let mut whole = UnionFind::new(names.len());
-    // For each cluster: the last one to which it was linked.
+    // For each cluster: the last absorbing cluster `i` to which it has a link.
     let mut linked = vec![u32::MAX; names.len()];
     for mut open in groups {
         while let Some((&i, rest)) = open.split_first() {
@@ -67,7 +70,8 @@ pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>
     }
 }
 
-/// Merges as single linkage does: two clusters stay apart only if all pairs of their leaves are negative.
+/// Does the same as [`merge_unlinked`] for single linkage: two clusters stay apart only if all pairs of their leaves
+/// are negative.
 pub(super) fn merge_somewhere_unlinked(
     (names, sizes): (&[u32], &[f64]),
     links: &[Link],
@@ -77,7 +81,7 @@ pub(super) fn merge_somewhere_unlinked(
     entered!(sparse_some_zeros);
     use std::cmp::Reverse;
     let below = Below::new(names, links);
-    // For each cluster: the last merge that visited it.
+    // For each cluster: the last step (`stamp`) in which all its pairs with the new part were negative.
     let mut apart = vec![0; names.len()];
     let mut stamp = 0;
     for mut open in groups {

@@ -58,7 +58,7 @@ fn mistakes_are_named_with_their_line() {
     for (text, part) in [
         ("", "no rows"),
         ("\n\n", "no rows"),
-        ("# only\n0,1,2\n", "a `#` begins no comment"),
+        ("# only\n0,1,2\n", "lines with `#` are comments"),
         ("anchor,near,far\n", "header but no rows"),
         ("0,1,2\n0,1\n", "line 2: 2 columns instead of 3"),
         ("0,1,2\n0,1,2,3\n", "line 2: 4 columns"),
@@ -109,7 +109,7 @@ fn a_header_in_another_order_is_no_order() {
     let places = |positions| TableOptions { columns: Columns::Positions(positions), ..options() };
     let text = b"far,near,anchor\n2,1,0\n";
     let error = parse(text, &places(vec![0, 1, 2])).unwrap_err().to_string();
-    assert!(error.contains("column 0 is named `far`, and taken as `anchor`"), "{error}");
+    assert!(error.contains("column 0 is named `far`, but used as `anchor`"), "{error}");
     assert_eq!(parse(text, &places(vec![2, 1, 0])).unwrap().ids, [0, 1, 2]);
     let all = TableOptions { columns: Columns::All, ..options() };
     let found = parse(b"reference,x,count,y,z\n0,1,9,2,3\n", &all).unwrap();

@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
 
     fn atom(&mut self) -> Result<()> {
         match self.peek() {
-            None => Err(self.error("it ends too early")),
+            None => Err(self.error("a number, variable or parenthesis is missing at the end")),
             Some('(') => {
                 self.at += 1;
                 self.nested(Self::sum)?;
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
             "max" => Step::Binary(Binary::Max),
             "sqrt" => Step::Unary(Unary::Sqrt),
             "abs" => Step::Unary(Unary::Abs),
-            _ => return Err(self.error(&format!("`{name}` is no function; there are min, max, sqrt, abs"))),
+            _ => return Err(self.error(&format!("`{name}` is not a function; there are min, max, sqrt, abs"))),
         };
         self.nested(Self::sum)?;
         let mut n_values = 1;

@@ -1,4 +1,4 @@
-//! Clusters of vectors, and the similarity of any two.
+//! Clusters of vectors, and the similarity of any two clusters.
 
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::vectors::Measure;
 use crate::vectors::clusters::dot;
 use crate::vectors::criteria::{About, MeanSquare, OfSquares, Variance};
 
-/// The largest number of leaves by which a cluster is compared, for similarities that need pairs of leaves.
+/// The largest number of leaves that represent a cluster, for similarities that need pairs of leaves.
 pub(super) const SAMPLE: usize = 16;
 
 /// How the similarity of two clusters is computed.
@@ -29,7 +29,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns the form of a linkage and a measure, or `None` if there is none.
+    /// Returns the form of the similarity for a linkage and a measure, or `None` if they cannot be used with a graph.
     pub(super) fn of(rule: &Rule, measure: Measure) -> Option<Self> {
         Some(match (rule, measure) {
             (_, Measure::Manhattan) => return None,
@@ -43,26 +43,26 @@ impl Form {
         })
     }
 
-    /// Returns true if pairs of leaves are compared.
+    /// Returns true if the similarity of two clusters needs pairs of their leaves.
     pub(super) fn is_of_pairs(self) -> bool {
         matches!(self, Self::Most | Self::Least | Self::Mean)
     }
 }
 
-/// Clusters, each at the position of its smallest leaf.
+/// The clusters. The position of a cluster is its smallest leaf.
 pub(super) struct Clusters {
     pub(super) form: Form,
     measure: Measure,
-    /// True if the two parts of a merge have equal weight.
+    /// True if the two parts of a merge have equal weight (weighted linkage).
     pub(super) halves: bool,
     p: usize,
-    /// The vectors, if pairs of leaves are compared.
+    /// The vectors. Empty unless pairs of leaves are compared.
     rows: Buffer,
     means: Buffer,
     about: Vec<About>,
-    /// Up to [`SAMPLE`] leaves of each cluster: all of them, or else evenly chosen ones.
+    /// The leaves that represent each cluster: all leaves, or a sample of [`SAMPLE`] leaves.
     samples: Vec<[u32; SAMPLE]>,
-    /// The weights of these leaves, if the two parts of a merge have equal weight.
+    /// The weights of these leaves. Empty unless `halves` is true.
     weights: Vec<[f32; SAMPLE]>,
 }
 
@@ -126,10 +126,10 @@ impl Clusters {
         if self.weights.is_empty() { 1.0 } else { f64::from(self.weights[at][of_sample]) }
     }
 
-    /// Writes the similarities of a cluster with others.
+    /// Writes the similarities of a cluster with other clusters.
     pub(super) fn similarities(&self, a: usize, others: impl Iterator<Item = usize>, out: &mut [f64]) {
         wide!(for (out, b) in out.iter_mut().zip(others) {
-            // Both orders of the two clusters give the same number.
+            // Order the two clusters, because rounding could make their similarity depend on the order.
             *out = self.between(a.min(b), a.max(b));
         });
     }
@@ -168,8 +168,8 @@ impl Clusters {
         if self.form != Form::Mean || most <= SAMPLE as f64 || self.halves || squares == 0.0 {
             return found;
         }
-        // The mean square over all pairs is known from means and spreads. The sample gives the ratio of the mean and
-        // the root of the mean square, which varies little.
+        // Means and spreads give the mean square over all pairs. Only the ratio of the mean to the root of the mean
+        // square is estimated from the sample, because this ratio varies little.
         let all = squared(self.mean(a), self.mean(b)) + (self.about[a].spread + self.about[b].spread);
         found * (all / (squares / over.weight)).sqrt()
     }
@@ -186,7 +186,7 @@ impl Clusters {
         self.of_sum(self.sum(a, b))
     }
 
-    /// Returns the similarity of two leaves with a sum over coordinates.
+    /// Returns the similarity of two vectors, given their sum over coordinates.
     #[inline(always)]
     fn of_sum(&self, sum: f64) -> f64 {
         match self.measure {
@@ -211,11 +211,12 @@ impl Clusters {
         self.about[j] = About::GONE;
         let (head, tail) = self.means.split_at_mut(j * self.p);
         let pairs = head[i * self.p..(i + 1) * self.p].iter_mut().zip(&tail[..self.p]);
-        // In this form, the mean of equal numbers is exactly that number.
+        // This formula gives exactly x if both numbers are x.
         pairs.for_each(|(x, y)| *x += (y - *x) * share);
     }
 
-    /// Puts the samples of two clusters together: all leaves, or else leaves of both by their shares.
+    /// Sets the sample of a merged cluster: all leaves of both samples, or else evenly chosen leaves of each sample, in
+    /// proportion to the weights of the two clusters.
     fn merge_samples(&mut self, i: usize, j: usize, share: f64) {
         let [a, b] = [self.sample(i).len(), self.sample(j).len()];
         let count = (a + b).min(SAMPLE);
@@ -226,7 +227,7 @@ impl Clusters {
         let (mut leaves, mut weights) = ([0; SAMPLE], [0.0; SAMPLE]);
         let mut to = 0;
         for (part, len, wanted) in [(i, a, count - of_b), (j, b, of_b)] {
-            // A part of few leaves may be wanted more than once.
+            // If a part has fewer leaves than wanted, leaves are chosen repeatedly.
             let chosen = |t: usize| t * len / wanted;
             let total: f64 = (0..wanted).map(|t| self.weight(part, chosen(t))).sum();
             for t in 0..wanted {
@@ -242,7 +243,7 @@ impl Clusters {
     }
 }
 
-/// A sum, maximum or minimum over pairs of leaves.
+/// A mean, maximum or minimum over pairs of leaves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Over {
     form: Form,
@@ -282,7 +283,7 @@ impl Over {
 
 const LANES: usize = 8;
 
-/// Returns the squared distance, always added in the same order.
+/// Returns the squared distance. The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f64], b: &[f64]) -> f64 {
     let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());

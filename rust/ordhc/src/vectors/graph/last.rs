@@ -1,7 +1,7 @@
-//! Merges the last clusters with the similarities of all pairs.
+//! Merges the last clusters, by the similarities of all pairs of these clusters.
 //!
-//! For linkages of pairs of leaves, all leaves of both clusters count if there are not too many, and otherwise evenly
-//! chosen ones.
+//! For linkages that need pairs of leaves, all leaves of both clusters are compared if there are not too many.
+//! Otherwise, evenly chosen leaves are compared.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -17,13 +17,13 @@ use crate::parallel;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// The largest number of leaves that are compared.
+/// The largest number of leaves that are compared, over all clusters.
 const LEAVES: usize = 1 << 16;
-/// The number of clusters that are compared with as many others while both are in a core's cache.
+/// Two groups of this number of clusters are compared at a time, so that both stay in the cache.
 const TILE: usize = 16;
 
-/// Returns the merges of the clusters `names`, in ascending order, given the merges that made them and the links of
-/// these clusters.
+/// Returns the merges of the clusters `names`, which are in ascending order. `before` are the merges that made these
+/// clusters, and `links` are their links.
 pub(super) fn merges(
     clusters: &Clusters,
     names: &[u32],
@@ -38,7 +38,7 @@ pub(super) fn merges(
     let write = |values: &mut [f64], stride: usize| {
         write_above(clusters, names, members.as_ref(), values, stride, (monitor, steps))?;
         if clusters.form == Form::Most {
-            // A linked pair of leaves may not be among the chosen ones.
+            // The nearest leaves of two linked clusters may not be among the chosen leaves.
             for (at, link) in links.iter().enumerate().flat_map(|(at, links)| links.iter().map(move |link| (at, link)))
             {
                 let value = &mut values[at.min(link.to as usize) * stride + at.max(link.to as usize)];
@@ -53,7 +53,8 @@ pub(super) fn merges(
     Ok(merges.into_iter().map(|merge| RawMerge { i: name(merge.i), j: name(merge.j), ..merge }).collect())
 }
 
-/// Writes the similarities of clusters with those after them to a square whose rows are a stride apart.
+/// Writes the similarities of each cluster with all later clusters to a square whose rows start at multiples of
+/// `stride`.
 fn write_above(
     clusters: &Clusters,
     names: &[u32],
@@ -83,9 +84,9 @@ fn write_above(
     done.into_iter().collect()
 }
 
-/// Copies the values above the diagonal of a square to those below, and writes minus infinity on the diagonal.
+/// Copies the values above the diagonal of a square to the cells below, and writes minus infinity on the diagonal.
 fn mirror(values: &mut [f64], n: usize, stride: usize) {
-    // Blocks are read and written while they are in a core's cache.
+    // Copy block by block, so that the cache lines of both blocks stay in the cache.
     const BLOCK: usize = 64;
     for row in (0..n).step_by(BLOCK) {
         for column in (0..=row).step_by(BLOCK) {
@@ -99,10 +100,10 @@ fn mirror(values: &mut [f64], n: usize, stride: usize) {
     (0..n).for_each(|at| values[at * stride + at] = f64::NEG_INFINITY);
 }
 
-/// Leaves of clusters, all or evenly chosen ones, cluster by cluster.
+/// The leaves that are compared, cluster by cluster: all leaves, or evenly chosen leaves.
 struct Members {
     p: usize,
-    /// Where the leaves of each cluster begin.
+    /// The start of the leaves of each cluster.
     starts: Vec<usize>,
     weights: Vec<f64>,
     rows: Buffer,
@@ -146,7 +147,7 @@ impl Members {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
 
-    /// Writes the rows of the clusters `own`, from the diagonal on.
+    /// Writes the values above the diagonal in the rows of the clusters `own`.
     fn write_above(&self, clusters: &Clusters, own: Range<usize>, rows: &mut [f64], stride: usize) {
         let n = self.starts.len() - 1;
         for first in (own.start..n).step_by(TILE) {
@@ -170,9 +171,10 @@ impl Members {
     }
 }
 
-/// Multiplies the weights of leaves by one half for each merge that contains them.
+/// Sets the weight of each leaf to 1/2 to the power of the number of merges that contain the leaf.
 fn halve(merges: &[RawMerge], weights: &mut [f64]) {
-    // The merge above each merge, and the merge above each leaf.
+    // For each merge, `above` is the next merge of the merged cluster. For each leaf, `above_leaf` is its first merge,
+    // and `last` is the last merge so far of the cluster with this smallest leaf.
     let mut last = vec![usize::MAX; weights.len()];
     let mut above = vec![usize::MAX; merges.len()];
     let mut above_leaf = vec![usize::MAX; weights.len()];
@@ -194,7 +196,8 @@ fn halve(merges: &[RawMerge], weights: &mut [f64]) {
     }
 }
 
-/// Returns the largest number of leaves of each cluster with which at most [`LEAVES`] leaves are compared.
+/// Returns the number of leaves to which each cluster is limited, so that at most [`LEAVES`] leaves are compared in
+/// all.
 fn most_of_each(leaves: &[Vec<u32>]) -> usize {
     let total = |most: usize| leaves.iter().map(|leaves| leaves.len().min(most)).sum::<usize>();
     let largest = leaves.iter().map(Vec::len).max().unwrap_or(1);

@@ -1,9 +1,9 @@
-//! Linkage along a graph of nearest neighbours, for more vectors than pairs can be compared.
+//! Linkage along a graph of nearest neighbours, for data with too many vectors to compare all pairs.
 //!
-//! [`search`] finds the nearest neighbours, [`rounds`] merges linked clusters until some thousands are left, and
-//! [`last`] merges these with the similarities of all pairs. The similarity of two clusters never depends on which of
-//! their leaves are linked: [`clusters`] computes it from means, sizes and spreads, or from pairs of leaves. So links
-//! only say which pairs of clusters are compared.
+//! [`search`] finds the nearest neighbours. [`rounds`] merges linked clusters until a few thousand are left. [`last`]
+//! merges these by the similarities of all pairs. Links only decide which pairs of clusters are compared. The
+//! similarity of two clusters does not depend on their links: [`clusters`] computes it from means, sizes and spreads,
+//! or from pairs of leaves.
 
 mod clusters;
 mod last;
@@ -29,9 +29,9 @@ use crate::vectors::Measure;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Neighbors<'a> {
-    /// Search this number of neighbours of each vector.
+    /// Search for this number of neighbours of each vector.
     Search(usize),
-    /// The leaf numbers of the neighbours of each vector, as n rows of equal length. Negative numbers are skipped.
+    /// The leaf ids of the neighbours of each vector, as n rows of equal length. Negative ids are skipped.
     Given(&'a [i64]),
 }
 
@@ -40,26 +40,27 @@ pub enum Neighbors<'a> {
 /// The rules are single, complete, average and weighted linkage of distances, squared distances and dot products, and
 /// Ward's linkage of Euclidean distances. For dot products, vectors must have length 1 (cosines) or 0.
 ///
-/// Reciprocal nearest clusters merge in rounds along the graph, until `until` clusters are left. These merge with the
-/// similarities of all pairs of clusters. The similarity of two clusters does not depend on the graph:
+/// Reciprocal nearest clusters merge in rounds along the graph, until `until` clusters are left. These clusters merge
+/// by the similarities of all pairs of clusters. How the similarity of two clusters is computed depends on the rule:
 ///
 /// * Ward's linkage, and average and weighted linkage of squared distances and dot products, use the means, sizes and
 ///   spreads of the two clusters, which is exact;
-/// * complete, average and weighted linkage of distances compare pairs of leaves: along the graph up to 16 leaves of
-///   each cluster, and among the last clusters all leaves (evenly chosen ones if there are more than 65,536 in all);
-/// * single linkage merges along the links, the shortest first, then compares leaves in the same way.
+/// * complete, average and weighted linkage of distances compare pairs of leaves: up to 16 leaves of each cluster along
+///   the graph, and all leaves of the last clusters (or evenly chosen leaves, if there are more than 65,536 in all);
+/// * single linkage first merges along the links, the shortest first. Leaves of the last clusters are then compared as
+///   for complete linkage.
 ///
-/// With at most `until` different vectors the tree is exact up to rounding, which may decide ties. With more, the tree
-/// is an approximation: a pair that is not linked may be closer than one that merges. If rounds merge few pairs, pairs
-/// merge that are at most a tenth farther than the nearest pairs of both clusters. A merge that is closer than a merge
-/// within it has the height of the latter.
+/// With at most `until` different vectors, the tree is exact up to rounding, which may decide ties. With more vectors,
+/// the tree is an approximation: a pair that is not linked may be closer than a pair that merges. If a round merges few
+/// pairs, it also merges pairs that are at most 10 % farther than the nearest neighbours of both clusters. If a merge
+/// is closer than an earlier merge of its parts, it gets the height of the earlier merge.
 ///
 /// The search needs about O(n log n) time. The memory is O(n (p + k)) for p coordinates and k neighbours, and
 /// O(until^2). The result does not depend on the number of threads.
 ///
 /// # Errors
-/// Another rule or measure; no neighbours; given neighbours of another number of leaves, or that are no leaves; initial
-/// clusters for a different number of leaves; heights that overflow; not enough memory;
+/// A rule and measure not named above; no neighbours; given neighbours that are not n rows of equal length, or not leaf
+/// ids; initial clusters for a different number of leaves; heights that overflow; not enough memory;
 /// [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
@@ -85,7 +86,8 @@ pub fn graph_linkage(
     let (n, p) = (vectors.n_leaves(), vectors.n_coordinates());
     initial.map_or(Ok(()), |initial| initial.check(n))?;
     let Some(form) = Form::of(rule, measure) else {
-        return Err(Error::Argument(format!("linkage `{rule}` of measure `{measure}` does not go along neighbours")));
+        let message = format!("linkage `{rule}` of measure `{measure}` cannot use a graph of neighbours");
+        return Err(Error::Argument(message));
     };
     let (k, given) = checked(neighbors, n)?;
     let unit = match measure {
@@ -129,7 +131,7 @@ pub fn graph_linkage(
     })
 }
 
-/// Returns the number of neighbours, and the given ones.
+/// Returns the number of neighbours of each vector, and the given neighbours with [`NONE`] for negative ids.
 fn checked(neighbors: Neighbors<'_>, n: usize) -> Result<(usize, Option<Vec<u32>>)> {
     let k = match neighbors {
         Neighbors::Search(k) => k,
@@ -147,7 +149,7 @@ fn checked(neighbors: Neighbors<'_>, n: usize) -> Result<(usize, Option<Vec<u32>
     Ok((k, Some(ids.iter().map(|&id| u32::try_from(id).unwrap_or(NONE)).collect())))
 }
 
-/// Returns different numbers for different keys, in no order (a round of splitmix64, which is a bijection).
+/// Returns a hash of a key (a round of splitmix64). Different keys have different hashes.
 fn mixed(key: u64) -> u64 {
     let key = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let key = (key ^ key >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -163,12 +165,13 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Merges equal vectors, and returns the first ones. Otherwise the neighbours of a vector could all be equal to it.
+    /// Merges equal vectors, and returns the first leaf of each group. Without this step, all neighbours of a vector
+    /// could be equal to the vector, and the graph would not link it to any other.
     fn merge_equal(&mut self, vectors: &Vectors<'_>, monitor: &Monitor) -> Result<Vec<u32>> {
         let mut first: HashMap<u64, Vec<u32>> = HashMap::new();
         let mut names = Vec::new();
         for leaf in 0..vectors.n_leaves() {
-            // Adding 0 turns -0 into 0.
+            // Adding 0 turns -0 into 0, so that equal vectors have equal keys.
             let key = vectors.row(leaf).fold(0, |key, x| mixed(key ^ (x + 0.0).to_bits()).wrapping_add(1));
             let before = first.entry(key).or_default();
             match before.iter().find(|&&other| vectors.row(leaf).eq(vectors.row(other as usize))) {
@@ -210,8 +213,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Returns the given neighbours of the clusters `names`, by position. The neighbours of a leaf that has been merged
-    /// are not used, because an equal leaf has them too.
+    /// Returns the given neighbours of the clusters `names`, as positions in `names`. Only the neighbours of the
+    /// smallest leaf of a cluster are used, because the other leaves are equal vectors.
     fn among(&self, names: &[u32], given: &[u32]) -> Vec<u32> {
         let k = self.k;
         let mut position = vec![NONE; given.len() / k];

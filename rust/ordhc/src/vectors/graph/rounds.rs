@@ -1,7 +1,7 @@
 //! Merges reciprocal nearest clusters along links, in rounds.
 //!
-//! A cluster is linked with the clusters with which a leaf of it was linked. When a quarter of the clusters is left,
-//! the nearest neighbours of their means are searched, because links of leaves say little about large clusters.
+//! A merged cluster inherits the links of its parts. But links of leaves say little about large clusters. So the
+//! nearest neighbours of means are searched again each time the number of clusters has fallen to a quarter.
 //!
 //! If ties or slowly changing similarities leave few reciprocal pairs, pairs that are nearly the nearest merge as well
 //! (Dhulipala et al. 2023, "TeraHAC: Hierarchical Agglomerative Clustering of Trillion-Edge Graphs").
@@ -20,16 +20,17 @@ use crate::sorting::sort_by_key;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// A round that merges less than this share of the clusters is slow: pairs of nearly nearest clusters merge next.
+/// A round is slow if it merges fewer pairs than the number of clusters divided by this number. Pairs of nearly nearest
+/// clusters then merge as well.
 const SLOW: usize = 48;
-/// How much farther than the nearest a nearly nearest cluster is.
+/// A cluster is nearly the nearest if it is farther than the nearest cluster by at most this share.
 const EPSILON: f64 = 0.1;
-/// Neighbours are searched again when one in this number of clusters is left.
+/// Neighbours are searched again when the number of clusters has been divided by this number.
 const AGAIN: usize = 4;
-/// The number of clusters in a part of a parallel loop, at least.
+/// The smallest number of clusters in a part of a parallel loop.
 const GRAIN: usize = 256;
 
-/// A link to the cluster at a position. The similarity is NaN before it is computed.
+/// A link to the cluster at position `to`. The similarity is NaN until it is computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link {
     pub(super) to: u32,
@@ -37,24 +38,27 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Returns true if the link of `from` is better than another: more similar, or equally similar and first in an
-    /// order that is not that of the leaves. In that order a long line of equal clusters would merge at one end only.
+    /// Returns true if this link of `from` is better than another: more similar, or equally similar and first in a
+    /// pseudo-random order. With ties in the order of leaves, equally spaced clusters in a line would merge at one end
+    /// only.
     fn is_better(self, other: Self, from: u32) -> bool {
         let rank = |link: Self| mixed(u64::from(from.min(link.to)) << 32 | u64::from(from.max(link.to)));
         self.similarity > other.similarity || self.similarity == other.similarity && rank(self) < rank(other)
     }
 }
 
-/// Clusters by position, in the order of their smallest leaves.
+/// The clusters and their links, in the order of the smallest leaves.
 pub(super) struct Rounds<'c> {
     pub(super) clusters: &'c mut Clusters,
-    /// For each position: the smallest leaf, and the links.
+    /// For each position: the smallest leaf of the cluster.
     pub(super) names: Vec<u32>,
+    /// For each position: the links of the cluster.
     pub(super) links: Vec<Vec<Link>>,
     alive: Vec<bool>,
     n_alive: usize,
-    /// For each position: the position into which it has merged in this round, and whether it has changed.
+    /// For each position: the position of the cluster into which its cluster has merged in this round.
     into: Vec<u32>,
+    /// For each position: whether its cluster has merged in this round.
     changed: Vec<bool>,
     /// The number of neighbours to search.
     k: usize,
@@ -62,7 +66,7 @@ pub(super) struct Rounds<'c> {
 }
 
 impl<'c> Rounds<'c> {
-    /// Returns the clusters `names`, in ascending order, without links.
+    /// Returns the clusters `names`, which are in ascending order, without links.
     pub(super) fn new(clusters: &'c mut Clusters, names: Vec<u32>, k: usize) -> Result<Self> {
         let n = names.len();
         check("links", (n * (size_of::<Vec<Link>>() + 2 * k.min(n) * size_of::<Link>())) as u64)?;
@@ -79,8 +83,8 @@ impl<'c> Rounds<'c> {
         })
     }
 
-    /// Merges until at most `until` clusters are left, fewer than there are. Advances the monitor by `steps` for the
-    /// search, and by `steps` for the merges.
+    /// Merges until at most `until` clusters are left. There must be more clusters before. Advances the monitor by
+    /// `steps` for the search, and by `steps` for the merges.
     pub(super) fn run(&mut self, given: Option<&[u32]>, until: usize, monitor: &Monitor, steps: u64) -> Result<()> {
         entered!(vectors_graph_rounds);
         let start = self.n_alive;
@@ -111,7 +115,7 @@ impl<'c> Rounds<'c> {
         Ok(())
     }
 
-    /// Links each cluster with those whose means are nearest.
+    /// Links each cluster with the clusters whose means are nearest.
     fn search(&mut self, monitor: &Monitor, steps: u64) -> Result<()> {
         let points = Points::new(self.names.len(), self.clusters.n_coordinates(), |at| {
             self.clusters.mean(self.names[at] as usize)
@@ -121,7 +125,7 @@ impl<'c> Rounds<'c> {
         self.link(&found, monitor)
     }
 
-    /// Links each cluster with those of its row of `found`.
+    /// Links each cluster with the clusters in its row of `found`.
     fn link(&mut self, found: &[u32], monitor: &Monitor) -> Result<()> {
         let k = found.len() / self.names.len();
         for (at, row) in found.chunks_exact(k.max(1)).enumerate() {
@@ -158,7 +162,7 @@ impl<'c> Rounds<'c> {
         self.changed = vec![false; self.n_alive];
     }
 
-    /// Merges pairs once. Returns their number.
+    /// Runs one round of merges. Returns the number of merged pairs.
     fn round(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
         let mut best = self.best(monitor)?;
         self.link_back(&mut best);
@@ -180,8 +184,8 @@ impl<'c> Rounds<'c> {
         Ok(pairs.len())
     }
 
-    /// Merges clusters along links, the most similar pair first, until at most `until` clusters are left: single
-    /// linkage. Returns the number of merges.
+    /// Merges clusters along links, the most similar pair first, until at most `until` clusters are left. This is
+    /// single linkage (Kruskal's algorithm). Returns the number of merges.
     fn merge_forest(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
         let mut all = room("links", self.links.iter().map(Vec::len).sum())?;
         for (at, links) in (0..).zip(&self.links) {
@@ -207,7 +211,7 @@ impl<'c> Rounds<'c> {
         Ok(before - self.n_alive)
     }
 
-    /// Merges the cluster at position `b` into that at `a < b`.
+    /// Merges the cluster at position `b` into the cluster at position `a < b`.
     pub(super) fn merge(&mut self, a: u32, b: u32, similarity: f64) {
         let [i, j] = [a, b].map(|at| self.names[at as usize] as usize);
         self.clusters.merge(i, j);
@@ -238,7 +242,8 @@ impl<'c> Rounds<'c> {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    /// Links clusters with those whose best link they are. Long lists of links have been cut.
+    /// Adds missing links: if the best link of a cluster is to another cluster, both are linked with each other. A link
+    /// can be missing on one side, because long lists of links are cut.
     fn link_back(&mut self, best: &mut [Option<Link>]) {
         let back = |(at, link): (u32, &Option<Link>)| link.map(|link| (link.to, Link { to: at, ..link }));
         let wanted: Vec<(u32, Link)> = (0..).zip(&*best).filter_map(back).collect();
@@ -252,7 +257,7 @@ impl<'c> Rounds<'c> {
         }
     }
 
-    /// Returns the pairs each of which is the other's choice, the smaller position first.
+    /// Returns the pairs of clusters that have chosen each other, with the smaller position first.
     fn reciprocal(&self, chosen: &[Option<Link>]) -> Vec<(u32, u32, f64)> {
         let pair = |(at, link): (u32, &Option<Link>)| {
             let link = link.filter(|link| at < link.to)?;
@@ -261,9 +266,9 @@ impl<'c> Rounds<'c> {
         (0..).zip(chosen).filter_map(pair).collect()
     }
 
-    /// Returns, for each cluster, one of the links that are nearly the best for both of its clusters.
+    /// Returns, for each cluster, one of its links that are nearly the best link for both linked clusters.
     fn nearly_best(&self, best: &[Option<Link>], monitor: &Monitor) -> Result<Vec<Option<Link>>> {
-        // Cosines are compared by their difference from 1.
+        // The distance of cosines is their difference from 1.
         let most = if self.clusters.is_similarity() { 1.0 } else { 0.0 };
         let is_near = |link: Link, best: Option<Link>| {
             best.is_none_or(|best| most - link.similarity <= (1.0 + EPSILON) * (most - best.similarity))
@@ -276,7 +281,8 @@ impl<'c> Rounds<'c> {
         })
     }
 
-    /// Brings links up to date: renames clusters that have merged, computes similarities, and keeps the best links.
+    /// Updates all links after merges: renames clusters that have merged, computes missing similarities, and keeps the
+    /// best links of each cluster.
     pub(super) fn tidy(&mut self, monitor: &Monitor) -> Result<()> {
         monitor.check()?;
         let Self { clusters, names, links, into, changed, k, .. } = self;
@@ -297,7 +303,7 @@ impl<'c> Rounds<'c> {
     }
 }
 
-/// Returns the pairs without those that share a cluster with an earlier one.
+/// Returns the pairs that do not share a cluster with an earlier returned pair.
 fn disjoint(pairs: Vec<(u32, u32, f64)>, n: usize) -> Vec<(u32, u32, f64)> {
     let mut taken = vec![false; n];
     let free = |&(a, b, _): &(u32, u32, f64)| {
@@ -310,7 +316,7 @@ fn disjoint(pairs: Vec<(u32, u32, f64)>, n: usize) -> Vec<(u32, u32, f64)> {
     pairs.into_iter().filter(free).collect()
 }
 
-/// Memory of a thread.
+/// The working memory of a thread.
 #[derive(Default)]
 struct Scratch {
     stale: Vec<usize>,
@@ -337,7 +343,7 @@ impl Scratch {
             link.to = into[link.to as usize];
         }
         links.retain(|link| link.to as usize != at);
-        // Known similarities first, the largest one first.
+        // Sort links to the same cluster by similarity, so that `dedup` keeps the largest known similarity.
         links.sort_unstable_by(|a, b| {
             let known = |link: &Link| if link.similarity.is_nan() { f64::NEG_INFINITY } else { link.similarity };
             a.to.cmp(&b.to).then(known(b).total_cmp(&known(a)))

@@ -1,11 +1,12 @@
 //! Approximate nearest neighbours.
 //!
-//! Random projection trees group points that are close. All points of a group are compared. Then each point compares
-//! the neighbours of its neighbours with each other (Dong, Moses & Li 2011, "Efficient k-nearest neighbor graph
-//! construction for generic similarity measures"), until few lists change. Few points are all compared.
+//! Random projection trees put close points into groups, and all points of a group are compared. Then the neighbours of
+//! each point are compared with each other, until few lists of neighbours change (Dong, Moses & Li 2011, "Efficient
+//! k-nearest neighbor graph construction for generic similarity measures"). If there are few points, all pairs are
+//! compared instead.
 //!
-//! A list keeps the nearest points that were offered, with ties by number. So the result does not depend on the order
-//! of the offers, nor on the number of threads.
+//! A list keeps the nearest points that were offered. Ties are ordered by the points' ids. So the result depends
+//! neither on the order of offers nor on the number of threads.
 
 use super::mixed;
 use crate::error::Result;
@@ -19,20 +20,22 @@ const LANES: usize = 16;
 const ALL_PAIRS: usize = 2048;
 /// The number of points of a group when all pairs are compared.
 const BLOCK: usize = 64;
+/// The number of random projection trees.
 const TREES: u64 = 6;
-/// The largest number of points of a tree's leaf.
+/// The largest number of points in a leaf of a tree.
 const LEAF: usize = 80;
-/// The largest number of points in the list of a point, and the largest number of points that have the point in theirs,
-/// which are compared with each other.
+/// For each point, at most this number of its neighbours, and at most this number of the points whose neighbour it is,
+/// are compared with each other.
 const JOINED: usize = 24;
+/// The largest number of iterations of neighbour descent.
 const ITERATIONS: u64 = 6;
-/// The search ends when less than this share of the neighbours changes.
+/// The search ends when an iteration changes less than this share of the neighbours.
 const SETTLED: f64 = 0.002;
-/// The number of groups whose comparisons are made before the lists are updated.
+/// The number of groups that are compared before the lists are updated.
 const BATCH: usize = 1 << 14;
-/// Marks a neighbour that is new in a list.
+/// The bit of an id in a list that marks a new neighbour.
 const NEW: u32 = 1 << 31;
-/// No neighbour.
+/// Marks a missing neighbour.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Points in single precision, centred and scaled.
@@ -67,7 +70,7 @@ impl Points {
     }
 }
 
-/// Returns the squared distance, always added in the same order.
+/// Returns the squared distance. The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
@@ -103,7 +106,7 @@ fn total(mut sums: [f32; LANES]) -> f32 {
     sums[0]
 }
 
-/// An offer of a neighbour.
+/// An offer of point `id` as a neighbour of point `to`.
 #[derive(Clone, Copy)]
 struct Offer {
     to: u32,
@@ -111,7 +114,7 @@ struct Offer {
     distance: f32,
 }
 
-/// The nearest points that each point has been offered, the nearest first.
+/// For each point, the nearest points among those that were offered, with the nearest first.
 struct Lists<'a> {
     points: &'a Points,
     k: usize,
@@ -119,15 +122,15 @@ struct Lists<'a> {
     distances: Vec<f32>,
 }
 
-/// Returns the `k` nearest neighbours of each point, the nearest first, as n rows. Rows may end with [`NONE`]. Advances
-/// the monitor by `steps`.
+/// Returns the approximate `k` nearest neighbours of each point as n rows, with the nearest first. Rows may end with
+/// [`NONE`]. Advances the monitor by `steps`.
 pub(super) fn nearest(points: &Points, k: usize, monitor: &Monitor, steps: u64) -> Result<Vec<u32>> {
     let n = points.n;
     let k = k.min(n.saturating_sub(1));
-    // With short lists the descent gets stuck.
+    // With shorter lists, the descent stops at poor neighbours.
     const SHORTEST: usize = 12;
     let wanted = k.max(SHORTEST).min(n.saturating_sub(1));
-    // Lists, their copies, and offers.
+    // Memory for lists, their copies, and offers.
     check("nearest neighbours", 32 * (n * wanted) as u64)?;
     let (ids, distances) = (vec![NONE; n * wanted], vec![f32::INFINITY; n * wanted]);
     let mut lists = Lists { points, k: wanted, ids, distances };
@@ -187,12 +190,13 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// Compares neighbours of neighbours. Returns the number of changes.
+    /// Runs one iteration of the descent: compares the neighbours of each point with each other. Returns the number of
+    /// changes of lists.
     fn descend(&mut self, seed: u64, monitor: &Monitor) -> Result<usize> {
         let (n, k) = (self.points.n, self.k);
         let before = self.ids.clone();
         self.ids.iter_mut().filter(|id| **id != NONE).for_each(|id| *id &= !NEW);
-        // The points in whose lists each point is.
+        // Reverse the lists: `reverse[ends[i]..ends[i + 1]]` are the points that have point i as a neighbour.
         let mut ends = vec![0usize; n + 1];
         before.iter().filter(|&&id| id != NONE).for_each(|&id| ends[(id & !NEW) as usize + 1] += 1);
         (0..n).for_each(|i| ends[i + 1] += ends[i]);
@@ -220,8 +224,8 @@ impl Lists<'_> {
         })
     }
 
-    /// Compares the points of each group: `new` ones with each other (if `group` returns true), and with `old` ones.
-    /// Returns the number of changes.
+    /// Compares the points of each group: new points with each other (if `group` returns true), and new points with old
+    /// points. `group` writes the new and the old points of a group. Returns the number of changes of lists.
     fn join(
         &mut self,
         n_groups: usize,
@@ -265,7 +269,7 @@ impl Lists<'_> {
     }
 }
 
-/// Inserts a neighbour into a list, unless it is farther than all, or there already.
+/// Inserts a neighbour into a list. Returns false if the neighbour is farther than the whole list, or already in it.
 fn insert(ids: &mut [u32], distances: &mut [f32], id: u32, distance: f32) -> bool {
     let k = ids.len();
     let is_before = |at: usize| (distance, id) < (distances[at], if ids[at] == NONE { NONE } else { ids[at] & !NEW });
@@ -285,11 +289,12 @@ fn insert(ids: &mut [u32], distances: &mut [f32], id: u32, distance: f32) -> boo
     true
 }
 
-/// Offers of one thread, by the part of the points to which they are made.
+/// The offers of one thread. They are grouped by parts of the points, because a thread later updates the lists of one
+/// part.
 struct Compared {
     per_part: usize,
     offers: Vec<Vec<Offer>>,
-    /// The points of a group, copied so that they are in a core's cache.
+    /// A copy of the points of a group, so that they are adjacent in memory and stay in the cache.
     rows: Vec<f32>,
     distances: Vec<f32>,
 }
@@ -327,14 +332,14 @@ impl Compared {
     }
 }
 
-/// A random projection tree: points in the order of the leaves, and where each leaf ends.
+/// A random projection tree: the points in the order of the tree's leaves, and the end of each leaf.
 struct Tree {
     order: Vec<u32>,
     ends: Vec<usize>,
 }
 
 impl Tree {
-    /// Splits points by planes halfway between two random points.
+    /// Builds a tree. Each node is split by the plane halfway between two random points.
     fn grow(points: &Points, seed: u64, monitor: &Monitor) -> Result<Self> {
         let mut order: Vec<u32> = (0..points.n as u32).collect();
         let mut ends = Vec::new();
@@ -371,7 +376,7 @@ impl Tree {
                 }
             }
             part[low..].copy_from_slice(&scratch);
-            // A plane that leaves nearly all points on one side is of no use.
+            // If the plane has nearly all points on one side, split in the middle instead.
             let middle = if low.min(part.len() - low) * 32 < part.len() { part.len() / 2 } else { low };
             open.push((start + middle, end, mixed(seed ^ 3)));
             open.push((start, start + middle, mixed(seed ^ 4)));

@@ -4,7 +4,7 @@ use super::*;
 use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
 use crate::kind::Kind;
 
-/// The linkages and measures that go along neighbours.
+/// The linkages and measures that can use a graph of neighbours.
 const ALL: [(Rule, Measure); 12] = [
     (Rule::Ward, Measure::Euclidean),
     (Rule::Average, Measure::Euclidean),
@@ -253,8 +253,8 @@ fn given_neighbors_are_used_and_mistakes_are_named() {
     let heights: Vec<f64> = (0..39).map(|x| f64::from(2 * x + 1)).collect();
     assert_eq!(tree.heights(), heights);
     let message = |rule: Rule, measure, neighbors| of(&rule, measure, neighbors).unwrap_err().to_string();
-    assert!(message(Rule::Ward, Measure::Dot, Neighbors::Search(3)).contains("does not go along neighbours"));
-    assert!(message(Rule::Single, Measure::Manhattan, Neighbors::Search(3)).contains("does not go along neighbours"));
+    assert!(message(Rule::Ward, Measure::Dot, Neighbors::Search(3)).contains("cannot use a graph"));
+    assert!(message(Rule::Single, Measure::Manhattan, Neighbors::Search(3)).contains("cannot use a graph"));
     assert!(message(Rule::Single, Measure::Euclidean, Neighbors::Search(0)).contains("neighbours = 0"));
     assert!(message(Rule::Single, Measure::Euclidean, Neighbors::Given(&[0; 41])).contains("41"));
     let mut wrong = vec![0; 80];

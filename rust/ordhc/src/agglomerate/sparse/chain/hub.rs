@@ -1,4 +1,4 @@
-//! A cluster with many links, which finds its nearest neighbour without reading all of them.
+//! An index of the links of a cluster with many links (a hub), to find its nearest neighbour without reading all links.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -9,11 +9,11 @@ use std::ops::Bound;
 use super::super::graph::{Best, Near, Rules};
 use super::super::links::{Entry, Summary};
 
-/// Links in descending order of similarity.
+/// The links of a cluster in descending order of similarity.
 ///
-/// The order is that for a cluster of size 1, because the cluster's own size does not change the order. Sizes and names
-/// of other clusters change without an update here. But such changes only lower the rank of a link, so the stored rank
-/// is a bound.
+/// The order is computed for a cluster of size 1, because the cluster's own size does not change the order. If the size
+/// or name of another cluster changes, the stored rank of its link is not updated. Such changes only lower the rank, so
+/// the stored rank is an upper bound.
 pub(super) struct Hub<K: Summary> {
     /// For each cluster: the index of its entry, and its rank.
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
@@ -21,7 +21,7 @@ pub(super) struct Hub<K: Summary> {
     kind: PhantomData<K>,
 }
 
-/// The similarity and the share, larger ones first, and the name.
+/// The rank of a link: by larger similarity first, then by larger share, then by smaller name.
 type Rank = (Reverse<u64>, Reverse<u64>, u32);
 
 impl<K: Summary> Hub<K> {
@@ -42,7 +42,7 @@ impl<K: Summary> Hub<K> {
         self.places.get(&k).map(|&(at, _)| at as usize)
     }
 
-    /// Removes the entry of `k`. Another entry may have moved to its index `at`.
+    /// Removes the entry of `k`. `moved` is the entry that has moved to its index `at`, if any.
     pub(super) fn remove(&mut self, k: u32, at: usize, moved: Option<&Entry>) {
         if let Some((_, rank)) = self.places.remove(&k) {
             self.order.remove(&(rank, k));
@@ -73,7 +73,7 @@ impl<K: Summary> Hub<K> {
         let mut best = Best::none();
         let mut floor = f64::NEG_INFINITY;
         let mut from = Bound::Unbounded;
-        // Visit the first entry of each level of equal similarity, as long as levels count as equal.
+        // Visit only the first entry of each similarity, as long as the similarities count as equal.
         while let Some(&(rank, k)) = self.order.range((from, Bound::Unbounded)).next() {
             let at = self.places.get(&k)?.0 as usize;
             let (n_k, name) = about(k);
@@ -102,7 +102,7 @@ fn ordered(x: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// A hash of one number (Fibonacci hashing). No secret is needed, because the numbers are those of clusters.
+/// A hash of one number (Fibonacci hashing). A keyed hash is not needed, because no attacker chooses cluster numbers.
 #[derive(Default)]
 pub(super) struct Mix(u64);
 
