@@ -168,13 +168,16 @@ def test_erasing_somebody_erases_them(serve, way):
         fields = {"token": token, "person": "bob-who-wants-to-leave"}
         asked = boss.post("/dashboard/forget", fields)
         assert title_of(asked) == "Erase this person?"
-        assert f"6 answers of <code>{secret}</code> (bob-who-wants-to-leave on the platform)" in asked.text
+        assert (
+            f"<code>{secret}</code> (<code>bob-who-wants-to-leave</code>). Number of answers: 6."
+            in asked.text
+        )
         assert fields_of(asked.text)["person"] == "bob-who-wants-to-leave"
         # One click erases nobody.
         assert len(answers(server)) == 12
         found = boss.post("/dashboard/forget", fields_of(asked.text))
         assert found.status == 200, found.text
-        assert "6 answers are erased" in found.text
+        assert "Number of erased answers: 6" in found.text
         assert boss.post("/dashboard/forget", {"token": token, "person": "bob"}).status == 404
         # While the server runs.
         read = [path.read_bytes() for path in server.data.parent.glob("study.ordhc*")]
@@ -219,10 +222,12 @@ def test_the_dashboard_asks_before_it_deletes_ids(serve):
 
     asked = boss.post("/dashboard/ids", {"token": token})
     assert title_of(asked) == "Delete all platform ids?"
-    assert "2 ids of the platform will be deleted" in asked.text
+    assert "Number of ids: 2." in asked.text
     assert "you cannot find people by their ids" in asked.text
     assert ids() == 2
-    assert "2 ids of the platform are deleted" in boss.post("/dashboard/ids", fields_of(asked.text)).text
+    assert (
+        "The ids of the platform are deleted: 2." in boss.post("/dashboard/ids", fields_of(asked.text)).text
+    )
     assert ids() == 0
     assert boss.post("/dashboard/ids", {"confirmed": "yes"}).status == 403
 

@@ -35,6 +35,8 @@ __all__ = ["Dashboard"]
 
 log = logging.getLogger("ordhc_collect")
 _STATES = {"pause": PAUSED, "resume": RUNNING, "close": CLOSED}
+#: Texts that are translated where they are shown.
+TOO_MANY, WRONG = "Too many tries. Wait a minute.", "Wrong token or password."
 #: The cookie with the language of the dashboard.
 _LANGUAGE = "ordhc_dashboard_language"
 #: Maximum number of people in the page's table; the downloads contain all people.
@@ -91,8 +93,10 @@ class Dashboard:
 
     def _login(self, request: Request, status: int = 403, what: str = "") -> Response:
         has_password = self._study.password is not None
-        values = {"what": what, "has_password": has_password, "up": _up(request)}
-        return HTMLResponse(self._render("enter.html", **values), status)
+        language = self._language(request)
+        text = self._words[language].gettext(what) if what else ""
+        values = {"what": text, "has_password": has_password, "up": _up(request)}
+        return HTMLResponse(self._render("enter.html", language, **values), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
         # Check the token before the rate limit. A token of 192 bits cannot be guessed, so it needs no limit,
@@ -101,11 +105,11 @@ class Dashboard:
             address = request.client.host if request.client else ""
             if not self._tries.allows(address):
                 log.warning("too many attempts to open the dashboard")
-                return self._login(request, 429, "Too many tries. Wait a minute.")
+                return self._login(request, 429, TOO_MANY)
             # Checking a password is slow by design, so do not block the event loop.
             if not await asyncio.to_thread(self._is_password, secret[:1000]):
                 log.warning("a wrong token or password for the dashboard")
-                return self._login(request, 403, "Wrong token or password.")
+                return self._login(request, 403, WRONG)
         response = RedirectResponse(f"{_up(request)}dashboard", 303)
         response.set_cookie(
             self._cookie,
@@ -209,7 +213,7 @@ class Dashboard:
             "part_lengths.html", language, items=extremes_of(found), text=text, span=span_of(found)
         )
 
-    def _render(self, name: str, language: str = "en", **values: Any) -> str:
+    def _render(self, name: str, language: str, **values: Any) -> str:
         return self._environments[language].get_template(name).render(**values)
 
     # Actions.
@@ -237,19 +241,19 @@ class Dashboard:
         if form is None:
             return self._login(request)
         name = form.get("person", "").strip()
+        say = self._words[self._language(request)].gettext
         try:
             if form.get("confirmed") != "yes":
                 who, count = await self._writer.do(lambda state: _known(state, name))
-                return self._ask("forget", person=name, who=who, count=count)
+                return self._ask(request, "forget", person=name, who=who, count=count)
             count = await self._writer.alone(lambda state: forget(state, name))
         except RefusedError:
-            return HTMLResponse(self._render("result.html", up="../", text="No person has this id."), 404)
+            return self._result(request, say("No person has this id."), 404)
         except OSError as error:
-            return HTMLResponse(
-                self._render("result.html", up="../", text=f"Not everything could be erased: {error}"), 503
-            )
-        text = f"This person and {count} {'answer' if count == 1 else 'answers'} are erased from the file."
-        return HTMLResponse(self._render("result.html", up="../", text=text))
+            text = say("Not everything could be erased: %(error)s") % {"error": error}
+            return self._result(request, text, 503)
+        text = say("This person is erased from the file. Number of erased answers: %(count)s")
+        return self._result(request, text % {"count": f"{count:,}"})
 
     async def delete_ids(self, request: Request) -> Response:
         """Delete the ids of all people on the platform, after a confirmation."""
@@ -257,15 +261,22 @@ class Dashboard:
         if form is None:
             return self._login(request)
         if form.get("confirmed") != "yes":
-            return self._ask("ids", count=await self._writer.do(StudyState.n_ids))
+            return self._ask(request, "ids", count=await self._writer.do(StudyState.n_ids))
         count = await self._writer.do(StudyState.delete_ids)
-        text = f"{count:,} ids of the platform are deleted; answers stay, under random ids."
-        return HTMLResponse(self._render("result.html", up="../", text=text))
+        say = self._words[self._language(request)].gettext
+        text = say("The ids of the platform are deleted: %(count)s. Answers stay, under random ids.")
+        return self._result(request, text % {"count": f"{count:,}"})
 
-    def _ask(self, what: str, **values: Any) -> Response:
+    def _result(self, request: Request, text: str, status: int = 200) -> Response:
+        """Return a page that reports the result of an action."""
+        page = self._render("result.html", self._language(request), up="../", text=text)
+        return HTMLResponse(page, status)
+
+    def _ask(self, request: Request, what: str, **values: Any) -> Response:
         """Return a page that shows what will be deleted, and asks for confirmation."""
         form = self._signer.form("dashboard", self._proof)
-        return HTMLResponse(self._render("confirm.html", up="../", what=what, form=form, **values))
+        values |= {"up": "../", "what": what, "form": form}
+        return HTMLResponse(self._render("confirm.html", self._language(request), **values))
 
     async def download(self, request: Request) -> Response:
         """Return a file of `DOWNLOADS`."""
