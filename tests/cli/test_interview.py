@@ -21,7 +21,7 @@ def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
     Path("items.txt").write_text("cat\ndog\ncar\n")
     with ordhc.Session("a.ordhc", ["cat", "dog", "car"]) as session:
         taken = session.ask(who="bob")
-        size = session._mirror.log.n
+        size = session._contents.log.n
 
         def reply():
             time.sleep(3)
@@ -34,7 +34,7 @@ def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
         assert "waiting for their answers" in done.output
         assert "All is known" in done.output
         # Waiting leaves no traces in the file.
-        assert session._mirror.log.n <= size + 3
+        assert session._contents.log.n <= size + 3
 
     def leave(_):
         raise KeyboardInterrupt

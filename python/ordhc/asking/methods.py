@@ -1,4 +1,4 @@
-"""The methods of learners: how questions are chosen, with the settings of each method."""
+"""Define the methods of learners: how questions are chosen, with the settings of each method."""
 
 import math
 from abc import ABC, abstractmethod
@@ -85,7 +85,7 @@ class Method(ABC):
         """The probability with which the method expects an answer to be right; 1 if all answers are."""
         p = getattr(self, "p", 1.0)
         if isinstance(p, str):
-            raise InputError(f"p = {p!r} needs a Session, which keeps who answers")
+            raise InputError(f"p = {p!r} needs a Session, which records who answers")
         if p is None and not self.expects_errors:
             raise InputError(f"{self.name} needs p, the probability that an answer is right: p=0.8, --p 0.8")
         return 1.0 if p is None else float(p)
@@ -472,7 +472,7 @@ class Uncertain(Method):
     def __post_init__(self) -> None:
         question = _checks.choice("question", self.question, QUESTIONS)
         if self.among is not None and question != "odd":
-            raise InputError("give question or among, whose rows say what is asked, not both")
+            raise InputError("give question or among, not both: the width of among determines the question")
         self._check("question", question)
         if self.among is not None:
             among = _checks.array("among", self.among)

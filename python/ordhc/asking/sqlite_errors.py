@@ -63,11 +63,11 @@ class Watch:
         return reason
 
     def _begin(self) -> None:
-        looks = self._looks()
-        next(looks)
-        self._db.set_progress_handler(looks.__next__, _STEPS)
+        checks = self._checks()
+        next(checks)
+        self._db.set_progress_handler(checks.__next__, _STEPS)
 
-    def _looks(self) -> Iterator[int]:
+    def _checks(self) -> Iterator[int]:
         # Python runs signal handlers when a frame starts or resumes. A function would raise before its first
         # line, outside of any `try`. A generator resumes inside the `try`. After the generator has ended,
         # `__next__` raises, which stops the statement.
