@@ -264,7 +264,7 @@ def test_an_interview(tmp_path, monkeypatch):
         (_, row) = next(iter(session.ask()))
         odd = [session.names[leaf] for leaf in row].index("car") + 1
     done = interview("a.ordhc", "--who", "ann", "-o", "t.nwk", "--export", "t.csv", input=f"{odd}\n")
-    assert "All is known" in done.output
+    assert "No questions are left" in done.output
     assert ordhc.read_tree("t.nwk").to_newick(branch_lengths=False) == "(car,(cat,dog));"
     assert len(ordhc.read_answers("t.csv")) == 2
     with ordhc.Session("a.ordhc") as session:
@@ -336,4 +336,4 @@ def test_pairs(tmp_path, monkeypatch):
     (tmp_path / "items.txt").write_text("cat\ndog\ncar\n")
     done = interview("p.ordhc", "--items", "items.txt", "--method", "single", input="1\n2\n1\n1\n")
     assert "Which pair is more similar?" in done.output
-    assert "All is known" in done.output
+    assert "No questions are left" in done.output

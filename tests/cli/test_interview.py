@@ -32,7 +32,7 @@ def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
         done = CliRunner().invoke(group, ["learn", "a.ordhc"], input="q\n")
         thread.join()
         assert "waiting for their answers" in done.output
-        assert "All is known" in done.output
+        assert "No questions are left" in done.output
         # Waiting leaves no traces in the file.
         assert session._contents.log.n <= size + 3
 
@@ -44,7 +44,7 @@ def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
         monkeypatch.setattr(time, "sleep", leave)
         done = CliRunner().invoke(group, ["learn", "b.ordhc", "--who", "ann"], input="q\n")
         assert done.exit_code == 0
-        assert "Everything is kept" in done.output
+        assert "All answers are kept" in done.output
 
 
 @pytest.mark.parametrize("schedule", ["questions", "balanced", "rounds"])

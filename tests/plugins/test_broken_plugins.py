@@ -155,7 +155,7 @@ def test_updates_that_raise(install):
     install("odd-one", source)
     with pytest.raises(LookupError, match="lost it"):
         ordhc.linkage(S, "odd", dissimilarity=False)
-    with pytest.raises(PluginError, match="not callable"):
+    with pytest.raises(PluginError, match="no callable"):
         ordhc.linkage(S, "none", dissimilarity=False)
 
 

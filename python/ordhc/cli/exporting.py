@@ -1,4 +1,4 @@
-"""Answers of a session as a table: items, person, time, duration, and the sampler of the question."""
+"""Write the answers of a session as a table: items, person, time, duration, and sampler."""
 
 import math
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
-#: Endings of tables; other formats keep only comparisons and people.
+#: The delimiter of a table by the ending of its file. Other formats keep only comparisons and people.
 _TABLES = {".csv": ",", ".tsv": "\t"}
 
 

@@ -1,4 +1,4 @@
-"""Trees of distances, similarities or vectors, for `ordhc cluster`."""
+"""Make trees from distances, similarities or vectors, for `ordhc cluster`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -24,14 +24,14 @@ _SHARED = ("names", "delimiter")
 
 
 def numbers_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say which numbers FILE contains."""
+    """Add the options for the kind of numbers in FILE; return the command."""
     for name, text in reversed(_KINDS.items()):
         command = click.option(f"--{name}", is_flag=True, help=text)(command)
     return command
 
 
 def numbers_in(reading: dict[str, Any]) -> str | None:
-    """Return which numbers FILE contains, or None for answers; remove these options from `reading`.
+    """Return the kind of numbers in FILE, or None for answers; remove these options from `reading`.
 
     Options that are only for answers are an error for numbers.
     """
@@ -151,7 +151,7 @@ def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Boot
 
 
 def _names(given: str | None, own: Any) -> Any:
-    """Return the names of --names, or else those of the file."""
+    """Return the names in the file of --names; without --names the names in FILE."""
     from ordhc.io.names import read_names
 
     return own if given is None else read_names(given)

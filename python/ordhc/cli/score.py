@@ -78,7 +78,7 @@ def score(
     specs = [registry.get("metric", name) for name in metrics]
     of_comparisons = [bool(set(spec.reference) & _COMPARISONS) for spec in specs]
     if any(of_comparisons) and not all(of_comparisons):
-        raise click.UsageError("metrics of comparisons and others don't take the same FILE")
+        raise click.UsageError("metrics of comparisons and other metrics don't take the same FILE")
     with progress_bar("reading the tree", quiet=quiet) as progress:
         found = read_tree(tree, preserve_underscores=preserve_underscores, progress=progress)
     if all(of_comparisons):
