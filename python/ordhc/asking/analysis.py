@@ -148,8 +148,8 @@ class Analysis:
     def __init__(self, contents: Contents) -> None:
         self._contents, self._log = contents, contents.log
         self._width = contents.log.width
-        # The reliability of each person by number, and the counts of answers and of deleted events at that
-        # estimate.
+        # The last estimate of the reliability of each person, by number, and the counts of answers and of
+        # deleted events at the time of this estimate.
         self._reliabilities: Sequence[float] = ()
         self._n_answered_then, self._n_gone_then = 0, -1
 
@@ -162,19 +162,19 @@ class Analysis:
             alpha, beta = self._posterior(at)
             found = weights_of(alpha / (alpha + beta), self._n_options(at))[log.who[at]]
         names = self._excluded(at) if left_out is None else left_out
-        gone = [log.ids[name] for name in names if name in log.ids]
-        if gone:
-            keep = ~np.isin(log.who[at], gone)
+        excluded = [log.ids[name] for name in names if name in log.ids]
+        if excluded:
+            keep = ~np.isin(log.who[at], excluded)
             at, found = at[keep], None if found is None else found[keep]
         if heldout is not None:
-            apart = self._kinds(at) == HELDOUT
+            is_heldout = self._kinds(at) == HELDOUT
             if heldout:
                 # A question that another sampler asked too is not held out.
                 questions, _ = as_questions(log.leaves[at], log.answers[at])
                 numbers, count = numbered(questions)
-                elsewhere = np.bincount(numbers, ~apart, minlength=count) > 0
-                apart &= ~elsewhere[numbers]
-            keep = apart if heldout else ~apart
+                elsewhere = np.bincount(numbers, ~is_heldout, minlength=count) > 0
+                is_heldout &= ~elsewhere[numbers]
+            keep = is_heldout if heldout else ~is_heldout
             at, found = at[keep], None if found is None else found[keep]
         keep = ~log.are_retired(log.leaves[at])
         if not keep.all():
@@ -205,16 +205,16 @@ class Analysis:
         rows, _ = rows_and_answers(table)
         lost = self._log.are_retired(rows)
         n_out, n_lost, out = int(out.sum()), int((lost & ~out).sum()), out | lost
-        apart = table["sampler"] == "heldout"
+        is_heldout = table["sampler"] == "heldout"
         samplers, counts = np.unique(table["sampler"][~out].astype(str), return_counts=True)
         heldout = self.comparisons("equal", True, names)
         return Analysed(
             self.comparisons(weights, False, names),
             heldout,
             {
-                "n_answers": int((~out & ~apart).sum()),
-                "n_none": int((~out & ~apart & (table["position"] == 0)).sum()),
-                "n_held_out": int((~out & apart).sum()),
+                "n_answers": int((~out & ~is_heldout).sum()),
+                "n_none": int((~out & ~is_heldout & (table["position"] == 0)).sum()),
+                "n_held_out": int((~out & is_heldout).sum()),
                 "n_scored": count_answers(heldout),
                 "n_people": len(people - gone - {None}),
                 "weights": weights or ("reliability" if rules else "equal"),
@@ -252,6 +252,7 @@ class Analysis:
         return self._excluded(self._log.answer_rows())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
+        """Return the result of `excluded` for the answers in the rows `at`."""
         history = self.rules()
         if not history or not history[-1].in_words():
             return {}
@@ -385,7 +386,8 @@ class Analysis:
     def reliability(self, who: str | None) -> float:
         """Return the probability, at least 1/2, that a person's next answer is right.
 
-        The reliabilities are estimated again when there are 5% more answers than at the last estimate.
+        The reliabilities are estimated again when the number of answers has grown by more than 5% plus 10, or
+        has become smaller, or when a person was forgotten.
         """
         log = self._log
         person, n = log.ids.get(who, -1), log.n_answered
@@ -419,6 +421,7 @@ class Analysis:
         return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
 
     def _posterior(self, at: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the parameters of the Beta distribution of each person's reliability; see `dawid_skene`."""
         log = self._log
         questions, answers = as_questions(log.leaves[at], log.answers[at])
         numbers, count = numbered(questions)

@@ -65,14 +65,17 @@ class Contents:
         # Snapshots of the learner: (number of events replayed, number of answers among them that were taken
         # back, learner).
         self._snapshots = [(0, 0, learner)]
+        # The number of events that `learner` has replayed, and of answers among them that were taken back.
         self._at, self._n_undone, self.learner = 0, 0, learner.copy()
         self._total_undone = 0
         #: The number of committed events, and the version of the file at the last read.
         self._n_committed, self._version = 0, -1
+        #: The number of times that people were forgotten, as text, at the last read.
         self._generation: str | None = None
         self.leases = Leases({})
         #: The time when each person was last seen, in ascending order.
         self.seen: dict[str, float] = {}
+        #: The number of events whose people are in `seen`.
         self._seen_at = 0
         #: True once this process has written to the file.
         self._has_written = False

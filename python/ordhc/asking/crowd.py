@@ -66,10 +66,12 @@ class Crowd:
         return self._leased(found, who, self._contents.now() + lease)
 
     def _filler(self, fill: Mapping[str, float], who: str | None, history: History) -> Filler:
+        """Return a source of questions for `who`; equal logs give equal questions."""
         seed = f"{self._seed} {self._log.n} {who}"
         return Filler(self._log, self._contents.learner, fill, history, seed)
 
     def _leased(self, found: Found, who: str | None, until: float) -> Questions:
+        """Lease questions to `who` until the time `until`; return them as `Questions`."""
         if who is not None and found:
             numbers = [number for number, _, _ in found]
             self._store.lease(numbers, who, until)
@@ -150,6 +152,7 @@ class Crowd:
         """Adapt the number of leaves that are searched at the same time to the number of people.
 
         The number is the larger of the number of people seen recently and the number of questions in demand.
+        It changes only if it has grown or has fallen below half.
         """
         if self._method.follows_people and who is not None:
             people = min(max(len(self._contents.seen), people), self._log.n_leaves)

@@ -47,7 +47,8 @@ class Disk:
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # (number of the last reported commit, number of events): as written, and as known to be on the disk.
+        # Each is a pair: the number of the last reported commit, and the number of events. `_latest` counts
+        # written events, `_synchronised` counts events that are known to be on the disk.
         self._latest, self._synchronised = (0, 0), (0, -GAP)
         self._last = 0.0
         self._lock = threading.Lock()

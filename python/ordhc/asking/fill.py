@@ -85,6 +85,7 @@ class Filler:
         return tuple(pairs[0] + pairs[1])
 
     def _is_new(self, leaves: Key) -> bool:
+        """Return True if the person can be asked about these leaves and does not know the question."""
         key = key_of(leaves)
         if self._log.is_retired[list(leaves)].any():
             return False
@@ -92,6 +93,7 @@ class Filler:
         return key not in self._new and not self._history.knows(key) and not self._learner.asks(leaves)
 
     def _drawn(self) -> Key | None:
+        """Return the leaves of a random question that is new to the person, or None."""
         log, width = self._log, self._log.width
         active = log.active.tolist() if log.is_retired.any() else range(log.n_leaves)
         n = len(active)
@@ -136,6 +138,7 @@ class Filler:
         return self._random.choice(left) if left else None
 
     def _fits(self, row: int, kind: int) -> bool:
+        """Return True if the event in a row gives a question for the sampler `kind`, "repeat" or "gold"."""
         log = self._log
         if kind == GOLD:
             return bool(log.kinds[row] == KNOWN)

@@ -120,7 +120,7 @@ def reasons_of(rules: Rules, figures: Figures, person: int, chance: float) -> tu
 
 
 def medians(who: NDArray[Any], values: Floats, size: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the (size,) median of each person's values and their number, both without NaN."""
+    """Return for each person the median and the number of values, ignoring NaN; both have shape (size,)."""
     known = ~np.isnan(values)
     who, values = who[known], values[known]
     order = np.lexsort((values, who))

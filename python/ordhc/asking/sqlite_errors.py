@@ -42,8 +42,8 @@ class Watch:
     db
         The connection.
     n_bytes
-        The size of the file in bytes. The limit is the number of steps that opening a session of this size
-        takes, until `allow_all` is called.
+        The size of the file in bytes. Until `allow_all` is called, the limit is many times the number of
+        steps that opening a session of this size takes.
     """
 
     def __init__(self, db: sqlite3.Connection, n_bytes: int) -> None:

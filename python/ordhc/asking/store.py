@@ -125,6 +125,7 @@ def copied(path: str, folder: str) -> str:
 
 
 def _link(new: str, path: str) -> None:
+    """Give the file `new` the name `path`; raise `FileExistsError` if `path` exists."""
     try:
         Path(path).hardlink_to(new)
     except FileExistsError:
@@ -242,6 +243,7 @@ class Store:
         return f"if it was a session, `ordhc session salvage {name} -o NEW` rescues the readable part"
 
     def _open(self) -> None:
+        """Check the file, upgrade an earlier format, and read the settings."""
         # Read no table before the schema is checked: a foreign schema can run arbitrary expressions.
         self._db.execute("PRAGMA trusted_schema=OFF")
         self._db.execute("PRAGMA synchronous=FULL")
@@ -274,6 +276,7 @@ class Store:
         self._insert = insert_statement(self.width)
 
     def _tables(self) -> dict[str, str]:
+        """Return the statement that made each table, by name."""
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         return dict(self._db.execute(query).fetchall())
 
@@ -293,6 +296,7 @@ class Store:
         return number
 
     def _read_settings(self) -> None:
+        """Read the settings; raise `ValueError` if they are damaged."""
         rows = self._db.execute("SELECT key, value, sum FROM settings").fetchall()
         found = {key: value for key, value, total in rows if total == sum_of(key, value)}
         if len(found) != len(rows) or set(found) != set(KEYS):

@@ -73,7 +73,7 @@ def _quoted(text: str) -> str:
 
 
 def _rows(leaves: list[str], answer: int) -> list[list[str]]:
-    """Return an answer as comparisons."""
+    """Return an answer as rows of comparisons; a "none" answer is one row of empty texts."""
     if len(leaves) == 4:
         pairs = {1: leaves, -1: [*leaves[2:], *leaves[:2]]}
         return [pairs.get(answer, [""] * 4)]

@@ -89,6 +89,7 @@ def cluster_numbers(kind: str) -> None:
 
 
 def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
+    """Return the tree of a matrix of distances or similarities."""
     from ordhc.agglomerate.linkage import linkage
     from ordhc.io import read_matrix
 
@@ -120,6 +121,7 @@ def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
 
 
 def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Bootstrap | None]":
+    """Return the tree of vectors, and the resamples if --bootstrap is given."""
     from ordhc.clustering.cluster import cluster
     from ordhc.io import read_vectors
     from ordhc.similarities.vectors import Vectors

@@ -60,7 +60,8 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print neither p
 def emit_json(data: dict[str, Any]) -> None:
     """Print one JSON document on standard output; numbers that are not finite become null.
 
-    If the command has read answers, the document also has the number of rows left out, by reason.
+    If the command has read answers, the document also has the number of rows left out, by reason. If it has
+    read a session, the document also describes the analysis of the session.
     """
     context = click.get_current_context(silent=True)
     if context is not None and LEFT_OUT in context.meta:

@@ -221,7 +221,7 @@ def read_comparisons(
         A function that returns True if the command takes a scan of a single file. By default no command
         does, and a large file is read into memory.
     scanned
-        The `memory`, `spill` and `executor` of a scan. If any is given, a single file gives a scan.
+        The `memory`, `spill`, `executor` and `resume` of a scan. If any is given, a single file gives a scan.
     progress
         A callable that receives the completed fraction in [0, 1], or None.
     **reading
@@ -234,7 +234,7 @@ def read_comparisons(
     if is_session(path):
         if is_asked_for:
             raise click.UsageError(
-                "--memory, --spill and --executor are for files of answers, not for a session"
+                "--memory, --spill, --executor and --resume are for files of answers, not for a session"
             )
         reading.pop("by_name", None)
         return _of_session(path, reading.pop("exclude"), reading, progress)

@@ -125,7 +125,7 @@ def report(
     """
     from ordhc.io.files import check_outputs_apart
     from ordhc.reporting.report import beside, check_report
-    from ordhc.reporting.report import report as verb
+    from ordhc.reporting.report import report as compute
 
     targets = outputs or ("report.html",)
     for path in targets:
@@ -155,7 +155,7 @@ def report(
         if words is not None:
             asked["X"], asked["vocabulary"] = _words(words, data)
         with progress_bar("reporting", quiet=quiet) as progress:
-            found = verb(data, left_out=counted, command=shlex.join(command), progress=progress, **asked)
+            found = compute(data, left_out=counted, command=shlex.join(command), progress=progress, **asked)
     for path in targets:
         found.save(path)
     if as_json:

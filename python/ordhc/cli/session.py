@@ -191,10 +191,10 @@ def salvage(file: str, output: str) -> None:
     Example:
       ordhc session salvage animals.ordhc -o saved.ordhc
     """
-    from ordhc.asking.salvage import salvage as verb
+    from ordhc.asking.salvage import salvage as compute
 
     with progress_bar("saving", quiet=False) as progress:
-        done = verb(file, output, progress=progress)
+        done = compute(file, output, progress=progress)
     say(f"{done.n_answers:,} answers are kept, of {done.n_events:,} events.")
     if done.lost:
         numbers = ", ".join(map(str, done.lost[:20])) + (", ..." if len(done.lost) > 20 else "")
