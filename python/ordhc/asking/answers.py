@@ -88,7 +88,7 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     Returns
     -------
     estimate, lower
-        The share of answers that agree with most others to the same question, and a lower bound of p
+        The share of answers that equal the most frequent answer to their question, and a lower bound of p
         for the setting `p` of a learner.
 
     Warns

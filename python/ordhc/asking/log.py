@@ -109,7 +109,7 @@ class Log:
             columns[name] = new = np.zeros(shape, dtype=kind)
             if self.n:
                 new[: self.n] = getattr(self, name)[: self.n]
-        # Replace all columns in one call, so that an interrupt leaves either the old or the new ones.
+        # Replace all columns in one call, so that an interrupt leaves either the old or the new columns.
         vars(self).update(columns)
 
     def _reset_counts(self) -> None:
@@ -420,7 +420,7 @@ class Log:
         return None if leaves[0] < 0 else leaves
 
     def answers_by(self, number: int, who: str | None) -> list[int]:
-        """Return the answers of `who` to a question, without those that were taken back."""
+        """Return the answers of `who` to a question, without answers that were taken back."""
         if not self.n_answers[number - 1]:
             return []
         rows = np.flatnonzero(self.refs[number : self.n] == number) + number

@@ -59,10 +59,10 @@ def learn(
         A callable that answers a batch of questions. For (m, 3) leaves it returns the (m,) positions of the
         odd one out: 0, 1, 2, or -1 for none. For (m, 4) leaves, two pairs, it returns 1 if the first pair is
         closer, -1 if the second pair is, or 0. The callable may be asynchronous. `ordhc.oracles` has
-        ready-made oracles, and `ordhc.oracles.named` returns those of plugins. Several oracles in a list
+        ready-made oracles; `ordhc.oracles.named` returns oracles of plugins. Several oracles in a list
         answer at the same time.
     n_leaves
-        The number of leaves, or their names; by default those of the oracle, or of the prior of
+        The number of leaves, or their names; by default the leaves of the oracle, or of the prior of
         `ordhc.learners.Revise`. Leaves are matched by name if the oracle has names too.
     method
         As in `Learner`. An oracle that errs has the attributes `p` and `noise`, as `ordhc.oracles.noisy` and
@@ -167,7 +167,7 @@ async def learn_async(
 ) -> Dendrogram:
     """Learn a tree from an oracle in a running event loop: in a notebook or a web server.
 
-    The parameters are those of `learn`. Asynchronous oracles are awaited. Other oracles and the learner work
+    The parameters are as in `learn`. Asynchronous oracles are awaited. Other oracles and the learner work
     in threads, so that the event loop is not blocked. Cancelling takes effect between two batches; all
     answers so far are kept.
 
@@ -224,7 +224,7 @@ async def _on_thread(work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _check_no_loop(given: Any) -> None:
-    """Raise if an event loop is running, because a second one cannot run in the same thread."""
+    """Raise if an event loop is running, because a second loop cannot run in the same thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -367,7 +367,7 @@ def _steps(
             if room <= 0:
                 return
             limit = None if room == math.inf else int(room)
-            # An oracle answers only questions of the learner (no `fill`), and repeated ones too.
+            # Ask only questions of the learner (`fill={}`). The oracle may get a question repeatedly.
             left = subject.ask(limit) if is_learner else subject.ask(limit, who=who, fill={}, distinct=False)
             spent += len(left)
             if not len(left):

@@ -233,9 +233,9 @@ class Quick(Method):
 class Robust(Method):
     """Search by a posterior and verify with fresh answers; answers are right with probability `p`.
 
-    The tree is wrong with probability at most `delta`, for any shape, any degree and any wrong answers, if
-    each answer is right with probability `p` or more given all earlier answers, and a repeated question gets
-    an independent answer.
+    The tree is wrong with probability at most `delta`, for any shape, any degree and any wrong answers. This
+    requires that each answer is right with probability `p` or more given all earlier answers, and that a
+    repeated question gets an independent answer.
 
     Parameters
     ----------
@@ -450,7 +450,7 @@ class Uncertain(Method):
     question
         "odd" (the default), which of three leaves is the odd one out; "triplet", whether a leaf is closer to
         a second one than to a third; "pairs", which of two pairs of leaves is closer. Questions of triplets
-        have four leaves (a, b, a, c) and are answered like those of pairs.
+        have four leaves (a, b, a, c) and are answered like questions about pairs.
     among
         (m, 3) or (m, 4) leaves: the only questions to ask. Each question is asked the number of times that it
         occurs here, times `repeat`; all of them are asked if there is no `budget`. Leave out `question`,

@@ -168,7 +168,7 @@ async def settled(given: Any) -> Any:
 def checked_questions(
     rows: ArrayLike, n_leaves: int | None, widths: tuple[int, ...] = (3,)
 ) -> NDArray[np.int32]:
-    """Return questions as an (m, 3) or (m, 4) array of leaves; raise `InputError` for impossible ones."""
+    """Return questions as an (m, 3) or (m, 4) array of leaves; raise `InputError` if one is impossible."""
     table = _checks.whole_numbers("questions", rows)
     if table.size == 0:
         width = table.shape[-1] if table.ndim == 2 and table.shape[1] in widths else widths[0]

@@ -35,11 +35,11 @@ class Person:
     n_answers
         The number of answers, imported ones included, without those that were taken back.
     n_gold, gold
-        The number of answers to questions with known answers, and the share of right ones among them (None
+        The number of answers to questions with known answers, and the share of right answers among them (None
         if there are none).
     n_repeats, repeats
-        The number of answers to questions that other people answered too, and the mean share of these other
-        people who gave the same answer (None if there are none).
+        The number of answers to questions that have other answers too, and the mean share of these other
+        answers that are equal (None if there are none).
     n_tree, tree
         The number of answers to questions that the current tree decides, and the share of them that agree
         with the tree (None if there are none).

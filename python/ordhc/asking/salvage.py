@@ -40,7 +40,7 @@ class Salvaged:
     Attributes
     ----------
     n_answers
-        The number of answers in the new session, without those that were taken back.
+        The number of answers in the new session, without answers that were taken back.
     n_events
         The number of events that were kept.
     lost

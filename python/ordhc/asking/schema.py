@@ -40,7 +40,7 @@ class Earlier(NamedTuple):
     schema
         Returns the statements that made its tables, for questions of `width` leaves.
     upgrade
-        Rewrites the tables of an open file, except `settings`, as those of the next format. The function is
+        Converts the tables of an open file, except `settings`, to the next format. The function is
         called inside a transaction with the file and its settings. If the next format has other settings, the
         function changes the settings in place.
     """
@@ -110,8 +110,8 @@ def foreign_schema(db: sqlite3.Connection) -> str | None:
 
     Views, triggers and expressions in a foreign schema can make SQLite run for ever. Call this function
     before any table is read; reading the schema itself evaluates nothing. The session's tables must be
-    exactly those of this format or of an earlier one. Other tables are allowed if they have plain columns
-    only.
+    exactly the tables of this format or of an earlier format. Other tables are allowed if they have plain
+    columns only.
     """
     own: dict[str, set[str]] = {"sqlite_sequence": {"CREATE TABLE sqlite_sequence(name,seq)"}}
     for tables in (schema, *(earlier.schema for earlier in EARLIER.values())):
@@ -182,7 +182,7 @@ def checked_settings(kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def upgrade(db: sqlite3.Connection) -> None:
-    """Rewrite a file of an earlier format as one of `FORMAT`, in one transaction.
+    """Convert a file of an earlier format to `FORMAT`, in one transaction.
 
     Raises
     ------

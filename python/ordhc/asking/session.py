@@ -66,10 +66,10 @@ class Session:
         The number of leaves, if they have no names.
     method, repeat, budget, limit, seed, start
         As in `Learner`. An existing file contains these settings, and other values raise an error. If the
-        method has no `parallel`, the number of leaves that are searched at the same time is the number of
-        people who answered recently, or the number of questions that are asked for at a time. With
-        ``method=ordhc.learners.Robust(p="by person")`` answers are weighed by the reliability of the person
-        who gives them, see `tell`.
+        method has no `parallel`, the session sets the number of leaves that are searched at the same time. It
+        is the number of people who answered recently or the number of requested questions, whichever is
+        larger. With ``method=ordhc.learners.Robust(p="by person")`` answers are weighed by the reliability of
+        the person who gives them, see `tell`.
     fill
         The samplers of questions for people when the learner has no question for them, each with its share: a
         mapping, names with equal shares, or one name. The default is half "heldout", 3 of 10 "repeat" and
@@ -463,7 +463,7 @@ class Session:
         """Retire items while people answer; no new question is about them.
 
         Open questions about the items are withdrawn. All answers are kept: `table` has the answers about
-        retired items, also those that come later ("late"), but `tree`, `comparisons` and `analysed` do not
+        retired items, also later answers ("late"), but `tree`, `comparisons` and `analysed` do not
         use them. The other items keep their places and their numbers.
 
         Parameters
@@ -646,7 +646,7 @@ class Session:
             "equal": all answers have the same weight. The default is "reliability" if rules are set
             (`set_rules`), otherwise "equal".
         heldout
-            False (the default): all answers except those to held-out questions. True: only answers to
+            False (the default): all answers except answers to held-out questions. True: only answers to
             held-out questions that no other sampler asked. None: all answers. Score a tree that was made
             with False on the comparisons of True: ``ordhc.metrics.satisfied(tree,
             session.comparisons(heldout=True))``.

@@ -135,7 +135,7 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
     Returns
     -------
     dict
-        `method`, and those of `repeat`, `budget`, `limit`, `seed` and `start` that are given.
+        `method`, and each of `repeat`, `budget`, `limit`, `seed` and `start` that is given.
 
     Raises
     ------

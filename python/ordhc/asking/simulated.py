@@ -221,7 +221,7 @@ def _total(n: int, quadruplets: bool) -> int:
 
 
 def _drawn(total: int, number: int, share: float | None, random: np.random.Generator) -> Any:
-    """Yield arrays of question numbers: `number` distinct ones, or each one with probability `share`."""
+    """Yield arrays of `number` distinct question numbers, or of each number with probability `share`."""
     if share is None and number < total:
         chosen = random.choice(total, number, replace=False, shuffle=False)
         yield from np.array_split(chosen, number // _CHUNK + 1)

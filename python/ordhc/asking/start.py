@@ -51,8 +51,8 @@ def supported_tree(
 ) -> Dendrogram:
     """Return the tree of a learner, with the support of its nodes if the learner knows it.
 
-    Heights are levels, or those of `start`, the tree that the learner began with. The tree has no `retired`
-    leaves.
+    Heights are levels, or the heights of `start`, the tree with which the learner began. The tree has no
+    `retired` leaves.
     """
     found = learner.tree(progress)
     support = learner.support(found)
@@ -107,7 +107,7 @@ def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], 
     """Return for each node the lowest node of `start` above its old leaves, and whether it is that cluster.
 
     The result for a node without old leaves is None. If several nodes have the same old leaves, the lowest of
-    them is the cluster.
+    these nodes is the cluster.
     """
     k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
     parents = start.parents.tolist()
@@ -131,7 +131,7 @@ def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], 
 
 
 def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old: list[bool]) -> Floats:
-    """Return the heights of all nodes: those of `start`, and new nodes evenly between their neighbours."""
+    """Return the heights of all nodes: as in `start`, with new nodes evenly between their neighbours."""
     n, above = found.n_leaves, found.parents.tolist()
     leaf_level = _leaf_level(start)
     known = np.full(len(above), np.nan)

@@ -23,9 +23,9 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
 
     The children of a removed node move up to the node above, as in `Dendrogram.contract`.
 
-    A question supports a node if the tree needs this node to agree with the answer: two of the three leaves
-    are in different children of the node, the third leaf is outside of the node but below the node above, and
-    the third leaf is the odd one out. The same three leaves count once, however often they were asked; their
+    A question supports a node if the tree needs this node to agree with the answer. Then two of the three
+    leaves are in different children of the node. The third leaf is the odd one out; it is outside of the node
+    but below the node above. The same three leaves count once, however often they were asked; their
     most frequent answer counts. Nodes are examined from the bottom up. When a node is removed, its questions
     count for the nodes above whose place they decide.
 

@@ -51,7 +51,7 @@ def noisy(
         pairs is always the opposite.
 
         * "random" (the default): a random one of the other two leaves; of all three leaves if -1 is right.
-        * "adversarial": always the same one of these leaves.
+        * "adversarial": the same leaf each time.
         * "none": -1; always the same leaf if -1 is right.
     noise
         "independent" (the default): each answer is drawn independently. "persistent": the same question, in
@@ -107,7 +107,7 @@ def noisy(
     before, own = errors_of(right)
     both = p if own is None else None if before is None else p * before
     if own is not None or 0.5 < p < 1:
-        # Persistent errors are harder to correct than independent ones, so the noise is persistent if both
+        # Persistent errors are harder to correct than independent errors, so the noise is persistent if both
         # occur. No learner can correct errors if p is 1/2 or less.
         made.p = both if both is not None and both > 0.5 else None
         made.noise = "persistent" if "persistent" in (own, noise if p < 1 else None) else "independent"
