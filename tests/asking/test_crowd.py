@@ -52,7 +52,7 @@ def test_everybody_gets_a_question(tmp_path):
 def test_searches_follow_the_people(tmp_path):
     now = [1000.0]
     with ordhc.Session(tmp_path / "a", n_leaves=100) as session:
-        session._mirror.now = lambda: now[0]
+        session._contents.now = lambda: now[0]
 
         def learners(crowd, k=1):
             samplers = [session.ask(k, who=who, lease=1).samplers for who in crowd]
@@ -69,9 +69,9 @@ def test_searches_follow_the_people(tmp_path):
             questions = session.ask(1, who="ann")
             session.tell(questions.ids, oracle(questions.rows), who="ann")
         with ordhc.Session(tmp_path / "a") as again:
-            again._mirror.now = session._mirror.now
+            again._contents.now = session._contents.now
             assert state(again) == state(session)
-            assert again._mirror.log.parallel == session._mirror.log.parallel < 10
+            assert again._contents.log.parallel == session._contents.log.parallel < 10
     with ordhc.Session(tmp_path / "b", n_leaves=100, method=ordhc.learners.Insertion(parallel=3)) as session:
         samplers = [session.ask(who=who).samplers[0] for who in CROWD]
         assert samplers.count("learner") == 3
@@ -96,7 +96,7 @@ def test_shares_of_what_fills(tmp_path):
             ({"repeats": 1}, "fill is 'repeats', not one of"),
             ({"random": -1}, r"fill\['random'\] = -1"),
             ({"random": 0}, "one must be above 0"),
-            (3, "fill = 3 is no mapping"),
+            (3, "fill = 3 is not a mapping"),
         ]:
             with pytest.raises(InputError, match=text):
                 session.ask(fill=fill)
@@ -146,7 +146,7 @@ def test_nobody_is_asked_twice(tmp_path, kind, repeat):
 def test_what_becomes_of_answers(tmp_path):
     now = [1000.0]
     with ordhc.Session(tmp_path / "a", NAMES, method=ordhc.learners.Insertion(schedule="rounds")) as session:
-        session._mirror.now = lambda: now[0]
+        session._contents.now = lambda: now[0]
         mine = session.ask(2, who="ann", lease=60)
         now[0] += 100
         theirs = session.ask(2, who="bob", lease=60)
@@ -170,7 +170,7 @@ def test_what_becomes_of_answers(tmp_path):
         assert session.tell(mine.ids[1:], told[1:], who="zoe") == ["late"]
         with pytest.raises(InputError, match="the answer to question 2 is 3, outside -1..2"):
             session.tell([1, 2], [0, 3], who="ann")
-        with pytest.raises(InputError, match=r"seconds\[0\] = -1 is no time"):
+        with pytest.raises(InputError, match=r"seconds\[0\] = -1 is not a time"):
             session.tell([1], [0], seconds=[-1])
         with pytest.raises(InputError, match="seconds have shape"):
             session.tell([1], [0], seconds=[1, 2])
@@ -249,7 +249,7 @@ def test_the_table(tmp_path):
     with ordhc.Session(
         tmp_path / "a", NAMES, method=ordhc.learners.Insertion(parallel=1), fill="random"
     ) as session:
-        session._mirror.now = lambda: now[0]
+        session._contents.now = lambda: now[0]
         mine = session.ask(who="ann", lease=10)
         theirs = session.ask(who="bob", lease=100)
         now[0] += 11
@@ -272,8 +272,8 @@ def test_the_table(tmp_path):
             assert np.isnan(table["seconds"][4])
             assert table["at"].tolist()[:4] == [1015.0] * 4
             assert [table[f"leaf_{k}"][0] for k in (1, 2, 3)] == mine.rows[0].tolist()
-            session._mirror._is_stale = True
-            session._mirror._sure = 0
+            session._contents._is_stale = True
+            session._contents._n_committed = 0
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -285,7 +285,7 @@ def test_whatever_people_do_the_file_says_the_same(tmp_path_factory, data):
     )
     sessions = [ordhc.Session(path, NAMES, **by_settings(**kind)), ordhc.Session(path)]
     for session in sessions:
-        session._mirror.now = lambda: now[0]
+        session._contents.now = lambda: now[0]
     now, held = [1000.0], {}
     for _ in range(data.draw(st.integers(1, 30))):
         session = sessions[data.draw(st.integers(0, 1))]
@@ -309,13 +309,13 @@ def test_whatever_people_do_the_file_says_the_same(tmp_path_factory, data):
         assert state(sessions[0]) == state(sessions[1])
     with ordhc.Session(path) as again:
         assert state(again) == state(session)
-        log, kept = again._mirror.log, session._mirror.log
+        log, kept = again._contents.log, session._contents.log
         assert (log.parallel, log.counts) == (kept.parallel, kept.counts)
         n = log.n
         assert np.array_equal(log.n_answers[:n], kept.n_answers[:n])
         for who in ("ann", "bob"):
             for one in sessions:
-                assert vars(one._mirror.log.met(who)) == vars(log.met(who))
+                assert vars(one._contents.log.history(who)) == vars(log.history(who))
         while not again.done:
             answer(again, 3)
         if "p" not in kind:

@@ -147,9 +147,9 @@ def test_a_session_begins_with_a_tree(tmp_path):
 @pytest.mark.parametrize(
     ("tree", "items", "method", "why"),
     [
-        ("((a,b),c);", "a", None, "the tree has a leaf 'a' already"),
+        ("((a,b),c);", "a", None, "the tree already has a leaf 'a'"),
         ("((a,b),c);", [], None, "items is empty"),
-        ("((0,1),2);", 4, None, r"the new leaves of a tree of 3 leaves without names are \[3\]"),
+        ("((0,1),2);", 4, None, r"the new leaves of a tree of 3 leaves without names must be \[3\]"),
         ("((a,b),c);", "d", "quick", "quick takes no start"),
         ("((a,b),c);", "d", "uncertain", "uncertain takes no start"),
         ("((a,b),c);", "d", "single", "single takes no start"),
@@ -161,7 +161,7 @@ def test_what_cannot_be_inserted_is_explained(tree, items, method, why):
 
 
 def test_starts_are_checked():
-    with pytest.raises(InputError, match="start has 3 leaves, more than the learner, which has 2"):
+    with pytest.raises(InputError, match="start has 3 leaves, more than the 2 leaves of the learner"):
         ordhc.Learner(2, start="((0,1),2);")
-    with pytest.raises(InputError, match="the leaf 'c' of start is no leaf of the learner"):
+    with pytest.raises(InputError, match="the leaf 'c' of start is not a leaf of the learner"):
         ordhc.Learner(["a", "b", "d", "e"], start="((a,b),c);")

@@ -94,17 +94,17 @@ def test_names_of_oracles_are_checked():
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"oracle": "tree"}, r"'tree' is a name: ordhc.oracles.named\('tree', source\)"),
+        ({"oracle": "tree"}, r"'tree' is a name: use ordhc.oracles.named\('tree', source\)"),
         ({"oracle": OF_THREE, "method": "single"}, "questions about three leaves, and this method"),
-        ({"oracle": TRUTH, "n_leaves": 9}, "the oracle knows 7 leaves, and there are 9"),
+        ({"oracle": TRUTH, "n_leaves": 9}, "the oracle has 7 leaves, fewer than the 9"),
         ({"oracle": TRUTH, "n_leaves": ["cat", "dgo"]}, "'dgo' is unknown"),
         ({"oracle": lambda rows: rows}, "give n_leaves"),
         (
             {"oracle": TRUTH, "learner": Learner(7), "seed": 3},
             "has its number of leaves and settings already",
         ),
-        ({"oracle": TRUTH, "learner": 7}, "is no Learner"),
-        ({"oracle": TRUTH, "session": "x.ordhc"}, "is no Session"),
+        ({"oracle": TRUTH, "learner": 7}, "is not a Learner"),
+        ({"oracle": TRUTH, "session": "x.ordhc"}, "is not a Session"),
     ],
 )
 def test_what_does_not_fit_is_explained(given, why):

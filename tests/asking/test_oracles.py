@@ -43,14 +43,14 @@ def test_quadruplets():
     assert oracle([[0, 1, 2, 3], [2, 3, 0, 1], [1, 3, 2, 3]]).tolist() == [1, -1, 0]
     kept = oracles.recorded(ordhc.Quadruplets([(0, 1, 2, 3)], n_leaves=4))
     assert kept([[1, 0, 3, 2], [2, 3, 0, 1]]).tolist() == [1, -1]
-    with pytest.raises(InputError, match="don't tell about 0, 2, 1, 3"):
+    with pytest.raises(InputError, match="do not decide the question about 0, 2, 1, 3"):
         kept([[0, 2, 1, 3]])
 
 
 def test_recorded_answers():
     t = ordhc.Triplets([("a", "b", "c"), ("a", "c", "b"), ("a", "c", "b")])
     assert oracles.recorded(t)([[0, 1, 2]]).tolist() == [1]
-    with pytest.raises(InputError, match="don't tell about a, b, c"):
+    with pytest.raises(InputError, match="do not decide the question about a, b, c"):
         oracles.recorded(ordhc.Triplets([], names=["a", "b", "c"]))([[0, 1, 2]])
     assert oracles.recorded(ordhc.Triplets([], n_leaves=3), missing="none")([[0, 1, 2]]).tolist() == [-1]
     with pytest.raises(InputError, match="missing is 'x'"):
@@ -129,7 +129,7 @@ def test_wrappers():
 
     assert same(ordhc.learn(slow, 16), truth)
     assert same(ordhc.learn([slow, slow], 16), truth)
-    for bad, text in (([], "there are no oracles"), ([3], "not int; ordhc.oracles has some")):
+    for bad, text in (([], "the list of oracles is empty"), ([3], "not int; see ordhc.oracles")):
         with pytest.raises(InputError, match=text):
             ordhc.learn(bad, 16)
 
@@ -143,7 +143,7 @@ def test_a_person(monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("rows", "text"),
-    [([[0, 1, 9]], "row 0: a leaf of"), ([[0, 1]], r"questions are \(m, 3\)"), ([[0, 1, 1]], "row 0")],
+    [([[0, 1, 9]], "row 0: a leaf of"), ([[0, 1]], r"questions must be \(m, 3\)"), ([[0, 1, 1]], "row 0")],
 )
 def test_bad_questions(rows, text):
     with pytest.raises(InputError, match=text):

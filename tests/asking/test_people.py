@@ -48,7 +48,7 @@ def test_nothing_is_left_of_somebody(tmp_path, kind):
         for one in (session, other):
             assert answers_of(one)[2] == kept
             assert WHO not in one.people()
-            assert not one._mirror.leases.of(WHO)
+            assert not one._contents.leases.of_person(WHO)
         assert state(session) == state(other)
         # What others have open stays open; the person may come back as a new one.
         states = other.tell(held.ids, ORACLE(held.rows), who="bob")
@@ -58,7 +58,7 @@ def test_nothing_is_left_of_somebody(tmp_path, kind):
         assert session.people()[WHO].n_answers == 1
         session.forget(WHO)
         now = state(session)
-        with pytest.raises(InputError, match="who = None is no person"):
+        with pytest.raises(InputError, match="who = None is not a person"):
             session.forget(None)
     assert traces(path, WHO) == []
     file = sqlite3.connect(path)
@@ -78,8 +78,8 @@ def test_readers_keep_the_log_for_a_while(tmp_path, monkeypatch):
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM events").fetchall()
-        session._mirror.store._db.execute("PRAGMA busy_timeout=50")
-        with pytest.raises(OSError, match=r"others are reading|locked"):
+        session._contents.store._db.execute("PRAGMA busy_timeout=50")
+        with pytest.raises(OSError, match=r"another process is reading|locked"):
             session.forget(WHO)
         assert session.status.n_answered == 0
         reader.close()

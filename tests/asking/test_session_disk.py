@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ordhc
-from ordhc.asking import disk, mirror
+from ordhc.asking import contents, disk
 from ordhc.asking.disk import GAP, PAUSE
 from support.sessions import NAMES, ORACLE, finish
 
@@ -79,7 +79,7 @@ def test_numbers_never_run_far_ahead_of_the_disk(tmp_path, synchronised):
         for _ in range(60):
             session.ask(100, who="ann", distinct=False, lease=0)
             session.ask(100, who="bob", distinct=False)
-            assert session._mirror.log.n - session._mirror.disk._sure[1] <= GAP
+            assert session._contents.log.n - session._contents.disk._synchronised[1] <= GAP
         assert 1 < len(synchronised) < 20
 
 
@@ -118,13 +118,13 @@ def test_a_disk_that_takes_nothing(tmp_path, monkeypatch):
         tell(session)
         fsync = os.fsync
         monkeypatch.setattr(disk.os, "fsync", broken)
-        # This one need not wait; the trouble comes to whoever answers next.
+        # This one need not wait; the next answer raises the error.
         tell(session)
-        wait_until(lambda: session._mirror.disk._trouble is not None)
-        with pytest.raises(OSError, match="a: Input/output error; the last answers may not be kept"):
+        wait_until(lambda: session._contents.disk._error is not None)
+        with pytest.raises(OSError, match="a: Input/output error; the last answers may be lost"):
             session.tell(questions.ids, ORACLE(questions.rows), who="ann")
         time.sleep(2 * PAUSE)
-        with pytest.raises(OSError, match="may not be kept"):
+        with pytest.raises(OSError, match="may be lost"):
             tell(session)
         monkeypatch.setattr(disk.os, "fsync", fsync)
         assert session.status.n_answered == 1
@@ -154,21 +154,21 @@ def test_after_a_power_cut_no_question_has_the_number_of_another(tmp_path, monke
             shutil.copy(f"{path}{end}", f"{copy}{end}")
         lost = session.ask(3, who="ann")
         assert len(lost) == 3
-        n = session._mirror.log.n
-    monkeypatch.setattr(mirror, "start_of_machine", lambda: "another")
+        n = session._contents.log.n
+    monkeypatch.setattr(contents, "start_of_machine", lambda: "another")
     with ordhc.Session(copy) as session:
         # Nothing is written by reading.
-        assert session._mirror.log.n < n
+        assert session._contents.log.n < n
         assert session.status.n_answered == 1
         assert session.tell(lost.ids, [0, 0, 0], who="ann") == ["foreign"] * 3
         questions = session.ask(3, who="bob")
         assert min(questions.ids) > max(lost.ids)
-        assert session._mirror.log.n <= n + GAP + 10
+        assert session._contents.log.n <= n + GAP + 10
         assert session.tell(lost.ids, [0, 0, 0], who="ann") == ["foreign"] * 3
-        n = session._mirror.log.n
+        n = session._contents.log.n
     with ordhc.Session(copy) as session:
         assert session.tell(session.ask(who="ann").ids, [0], who="ann") == ["taken"]
-        assert session._mirror.log.n < n + GAP
+        assert session._contents.log.n < n + GAP
 
 
 def test_the_machine_says_when_it_was_started(monkeypatch, tmp_path):

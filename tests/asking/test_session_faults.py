@@ -68,7 +68,7 @@ def test_an_interrupt_around_the_commit(memory_path, monkeypatch, moment, call):
         session.tell(questions.ids, ORACLE(questions.rows))
         questions = session.ask(1)
         rows, answers, _ = answers_of(session)
-        commit = session._mirror.store.commit
+        commit = session._contents.store.commit
 
         def interrupted():
             if moment == "after":
@@ -81,7 +81,7 @@ def test_an_interrupt_around_the_commit(memory_path, monkeypatch, moment, call):
             "undo": lambda: session.undo(),
             "add_answers": lambda: session.add_answers(rows, answers),
         }
-        monkeypatch.setattr(session._mirror.store, "commit", interrupted)
+        monkeypatch.setattr(session._contents.store, "commit", interrupted)
         with pytest.raises(KeyboardInterrupt):
             calls[call]()
         monkeypatch.undo()
@@ -185,7 +185,7 @@ for round in range(24):
                 session.undo()
         except OSError as error:
             n_failed += 1
-            assert "nothing of this call is kept" in str(error), error
+            assert "this call has no effect" in str(error), error
             acknowledged = session.status.n_answered
             assert before <= acknowledged <= before + 3
         assert session.status.n_answered == acknowledged, (session.status.n_answered, acknowledged)
@@ -211,7 +211,7 @@ def test_a_full_disk(memory_path):
 def made(path):
     """A session with something of everything in it."""
     with ordhc.Session(path, NAMES, method=ordhc.learners.Insertion(schedule="rounds"), seed=3) as session:
-        session._mirror.now = lambda: 1000.0
+        session._contents.now = lambda: 1000.0
         for who in ("ann", "bob", None, "ann"):
             questions = session.ask(2, who=who)
             session.tell(questions.ids, ORACLE(questions.rows), who=who)
@@ -222,7 +222,7 @@ def made(path):
 
 def seen(path):
     with ordhc.Session(path) as session:
-        session._mirror.now = lambda: 2000.0
+        session._contents.now = lambda: 2000.0
         return (*state(session), session.names, session.settings, dict(session.ask(3, who="zoe")))
 
 

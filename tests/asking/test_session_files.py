@@ -123,7 +123,7 @@ def test_what_is_no_answer_is_refused(tmp_path):
         session.add_answers([], [])
         assert session.status.n_answered == 1
         for call in (session.ask, session.undo, lambda who: session.tell([1], [0], who=who)):
-            for who, text in [(5, "who = 5 is no name"), ("\ud800", "cannot be written")]:
+            for who, text in [(5, "who = 5 is not a name"), ("\ud800", "cannot be written")]:
                 with pytest.raises(InputError, match=text):
                     call(who=who)
     with pytest.raises(InputError, match="the session is closed"):
@@ -184,7 +184,7 @@ def test_files_read_in_parts_of_any_size_say_the_same(tmp_path, monkeypatch):
             for most in (1, 7, 1000):
                 monkeypatch.setattr(store, "_CHUNK", most)
                 with ordhc.Session(path) as again:
-                    assert again._mirror.log.n == session._mirror.log.n > 500
+                    assert again._contents.log.n == session._contents.log.n > 500
                     assert state_of(again) == expected
             # A name that goes on in other pages.
             session.tell(questions.ids[:1], [0], who="x" * 5000)
@@ -194,7 +194,7 @@ def test_files_read_in_parts_of_any_size_say_the_same(tmp_path, monkeypatch):
 
 
 def state_of(session):
-    log, n = session._mirror.log, session._mirror.log.n
+    log, n = session._contents.log, session._contents.log.n
     names = [log.name(row) for row in range(n)]
     columns = [
         getattr(log, name)[:n].tolist() for name in ("kinds", "refs", "leaves", "answers", "undone", "at")
@@ -224,7 +224,7 @@ def test_files_that_are_refused(tmp_path):
     total = setting_rows(kept)[0][2]
     newer = edited(f"UPDATE settings SET value = '{FORMAT + 1}', sum = {total} WHERE key = 'format'")
     assert f"has format {FORMAT + 1}, newer than format {FORMAT}" in newer
-    assert "take a newer version of ordhc" in newer
+    assert "install a newer version of ordhc" in newer
     for statement in (
         "UPDATE settings SET value = '99' WHERE key = 'format'",
         "UPDATE settings SET value = '0' WHERE key = 'format'",
@@ -278,12 +278,12 @@ def test_salvaging_from_the_command_line(tmp_path, monkeypatch):
         assert session.status.n_answered == n - 1
         assert finished(session)
     for arguments, text in [
-        (["b", "-o", "c"], "there is a file already"),
+        (["b", "-o", "c"], "this file exists already"),
         (["nothing", "-o", "d"], "there is no such file"),
     ]:
         assert text in str(run.invoke(group, ["session", "salvage", *arguments]).exception)
     Path("junk").write_bytes(os.urandom(20000))
-    assert "nothing of a session" in str(
+    assert "contains no part of a session" in str(
         run.invoke(group, ["session", "salvage", "junk", "-o", "d"]).exception
     )
     assert not Path("d").exists()

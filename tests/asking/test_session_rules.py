@@ -64,7 +64,7 @@ def test_rules_leave_people_out_everywhere(session):
         "a median response time below 0.5 s",
         "the same place in 90% of the answers or more",
     ]
-    with pytest.raises(InputError, match="nobody called .* has answered"):
+    with pytest.raises(InputError, match="no person called .* has answered"):
         session.analysed(exclude=["bob"])
 
 

@@ -90,7 +90,7 @@ def test_nothing_changes_where_an_upgrade_fails(old, monkeypatch):
     monkeypatch.setitem(schema.EARLIER, 0, schema.EARLIER[0]._replace(upgrade=step))
     with sqlite3.connect(path) as db:
         db.execute("UPDATE settings SET value = '8' WHERE key = 'n_leaves'")
-    with pytest.raises(InputError, match="the settings are not what was written"):
+    with pytest.raises(InputError, match="the settings have a wrong checksum"):
         ordhc.Session(path)
     assert format_of(path) == 0
 

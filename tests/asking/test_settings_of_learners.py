@@ -66,7 +66,7 @@ def test_every_method_has_a_class_and_a_name():
     assert learners.Robust(p=0.9) == learners.named("robust", p=np.float64(0.9))
     with pytest.raises(InputError, match="method is 'x', not one of insertion"):
         ordhc.Learner(6, "x")
-    with pytest.raises(InputError, match="neither a method's name nor"):
+    with pytest.raises(InputError, match="neither a name of a method nor"):
         ordhc.Learner(6, 7)
     with pytest.raises(InputError, match="no method has a setting 'schdule'"):
         learners.named("insertion", schdule="rounds")
@@ -226,10 +226,10 @@ def test_learners_know_of_noise():
 
 def test_assumptions_are_told():
     truth = tree_of_points(10, 1)
-    with pytest.warns(OrdhcWarning, match="does not know how often.*p=0.75, noise='persistent'; give p"):
+    with pytest.warns(OrdhcWarning, match="but not how often.*p=0.75, noise='persistent'; give p"):
         ordhc.learn(Repeating(truth, 0.1))
     for given in ({"learner": ordhc.Learner(10)}, {"learner": ordhc.Learner(10, "quick")}):
-        with pytest.warns(OrdhcWarning, match="takes all answers for right"):
+        with pytest.warns(OrdhcWarning, match="treats all answers as right"):
             ordhc.learn(Repeating(truth, 0.1), **by_settings(**given))
     # With p = 1 the caller says that all answers are right.
     for p in (0.8, 1):
@@ -239,7 +239,7 @@ def test_assumptions_are_told():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"method": "quick"}, "takes all answers for right: use the method robust with noise='persistent'"),
+        ({"method": "quick"}, "treats all answers as right: use the method robust with noise='persistent'"),
         ({"method": "majority", "p": 0.8}, "asks the same questions again, and the oracle repeats"),
         ({"method": "robust-paper", "p": 0.8}, "asks the same questions again"),
         ({"repeat": 3}, "asks the same questions again"),
@@ -258,10 +258,10 @@ def test_asking_an_oracle_again_that_repeats_its_answers_is_told(tmp_path, given
 def test_what_helps_is_what_the_method_takes():
     oracle = ordhc.oracles.noisy(ordhc.oracles.from_tree(TREE), 0.9)
     pairs = ordhc.oracles.noisy(ordhc.oracles.from_vectors([[0.0], [1.0], [3.0]]), 0.9)
-    with pytest.warns(OrdhcWarning, match="for right: give repeat$"):
+    with pytest.warns(OrdhcWarning, match="as right: give repeat$"):
         ordhc.learn(pairs, method="single")
     for method in ("quick", "insertion"):
-        with pytest.warns(OrdhcWarning, match="for right: use the method robust, or give repeat$"):
+        with pytest.warns(OrdhcWarning, match="as right: use the method robust, or give repeat$"):
             ordhc.learn(oracle, method=method)
     for given in ({"repeat": 3}, {"method": "majority", "p": 0.8}, {"method": "quick", "repeat": 3}, {}):
         ordhc.learn(oracle, **by_settings(**given))
@@ -283,7 +283,7 @@ def test_who_answers_is_kept_by_sessions_only(tmp_path, capsys):
 
 def test_sessions_are_told(tmp_path):
     truth = tree_of_points(10, 1)
-    told = pytest.warns(OrdhcWarning, match="the session takes all answers for right")
+    told = pytest.warns(OrdhcWarning, match="the session treats all answers as right")
     with ordhc.Session(tmp_path / "a", n_leaves=10) as session, told:
         ordhc.learn(Repeating(truth, 0.1), session=session)
     with ordhc.Session(

@@ -81,7 +81,7 @@ def test_people_are_checked():
     ids = learner.ask(3).ids
     for who, text in (
         (["ann"], "who has 1 names for ids of shape"),
-        (["ann", None, 3], "who = 3 is no name"),
+        (["ann", None, 3], "who = 3 is not a name"),
         ("\ud800", "UTF-8"),
         (5, "who"),
     ):
@@ -130,7 +130,7 @@ def test_limits():
     assert endless.status.remaining == math.inf
     assert "no limit" in repr(endless)
     assert ordhc.Learner(2, "uncertain").done
-    with pytest.raises(InputError, match="uncertain takes no p; .*learns how often"):
+    with pytest.raises(InputError, match="uncertain takes no p; .*estimates how often"):
         ordhc.learners.named("uncertain", p=0.8)
     three = ordhc.Learner(12, "uncertain", repeat=2)
     first, second = three.ask(1), three.ask(1)
@@ -255,7 +255,7 @@ def test_recorded_odd_ones_out_are_asked_as_such():
     anchored = oracles.recorded(ordhc.Triplets([(0, 2, 1)]))
     assert anchored.known.tolist() == [[0, 1, 0, 2]]
     assert anchored([[0, 1, 0, 2], [2, 0, 1, 0], [1, 0, 0, 2]]).tolist() == [-1, 1, -1]
-    with pytest.raises(InputError, match="don't tell about 0, 1, 1, 2"):
+    with pytest.raises(InputError, match="do not decide the question about 0, 1, 1, 2"):
         anchored([[0, 1, 1, 2]])
     assert oracles.recorded(ordhc.Quadruplets([(3, 2, 0, 1)])).known.tolist() == [[0, 1, 2, 3]]
 
@@ -271,7 +271,7 @@ def test_lists_of_questions_are_checked(tmp_path):
             ordhc.Learner(12, ordhc.learners.Uncertain(among=wrong))
     with pytest.raises(InputError, match="quick takes no among; uncertain does"):
         ordhc.Learner(12, ordhc.learners.named("quick", among=[[0, 1, 2]]))
-    with pytest.raises(InputError, match="a session keeps no list"):
+    with pytest.raises(InputError, match="a session does not support among"):
         ordhc.Session(tmp_path / "a", n_leaves=12, method=ordhc.learners.Uncertain(among=[[0, 1, 2]]))
     assert ordhc.Learner(12, ordhc.learners.Uncertain(among=np.zeros((0, 3), int))).done
 

@@ -92,16 +92,16 @@ def test_answers_that_say_nothing_and_everything():
 def test_who_has_no_p(tmp_path):
     for settings in ({}, {"p": 0.8, "repeat": 3}, {"method": "majority", "p": 0.8}, {"method": "quick"}):
         learner = ordhc.Learner(5, **by_settings(**settings))
-        with pytest.raises(InputError, match="needs a learner that weighs them"):
+        with pytest.raises(InputError, match="needs a learner that weighs answers"):
             learner.tell(learner.ask(1).ids, [0], p=0.9)
         with ordhc.Session(
             tmp_path / "-".join(["a", *settings]), n_leaves=5, **by_settings(**settings)
         ) as session:
             for p in (0.9, "by person"):
-                with pytest.raises(InputError, match="needs a learner that weighs them"):
+                with pytest.raises(InputError, match="needs a learner that weighs answers"):
                     session.tell(session.ask().ids, [0], p=p)
             assert session.status.n_answered == 0
-    with pytest.raises(InputError, match="needs a learner that weighs them"):
+    with pytest.raises(InputError, match="needs a learner that weighs answers"):
         ordhc.Session(tmp_path / "c", n_leaves=5, method=ordhc.learners.Robust(p="by person"), repeat=3)
     learner = ordhc.Learner(5, method=ordhc.learners.Robust(p=0.8))
     with ordhc.Session(tmp_path / "b", n_leaves=5, method=ordhc.learners.Robust(p=0.8)) as session:
@@ -178,7 +178,7 @@ def test_people_count_by_what_is_known_of_them(tmp_path):
             for who, accuracy in accuracies.items():
                 questions = session.ask(3, who=who)
                 right = chance.random(len(questions)) < accuracy
-                known = session._analysis.trust(who)
+                known = session._analysis.reliability(who)
                 states = session.tell(questions.ids, wronged(oracle, questions.rows, right, chance), who=who)
                 # What was known before these answers.
                 assert session.table()["p"][-1] == known or not states

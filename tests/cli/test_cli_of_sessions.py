@@ -110,7 +110,7 @@ def test_whole_answers_may_choose_the_method(path, tmp_path, capsys):
         (["--person", "who"], "--person is for tables"),
         (["--weights", "count"], "--weights reliability"),
         (["--exclude", "status=bad"], "--exclude person=NAME"),
-        (["--exclude", "person=zed"], "nobody called 'zed'"),
+        (["--exclude", "person=zed"], "no person called 'zed'"),
     ],
 )
 def test_what_sessions_do_not_need(path, capsys, arguments, told):

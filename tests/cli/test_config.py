@@ -69,10 +69,10 @@ def test_the_same_words_give_the_same_result(answers, capsys):
         ("[cluster]\nn-clusters = 'two'", "n-clusters = 'two': 'two' is not a valid integer."),
         ("kind = 'triplett'", "kind = 'triplett': 'triplett' is not one of"),
         ("kind = ['triplet']", "kind is a list, but --kind takes one value"),
-        ("json = 1", "json = 1: true or false is needed"),
-        ("output = [['a']]", "output = [['a']]: texts and numbers are needed"),
+        ("json = 1", "json = 1: must be true or false"),
+        ("output = [['a']]", "output = [['a']]: must be texts or numbers"),
         ("config = 'other.toml'", "the name 'config' is unknown"),
-        ("seed = x\n", "is no TOML: Invalid value (at line 1, column 8)"),
+        ("seed = x\n", "is not TOML: Invalid value (at line 1, column 8)"),
     ],
 )
 def test_errors_name_the_file_and_the_key(answers, capsys, text, told):

@@ -21,7 +21,7 @@ def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
     Path("items.txt").write_text("cat\ndog\ncar\n")
     with ordhc.Session("a.ordhc", ["cat", "dog", "car"]) as session:
         taken = session.ask(who="bob")
-        size = session._mirror.log.n
+        size = session._contents.log.n
 
         def reply():
             time.sleep(3)
@@ -32,9 +32,9 @@ def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
         done = CliRunner().invoke(group, ["learn", "a.ordhc"], input="q\n")
         thread.join()
         assert "waiting for their answers" in done.output
-        assert "All is known" in done.output
+        assert "No questions are left" in done.output
         # Waiting leaves no traces in the file.
-        assert session._mirror.log.n <= size + 3
+        assert session._contents.log.n <= size + 3
 
     def leave(_):
         raise KeyboardInterrupt
@@ -44,7 +44,7 @@ def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
         monkeypatch.setattr(time, "sleep", leave)
         done = CliRunner().invoke(group, ["learn", "b.ordhc", "--who", "ann"], input="q\n")
         assert done.exit_code == 0
-        assert "Everything is kept" in done.output
+        assert "All answers are kept" in done.output
 
 
 @pytest.mark.parametrize("schedule", ["questions", "balanced", "rounds"])

@@ -122,7 +122,7 @@ def test_three_terminals_at_once(tmp_path):
                 n[who] += 1
     for who, one in crowd.items():
         assert one.end() == 0, one.shown
-        assert b"All is known." in one.shown
+        assert b"No questions are left." in one.shown
         assert n[who] > 0
     with ordhc.Session(tmp_path / "a") as session:
         assert session.done

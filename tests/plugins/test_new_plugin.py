@@ -85,14 +85,14 @@ def test_licences_and_authors(licence, capsys):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("", "'' is no name of a package"),
-        ("-x", "'-x' is no name of a package"),
-        ("a b", "'a b' is no name of a package"),
-        ("../up", "'../up' is no name of a package"),
-        ("ordhc-ä", "is no name of a package"),
-        ("3d", "3d is no name of a Python module; such as ordhc-3d"),
-        ("class", "class is no name of a Python module"),
-        ("json", "there is a Python module json already; such as ordhc-json"),
+        ("", "'' is not a name of a package"),
+        ("-x", "'-x' is not a name of a package"),
+        ("a b", "'a b' is not a name of a package"),
+        ("../up", "'../up' is not a name of a package"),
+        ("ordhc-ä", "is not a name of a package"),
+        ("3d", "3d is not a name of a Python module; use a name such as ordhc-3d"),
+        ("class", "class is not a name of a Python module"),
+        ("json", "there is a Python module json already; use a name such as ordhc-json"),
         ("numpy", "there is a Python module numpy already"),
         ("ordhc", "there is a Python module ordhc already"),
         ("ordhc-average", "there is a linkage 'average' already"),
@@ -114,7 +114,7 @@ def test_nothing_is_overwritten(there, capsys):
     else:
         Path("ordhc-mine").symlink_to("nowhere")
     code, _, err = run(capsys, "plugins", "new", "ordhc-mine", "--kind", "oracle")
-    assert (code, "ordhc-mine is there already" in err) == (2, True)
+    assert (code, "ordhc-mine exists already" in err) == (2, True)
     assert [path.name for path in Path().iterdir()] == ["ordhc-mine"]
 
 

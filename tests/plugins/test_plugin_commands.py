@@ -126,7 +126,8 @@ def test_what_is_no_command(install, capsys):
         return [CommandSpec(name="odd", summary="odd", make=lambda: 7)]
     """
     install("odd-one", source)
-    assert run(capsys, "odd") == (2, "", "ordhc: the command 'odd': make gave 7, no command of click\n")
+    error = "ordhc: the command 'odd': make returned 7, which is not a click command\n"
+    assert run(capsys, "odd") == (2, "", error)
     with pytest.raises(PluginError, match="has options of its own"):
         ordhc.specs.CommandSpec(name="odd", summary="odd", make=print, parameters={"a": 1})
 

@@ -92,4 +92,4 @@ def test_sessions_are_reported_by_the_command(tmp_path, monkeypatch, capsys):
     assert "<h1>Seven &lt;animals&gt;</h1>" in (tmp_path / "report.html").read_text()
     code, _, err = run(capsys, "report", "animals.ordhc", "--kind", "odd-one-out")
     assert code == 2
-    assert "--kind is for tables of answers: animals.ordhc is a session" in err
+    assert "--kind is for tables of answers, but animals.ordhc is a session" in err

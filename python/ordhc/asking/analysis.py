@@ -1,4 +1,4 @@
-"""The analysis of a session's answers: comparisons, the reliability of people, and exclusions."""
+"""Analyse a session's answers: comparisons, the reliability of people, and exclusions."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
 from ordhc.asking.answers import comparisons_of
+from ordhc.asking.contents import Contents
 from ordhc.asking.events import ASKED, GONE, HELDOUT, IMPORT, KNOWN, PASSED, SAMPLERS
-from ordhc.asking.mirror import Mirror
 from ordhc.asking.people import (
     PRIOR,
     Person,
@@ -38,7 +38,7 @@ __all__ = ["Analysed", "Analysis", "best_tree", "rows_and_answers"]
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
 #: The answer of `_of_tree` to a question that the tree does not decide.
-_SILENT = 9
+_UNDECIDED = 9
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
 
@@ -142,39 +142,39 @@ class Analysed:
 class Analysis:
     """The analysis of the answers in memory.
 
-    Callers must call the methods within `Mirror.reading` or `Mirror.writing`.
+    Callers must call the methods within `Contents.reading` or `Contents.writing`.
     """
 
-    def __init__(self, mirror: Mirror) -> None:
-        self._mirror, self._log = mirror, mirror.log
-        self._width = mirror.log.width
-        # The reliability of each person by number, and the counts of answers and of deleted events at that
-        # estimate.
-        self._trusts: Sequence[float] = ()
-        self._trusts_at, self._trusts_of = 0, -1
+    def __init__(self, contents: Contents) -> None:
+        self._contents, self._log = contents, contents.log
+        self._width = contents.log.width
+        # The last estimate of the reliability of each person, by number, and the counts of answers and of
+        # deleted events at the time of this estimate.
+        self._reliabilities: Sequence[float] = ()
+        self._n_answered_then, self._n_gone_then = 0, -1
 
     def comparisons(
         self, weights: str | None, heldout: bool | None, left_out: Collection[str] | None
     ) -> Triplets | Quadruplets:
         """See `Session.comparisons`."""
-        log, at, found = self._log, self._log.standing(), None
+        log, at, found = self._log, self._log.answer_rows(), None
         if (weights or ("reliability" if self.rules() else "equal")) == "reliability":
             alpha, beta = self._posterior(at)
             found = weights_of(alpha / (alpha + beta), self._n_options(at))[log.who[at]]
         names = self._excluded(at) if left_out is None else left_out
-        gone = [log.ids[name] for name in names if name in log.ids]
-        if gone:
-            keep = ~np.isin(log.who[at], gone)
+        excluded = [log.ids[name] for name in names if name in log.ids]
+        if excluded:
+            keep = ~np.isin(log.who[at], excluded)
             at, found = at[keep], None if found is None else found[keep]
         if heldout is not None:
-            apart = self._kinds(at) == HELDOUT
+            is_heldout = self._kinds(at) == HELDOUT
             if heldout:
                 # A question that another sampler asked too is not held out.
                 questions, _ = as_questions(log.leaves[at], log.answers[at])
                 numbers, count = numbered(questions)
-                elsewhere = np.bincount(numbers, ~apart, minlength=count) > 0
-                apart &= ~elsewhere[numbers]
-            keep = apart if heldout else ~apart
+                elsewhere = np.bincount(numbers, ~is_heldout, minlength=count) > 0
+                is_heldout &= ~elsewhere[numbers]
+            keep = is_heldout if heldout else ~is_heldout
             at, found = at[keep], None if found is None else found[keep]
         keep = ~log.are_retired(log.leaves[at])
         if not keep.all():
@@ -182,14 +182,14 @@ class Analysis:
         who = [log.people[person][0] for person in log.who[at].tolist()]
         if found is not None and found.sum() > 0:
             found = found / found.mean()
-        rows, told, is_adaptive = log.leaves[at], log.answers[at], bool((self._kinds(at) == ASKED).any())
-        n, own = log.n_leaves, self._mirror.names
+        rows, answers, is_adaptive = log.leaves[at], log.answers[at], bool((self._kinds(at) == ASKED).any())
+        n, own = log.n_leaves, self._contents.names
         if log.is_retired.any():
             # The comparisons, like the tree, have only the leaves that are not retired.
             active = log.active
             rows = np.searchsorted(active, rows).astype(np.int32)
             n, own = len(active), None if own is None else tuple(own[leaf] for leaf in active.tolist())
-        return comparisons_of(rows, told, n, own, who, weights=found, adaptive=is_adaptive)
+        return comparisons_of(rows, answers, n, own, who, weights=found, adaptive=is_adaptive)
 
     def analysed(self, weights: str | None, exclude: Collection[str] | None) -> Analysed:
         """See `Session.analysed`."""
@@ -198,23 +198,23 @@ class Analysis:
         people = set(who)
         for name in exclude or ():
             if name not in people:
-                raise InputError(f"nobody called {_checks.quoted(name)} has answered")
+                raise InputError(f"no person called {_checks.quoted(name)} has answered")
         names = sorted(by_rules if exclude is None else exclude)
         gone = set(names)
         out = np.array([name in gone for name in who], dtype=bool)
         rows, _ = rows_and_answers(table)
         lost = self._log.are_retired(rows)
         n_out, n_lost, out = int(out.sum()), int((lost & ~out).sum()), out | lost
-        apart = table["sampler"] == "heldout"
+        is_heldout = table["sampler"] == "heldout"
         samplers, counts = np.unique(table["sampler"][~out].astype(str), return_counts=True)
         heldout = self.comparisons("equal", True, names)
         return Analysed(
             self.comparisons(weights, False, names),
             heldout,
             {
-                "n_answers": int((~out & ~apart).sum()),
-                "n_none": int((~out & ~apart & (table["position"] == 0)).sum()),
-                "n_held_out": int((~out & apart).sum()),
+                "n_answers": int((~out & ~is_heldout).sum()),
+                "n_none": int((~out & ~is_heldout & (table["position"] == 0)).sum()),
+                "n_held_out": int((~out & is_heldout).sum()),
                 "n_scored": count_answers(heldout),
                 "n_people": len(people - gone - {None}),
                 "weights": weights or ("reliability" if rules else "equal"),
@@ -223,7 +223,7 @@ class Analysis:
                 "excluded": {name: list(by_rules.get(name, ("named",))) for name in names},
                 "n_excluded_answers": n_out,
                 "n_retired_answers": n_lost,
-                "question": self._mirror.store.state("question"),
+                "question": self._contents.store.state("question"),
                 "seconds": _quartiles(table["seconds"][~out]),
                 "samplers": dict(zip(samplers.tolist(), counts.tolist(), strict=True)),
             },
@@ -233,25 +233,26 @@ class Analysis:
 
     def rules(self) -> tuple[Rules, ...]:
         """Return all rules that were ever set, the latest last."""
-        return from_json(self._mirror.store.state("rules"))
+        return from_json(self._contents.store.state("rules"))
 
     def set_rules(self, rules: Rules) -> None:
         """Set rules; do nothing if they equal the current rules."""
         history = self.rules()
         if not history or replace(history[-1], at=0.0) != rules:
-            kept = to_json([*history, replace(rules, at=self._mirror.now())])
-            self._mirror.store.set_state("rules", kept)
+            kept = to_json([*history, replace(rules, at=self._contents.now())])
+            self._contents.store.set_state("rules", kept)
 
     def set_question(self, text: str) -> None:
         """See `Session.set_question`."""
-        if self._mirror.store.state("question") != text:
-            self._mirror.store.set_state("question", text)
+        if self._contents.store.state("question") != text:
+            self._contents.store.set_state("question", text)
 
     def excluded(self) -> dict[str, tuple[str, ...]]:
         """Return the people whom the rules exclude, with the reasons."""
-        return self._excluded(self._log.standing())
+        return self._excluded(self._log.answer_rows())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
+        """Return the result of `excluded` for the answers in the rows `at`."""
         history = self.rules()
         if not history or not history[-1].in_words():
             return {}
@@ -269,7 +270,7 @@ class Analysis:
         log = self._log
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
-        kept = self._mirror.store.places()
+        kept = self._contents.store.places()
         places = np.array([kept.get(seq, 0) for seq in (at + 1).tolist()] if kept else np.zeros(len(at)))
         same_side, n_placed = same_sides(who, places, size)
         gold, (_, answers) = self._known(at), as_questions(log.leaves[at], log.answers[at])
@@ -289,7 +290,7 @@ class Analysis:
 
     def table(self) -> dict[str, NDArray[Any]]:
         """See `Session.table`."""
-        log, at = self._log, self._log.standing()
+        log, at = self._log, self._log.answer_rows()
         kinds, answers = self._kinds(at), log.answers[at]
         order = np.argsort(log.who[at], kind="stable")
         people = log.who[at][order]
@@ -328,12 +329,12 @@ class Analysis:
             passed.setdefault((int(log.refs[row]), int(log.who[row])), float(log.at[row]))
         for k in np.flatnonzero(np.isnan(given) & (refs != -1)).tolist() if passed else []:
             given[k] = passed.get((int(refs[k]), int(who[k])), np.nan)
-        told = log.seconds[at].astype(np.float64)
-        return np.where(np.isnan(told), np.maximum(log.at[at] - given, 0), told)
+        reported = log.seconds[at].astype(np.float64)
+        return np.where(np.isnan(reported), np.maximum(log.at[at] - given, 0), reported)
 
     def people(self) -> dict[str | None, Person]:
         """See `Session.people`."""
-        log, at = self._log, self._log.standing()
+        log, at = self._log, self._log.answer_rows()
         alpha, beta = self._posterior(at)
         low, high = interval(alpha, beta)
         who = log.who[at]
@@ -347,7 +348,7 @@ class Analysis:
         for name, is_known, agreed in (
             ("gold", gold >= 0, gold == answers),
             ("repeats", others > 0, np.nan_to_num(same)),
-            ("tree", tree != _SILENT, tree == log.answers[at]),
+            ("tree", tree != _UNDECIDED, tree == log.answers[at]),
         ):
             many = np.bincount(who[is_known], minlength=size)
             total = np.bincount(who[is_known], agreed[is_known].astype(np.float64), minlength=size)
@@ -382,19 +383,23 @@ class Analysis:
             )
         return found
 
-    def trust(self, who: str | None) -> float:
+    def reliability(self, who: str | None) -> float:
         """Return the probability, at least 1/2, that a person's next answer is right.
 
-        The reliabilities are estimated again when there are 5% more answers than at the last estimate.
+        The reliabilities are estimated again when the number of answers has grown by more than 5% plus 10, or
+        has become smaller, or when a person was forgotten.
         """
         log = self._log
         person, n = log.ids.get(who, -1), log.n_answered
-        if not self._trusts_at <= n <= self._trusts_at * 1.05 + 10 or self._trusts_of != log.counts[GONE]:
-            alpha, beta = self._posterior(log.standing())
-            self._trusts = (alpha / (alpha + beta)).tolist()
-            self._trusts_at, self._trusts_of = n, log.counts[GONE]
-        known = 0 <= person < len(self._trusts)
-        return max(0.5, self._trusts[person] if known else PRIOR[0] / sum(PRIOR))
+        if (
+            not self._n_answered_then <= n <= self._n_answered_then * 1.05 + 10
+            or self._n_gone_then != log.counts[GONE]
+        ):
+            alpha, beta = self._posterior(log.answer_rows())
+            self._reliabilities = (alpha / (alpha + beta)).tolist()
+            self._n_answered_then, self._n_gone_then = n, log.counts[GONE]
+        known = 0 <= person < len(self._reliabilities)
+        return max(0.5, self._reliabilities[person] if known else PRIOR[0] / sum(PRIOR))
 
     def _known(self, at: Rows) -> NDArray[np.int8]:
         """Return the (m,) known right answers to the questions of answers, -1 where none is known."""
@@ -416,6 +421,7 @@ class Analysis:
         return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
 
     def _posterior(self, at: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the parameters of the Beta distribution of each person's reliability; see `dawid_skene`."""
         log = self._log
         questions, answers = as_questions(log.leaves[at], log.answers[at])
         numbers, count = numbered(questions)
@@ -425,18 +431,18 @@ class Analysis:
         return dawid_skene(numbers, answers, who, len(log.people), known, self._n_options(at))
 
     def _of_tree(self, rows: NDArray[np.int32]) -> NDArray[np.int8]:
-        """Return the (m,) answers that the current tree predicts, `_SILENT` where it does not decide."""
-        tree = self._mirror.desk.tree()
+        """Return the (m,) answers that the current tree predicts, `_UNDECIDED` where it does not decide."""
+        tree = self._contents.learner.tree()
         if not len(rows):
             return np.zeros(0, dtype=np.int8)
         is_unknown = self._log.are_retired(rows)
         if self._width == 3:
             found = _ordhc.TreeOracle(tree).answer(np.ascontiguousarray(rows))
-            return np.where((found == -1) | is_unknown, _SILENT, found).astype(np.int8)
+            return np.where((found == -1) | is_unknown, _UNDECIDED, found).astype(np.int8)
         whole = from_engine(tree)
         first, second = (lca_size(whole, rows[:, i], rows[:, i + 1]) for i in (0, 2))
         answers = np.where(first < second, 1, -1)
-        return np.where((first == second) | is_unknown, _SILENT, answers).astype(np.int8)
+        return np.where((first == second) | is_unknown, _UNDECIDED, answers).astype(np.int8)
 
 
 def best_tree(data: Triplets | Quadruplets, progress: Progress | None = None) -> Dendrogram | None:

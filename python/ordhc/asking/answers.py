@@ -46,18 +46,18 @@ def comparisons_of(
     if who is not None and any(name is not None for name in who):
         groups = np.array([name or "" for name in who], dtype=object)
     if rows.shape[1] == 4:
-        told = answers != 0
-        table = np.where((answers > 0)[:, None], rows, rows[:, [2, 3, 0, 1]])[told]
+        decided = answers != 0
+        table = np.where((answers > 0)[:, None], rows, rows[:, [2, 3, 0, 1]])[decided]
         return Quadruplets(
             table,
             n_leaves,
             names,
-            None if weights is None else weights[told],
-            groups=None if groups is None else groups[told],
+            None if weights is None else weights[decided],
+            groups=None if groups is None else groups[decided],
             adaptive=adaptive,
         )
-    told = answers >= 0
-    rows, odd = rows[told], answers[told].astype(np.int64)
+    decided = answers >= 0
+    rows, odd = rows[decided], answers[decided].astype(np.int64)
     at = np.arange(len(rows))
     a, b, c = rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]
     table = np.stack([np.stack([a, b, c], axis=1), np.stack([b, a, c], axis=1)], axis=1).reshape(-1, 3)
@@ -65,9 +65,9 @@ def comparisons_of(
         table,
         n_leaves,
         names,
-        None if weights is None else np.repeat(weights[told], 2),
-        answers=np.repeat(np.flatnonzero(told), 2),
-        groups=None if groups is None else np.repeat(groups[told], 2),
+        None if weights is None else np.repeat(weights[decided], 2),
+        answers=np.repeat(np.flatnonzero(decided), 2),
+        groups=None if groups is None else np.repeat(groups[decided], 2),
         adaptive=adaptive,
     )
 
@@ -88,14 +88,14 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     Returns
     -------
     estimate, lower
-        The share of answers that agree with most others to the same question, and a lower bound of p,
-        which is what to give to a `Learner`.
+        The share of answers that equal the most frequent answer to their question, and a lower bound of p
+        for the setting `p` of a learner.
 
     Warns
     -----
     OrdhcWarning
-        The same question always gets the same answer, as from a language model: that says how consistent
-        answers are, and nothing of how often they are right.
+        The same question always gets the same answer, as from a language model. Repeats then do not
+        show how often answers are right.
 
     Examples
     --------
@@ -112,8 +112,8 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     repeated = [given for given in lists if len(given) > 1]
     if repeated and all(len(set(given)) == 1 for given in repeated):
         warn(
-            f"all {len(repeated):,} questions got the same answer each time they were asked: where answers"
-            " never change, as those of a language model, repeats say nothing of how often they are right;"
-            " questions whose answer is known do"
+            f"all {len(repeated):,} questions got the same answer each time. Repeats do not show how often"
+            " answers are right if answers never change, as from a language model: use questions with known"
+            " answers"
         )
     return found

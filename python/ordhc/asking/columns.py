@@ -44,12 +44,12 @@ def from_rows(rows: Sequence[Sequence[Any]], width: int) -> Columns:
     TypeError, ValueError, OverflowError
         A damaged row: a value has an impossible type or size.
     """
-    *whole, names, at, took, trusts, sums = zip(*rows, strict=True)
-    met = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    *whole, names, at, durations, probabilities, sums = zip(*rows, strict=True)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     near, far, rest = (np.frombuffer(array("q", column), dtype=np.int64) for column in whole)
     mask = (1 << LEAF) - 1
     leaves = [near & mask, near >> LEAF, far & mask, far >> LEAF]
-    seconds, p = np.array(took, dtype=np.float64), np.array(trusts, dtype=np.float64)
+    seconds, p = np.array(durations, dtype=np.float64), np.array(probabilities, dtype=np.float64)
     seconds[seconds < 0] = np.nan
     p[p < 0] = np.nan
     return Columns(
@@ -57,8 +57,8 @@ def from_rows(rows: Sequence[Sequence[Any]], width: int) -> Columns:
         (rest & ((1 << REF) - 1)) - 1,
         np.stack(leaves[:width], axis=1) - 1,
         ((rest >> REF) & 7) + NO_ANSWER,
-        tuple(met),
-        np.array([met[name] for name in names], dtype=np.int32),
+        tuple(numbers),
+        np.array([numbers[name] for name in names], dtype=np.int32),
         np.frombuffer(array("d", at), dtype=np.float64),
         seconds,
         p,

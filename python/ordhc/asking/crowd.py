@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._progress import Progress
+from ordhc.asking.contents import Contents
 from ordhc.asking.events import (
     ADDED,
     ANSWER,
@@ -23,10 +24,9 @@ from ordhc.asking.events import (
     key_of,
 )
 from ordhc.asking.fill import Filler
+from ordhc.asking.history import History, Key
 from ordhc.asking.log import Log
-from ordhc.asking.met import Key, Met
 from ordhc.asking.methods import Uncertain
-from ordhc.asking.mirror import Mirror
 from ordhc.asking.questions import Questions
 
 __all__ = ["Crowd"]
@@ -42,38 +42,40 @@ class Crowd:
     """The assignment of questions to people.
 
     Questions are leased to people. With `is_distinct` no person gets a question about the same leaves twice.
-    Callers must call the methods within `Mirror.writing`.
+    Callers must call the methods within `Contents.writing`.
     """
 
-    def __init__(self, mirror: Mirror) -> None:
-        self._mirror, self._log, self._store = mirror, mirror.log, mirror.store
-        self._method = mirror.store.method
+    def __init__(self, contents: Contents) -> None:
+        self._contents, self._log, self._store = contents, contents.log, contents.store
+        self._method = contents.store.method
         #: Receives the progress of the learner during `hand_out`.
         self._progress: Progress | None = None
-        self._seed: int = mirror.store.settings["learner"].get("seed", 0)
+        self._seed: int = contents.store.settings["learner"].get("seed", 0)
 
-    def pose(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
+    def ask(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
         """Return questions that are asked of `who` and leased for `lease` seconds.
 
         Without `rows` the sampler of `kind` draws at most one question, one that is new to `who`.
         """
         if rows is None:
-            drawn = self._filler({_NAMES[kind]: 1.0}, who, self._log.met(who)).draw()
+            drawn = self._filler({_NAMES[kind]: 1.0}, who, self._log.history(who)).draw()
             rows = [] if drawn is None else [drawn[1]]
         found = [(number, row, kind) for number, row in enumerate(rows, self._log.n + 1)]
-        self._mirror.append([Event(kind, -1, row, None, who) for row in rows])
-        self._mirror.meet(who, self._mirror.now())
-        return self._leased(found, who, self._mirror.now() + lease)
+        self._contents.append([Event(kind, -1, row, None, who) for row in rows])
+        self._contents.note_seen(who, self._contents.now())
+        return self._leased(found, who, self._contents.now() + lease)
 
-    def _filler(self, fill: Mapping[str, float], who: str | None, met: Met) -> Filler:
+    def _filler(self, fill: Mapping[str, float], who: str | None, history: History) -> Filler:
+        """Return a source of questions for `who`; equal logs give equal questions."""
         seed = f"{self._seed} {self._log.n} {who}"
-        return Filler(self._log, self._mirror.desk, fill, met, seed)
+        return Filler(self._log, self._contents.learner, fill, history, seed)
 
     def _leased(self, found: Found, who: str | None, until: float) -> Questions:
+        """Lease questions to `who` until the time `until`; return them as `Questions`."""
         if who is not None and found:
             numbers = [number for number, _, _ in found]
             self._store.lease(numbers, who, until)
-            self._mirror.leases.add(numbers, who, until)
+            self._contents.leases.add(numbers, who, until)
         ids = np.array([number for number, _, _ in found], dtype=np.int64)
         rows = np.array([row for _, row, _ in found], dtype=np.int32).reshape(-1, self._log.width)
         return Questions(ids, rows, tuple(_NAMES[kind] for _, _, kind in found))
@@ -92,21 +94,21 @@ class Crowd:
         Without `limit` all questions of the learner are returned.
         """
         self._progress = progress
-        now = self._mirror.now()
+        now = self._contents.now()
         most = 2**31 if limit is None else limit
-        if over := self._mirror.leases.over(now):
-            self._store.release(over)
-        mine = self._mirror.leases.of(who)
-        met = self._log.met(who) if who is not None and is_distinct else None
+        if expired := self._contents.leases.expire(now):
+            self._store.release(expired)
+        mine = self._contents.leases.of_person(who)
+        history = self._log.history(who) if who is not None and is_distinct else None
         if who is not None:
-            self._mirror.meet(who, now)
-        found = self._open(most, who, met, mine)
+            self._contents.note_seen(who, now)
+        found = self._open(most, who, history, mine)
         found += self._kept(most - len(found), mine)
-        if len(found) < most and not self._mirror.desk.done:
-            self._follow(who, len(self._mirror.leases) - len(mine) + (limit or 1))
-            found = self._asked(most, who, met, mine, found)
+        if len(found) < most and not self._contents.learner.done:
+            self._adapt_parallel(who, len(self._contents.leases) - len(mine) + (limit or 1))
+            found = self._asked(most, who, history, mine, found)
         missing = (not found) if limit is None else limit - len(found)
-        if missing and fill and not self._mirror.desk.done:
+        if missing and fill and not self._contents.learner.done:
             found += self._filled(missing, who, fill)
         return self._leased(found, who, now + lease)
 
@@ -117,56 +119,61 @@ class Crowd:
         filling = [k for k in filling if not log.is_retired[log.leaves[k - 1]].any()][: max(most, 0)]
         return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
-    def _open(self, most: int, who: str | None, met: Met | None, mine: list[int]) -> Found:
+    def _open(self, most: int, who: str | None, history: History | None, mine: list[int]) -> Found:
         """Return open questions of the learner: first those leased to `who`, then those without a lease."""
         if most <= 0:
             return []
         log = self._log
         found: Found = []
         for number in mine:
-            if self._mirror.desk.is_asked(number):
+            if self._contents.learner.is_asked(number):
                 row: Row = tuple(log.leaves[number - 1].tolist())
-                if met is None or met.may_get(number, key_of(row)):
+                if history is None or history.may_get(number, key_of(row)):
                     found.append((number, row, ASKED))
         if len(found) >= most:
             return found[:most]
         passed: list[Event] = []
-        ids, rows = self._mirror.desk.open(most if met is None else 2**31, self._mirror.leases.numbers())
+        ids, rows = self._contents.learner.open(
+            most if history is None else 2**31, self._contents.leases.numbers()
+        )
         for number, row in zip(ids.tolist(), map(tuple, rows.tolist()), strict=True):
-            if met is not None and not met.may_get(number, key_of(row)):
+            if history is not None and not history.may_get(number, key_of(row)):
                 continue
             found.append((number, row, ASKED))
-            if who is not None and (met or self._log.met(who)).given.get(key_of(row)) != number:
+            if who is not None and (history or self._log.history(who)).given.get(key_of(row)) != number:
                 passed.append(Event(PASSED, number, (), None, who))
             if len(found) == most:
                 break
         if passed:
-            self._mirror.append(passed)
+            self._contents.append(passed)
         return found
 
-    def _follow(self, who: str | None, people: int) -> None:
+    def _adapt_parallel(self, who: str | None, people: int) -> None:
         """Adapt the number of leaves that are searched at the same time to the number of people.
 
         The number is the larger of the number of people seen recently and the number of questions in demand.
+        It changes only if it has grown or has fallen below half.
         """
         if self._method.follows_people and who is not None:
-            people = min(max(len(self._mirror.seen), people), self._log.n_leaves)
+            people = min(max(len(self._contents.seen), people), self._log.n_leaves)
             if people > self._log.parallel or people < self._log.parallel // 2:
-                self._mirror.append([Event(PARALLEL, people)])
+                self._contents.append([Event(PARALLEL, people)])
 
-    def _asked(self, most: int, who: str | None, met: Met | None, mine: list[int], found: Found) -> Found:
+    def _asked(
+        self, most: int, who: str | None, history: History | None, mine: list[int], found: Found
+    ) -> Found:
         """Return `found` and new questions of the learner, at most `most` in all."""
-        found += self._new(self._waiting(most - len(found), met), who)
+        found += self._new(self._waiting(most - len(found), history), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
-            skipped = len(self._drafts(2**31)) if met is not None else 0
+            skipped = len(self._drafts(2**31)) if history is not None else 0
             wanted = skipped + count
-            self._mirror.desk.want(wanted)
+            self._contents.learner.want(wanted)
             is_all = len(self._drafts(wanted)) < wanted
             # The learner may ask an abandoned question again, which then keeps its old number.
             known = {number for number, _, _ in found}
-            again = self._open(most, who, met, mine)
+            again = self._open(most, who, history, mine)
             found += [question for question in again if question[0] not in known][:count]
-            rows = self._waiting(most - len(found), met)
+            rows = self._waiting(most - len(found), history)
             if not rows and not is_all and isinstance(self._method, Uncertain):
                 # `who` knows all drafted questions. Drafts become events only when a person gets one of them.
                 continue
@@ -176,19 +183,19 @@ class Crowd:
         return found
 
     def _drafts(self, most: int) -> NDArray[np.int32]:
-        """Return the (m, 3) or (m, 4) leaves of at most `most` questions that no person has."""
-        return self._mirror.desk.waiting(most, self._progress)
+        """Return the (m, 3) or (m, 4) leaves of at most `most` questions that no person has yet."""
+        return self._contents.learner.waiting(most, self._progress)
 
-    def _waiting(self, most: int, met: Met | None) -> list[Row]:
-        """Return at most `most` questions of the learner that no person has and that are not in `met`."""
+    def _waiting(self, most: int, history: History | None) -> list[Row]:
+        """Return at most `most` questions of the learner that no person has and that are not in `history`."""
         if most <= 0:
             return []
-        if met is None:
+        if history is None:
             return [tuple(row) for row in self._drafts(most).tolist()]
         found: dict[Key, Row] = {}
         for row in self._drafts(2**31).tolist():
             key = key_of(row)
-            if key not in found and not met.knows(key):
+            if key not in found and not history.knows(key):
                 found[key] = tuple(row)
                 if len(found) == most:
                     break
@@ -201,44 +208,46 @@ class Crowd:
         events = [Event(ASKED, -1, row, None, who) for row in rows] or [Event(ASKED, -1, (), None, None)]
         events[0] = events[0]._replace(ref=wanted)
         first = self._log.n + 1
-        self._mirror.append(events, is_asked=True)
+        self._contents.append(events, is_asked=True)
         return [(number, row, ASKED) for number, row in enumerate(rows, first)]
 
     def _filled(self, most: int, who: str | None, fill: Mapping[str, float]) -> Found:
         """Return at most `most` new questions from the samplers in `fill`."""
-        most = min(most, self._mirror.desk.left)
+        most = min(most, self._contents.learner.left)
         if most <= 0:
             return []
-        met = Met() if who is None else self._log.met(who)
-        filler = self._filler(fill, who, met)
+        history = History() if who is None else self._log.history(who)
+        filler = self._filler(fill, who, history)
         found: Found = []
         first = self._log.n + 1
         while len(found) < most and (drawn := filler.draw()) is not None:
             found.append((first + len(found), drawn[1], drawn[0]))
-        self._mirror.append([Event(kind, -1, row, None, who) for _, row, kind in found])
+        self._contents.append([Event(kind, -1, row, None, who) for _, row, kind in found])
         return found
 
-    # --- what comes back ---------------------------------------------------------------------
+    # --- answers and changes of items ---------------------------------------------------------
 
-    def settle(
+    def record(
         self,
         numbers: list[int],
         answers: list[int],
         seconds: list[float | None],
-        trusts: list[float | None],
+        probabilities: list[float | None],
         who: str | None,
         places: list[int | None],
     ) -> list[str]:
         """Record answers; return the result for each answer, as `Session.tell` does."""
         if who is not None:
-            self._mirror.meet(who, self._mirror.now())
+            self._contents.note_seen(who, self._contents.now())
         log = self._log
         states: list[str] = []
         events: list[Event] = []
         here: dict[int, list[int]] = {}
         placed: dict[int, int] = {}
-        is_asked = self._mirror.desk.is_asked
-        for number, answer, took, p, place in zip(numbers, answers, seconds, trusts, places, strict=True):
+        is_asked = self._contents.learner.is_asked
+        for number, answer, duration, p, place in zip(
+            numbers, answers, seconds, probabilities, places, strict=True
+        ):
             leaves = log.question(number)
             if leaves is None:
                 states.append("foreign")
@@ -256,11 +265,11 @@ class Crowd:
                 states.append("taken")
             if who is None or answer not in mine:
                 here.setdefault(number, []).append(answer)
-                events.append(Event(ANSWER, number, leaves, answer, who, took, p))
+                events.append(Event(ANSWER, number, leaves, answer, who, duration, p))
                 if place is not None:
                     placed[log.n + len(events)] = place
         if events:
-            self._mirror.append(events)
+            self._contents.append(events)
         if placed:
             self._store.add_places(placed)
         self.release(numbers)
@@ -271,42 +280,42 @@ class Crowd:
         last = self._log.last_answer(who)
         if last is None:
             return None
-        self._mirror.append([Event(UNDO, last, (), None, who), Event(USE)])
+        self._contents.append([Event(UNDO, last, (), None, who), Event(USE)])
         return tuple(self._log.leaves[last - 1].tolist())
 
     def add_items(self, names: Sequence[str]) -> None:
         """Add leaves with these names."""
         first = self._log.n_leaves + 1
-        self._mirror.append([Event(ADDED, k, (), None, name) for k, name in enumerate(names, first)])
+        self._contents.append([Event(ADDED, k, (), None, name) for k, name in enumerate(names, first)])
 
     def retire(self, leaves: Mapping[int, str]) -> None:
         """Retire leaves, with their names, and end the leases of questions about them."""
-        self._mirror.append([Event(RETIRED, leaf + 1, (), None, name) for leaf, name in leaves.items()])
-        leased = self._mirror.leases.numbers()
+        self._contents.append([Event(RETIRED, leaf + 1, (), None, name) for leaf, name in leaves.items()])
+        leased = self._contents.leases.numbers()
         rows = self._log.leaves[leased - 1]
         self.release(leased[self._log.are_retired(rows)].tolist())
 
     def release(self, numbers: list[int]) -> None:
         """End the leases of these questions."""
-        if leased := self._mirror.leases.drop(numbers):
+        if leased := self._contents.leases.drop(numbers):
             self._store.release(leased)
 
     def forget(self, who: str) -> int:
         """Delete a person from all events; return the number of answers that the person gave."""
         log = self._log
         theirs = log.who[: log.n] == log.ids.get(who, -1)
-        told = theirs & ((log.kinds[: log.n] == ANSWER) | (log.kinds[: log.n] == IMPORT))
+        is_answer = theirs & ((log.kinds[: log.n] == ANSWER) | (log.kinds[: log.n] == IMPORT))
         # Events of any person that took back an answer of this person.
         undos = np.flatnonzero(log.kinds[: log.n] == UNDO)
-        back = undos[told[log.refs[undos] - 1]]
+        back = undos[is_answer[log.refs[undos] - 1]]
         rows = np.union1d(np.flatnonzero(theirs), back)
         events = [_without_person(log, row) for row in rows.tolist()]
         if len(rows):
-            self._mirror.replace((rows + 1).tolist(), events)
+            self._contents.replace((rows + 1).tolist(), events)
             self._store.forget_places((rows + 1).tolist())
-        self.release(self._mirror.leases.of(who))
-        self._mirror.seen.pop(who, None)
-        return int(np.count_nonzero(told))
+        self.release(self._contents.leases.of_person(who))
+        self._contents.seen.pop(who, None)
+        return int(np.count_nonzero(is_answer))
 
 
 def _without_person(log: Log, row: int) -> Event:

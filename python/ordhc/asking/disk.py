@@ -47,27 +47,28 @@ class Disk:
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # (number of the last reported commit, number of events): as written, and as known to be on the disk.
-        self._latest, self._sure = (0, 0), (0, -GAP)
+        # Each is a pair: the number of the last reported commit, and the number of events. `_latest` counts
+        # written events, `_synchronised` counts events that are known to be on the disk.
+        self._latest, self._synchronised = (0, 0), (0, -GAP)
         self._last = 0.0
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
-        self._trouble: OSError | None = None
+        self._error: OSError | None = None
 
-    def written(self, n_events: int, *, is_told: bool) -> tuple[int, int] | None:
+    def written(self, n_events: int, *, is_reported: bool) -> tuple[int, int] | None:
         """Note a commit; return the argument for `wait`.
 
         Parameters
         ----------
         n_events
             The number of events after the commit.
-        is_told
+        is_reported
             True if the caller reports the commit to a person. Other commits need not be on the disk, as long
             as at most `GAP` events are at risk. Then the result is None.
         """
-        is_told |= n_events - self._sure[1] > GAP
-        self._latest = (self._latest[0] + is_told, n_events)
-        return self._latest if is_told else None
+        is_reported |= n_events - self._synchronised[1] > GAP
+        self._latest = (self._latest[0] + is_reported, n_events)
+        return self._latest if is_reported else None
 
     def wait(self, commit: tuple[int, int] | None) -> None:
         """Wait until a commit is on the disk, if `is_durable` demands it.
@@ -77,12 +78,12 @@ class Disk:
         OSError
             The commit could not be written to the disk.
         """
-        if commit is None or self._sure[0] >= commit[0]:
+        if commit is None or self._synchronised[0] >= commit[0]:
             return
-        if self._trouble is not None:
-            trouble, self._trouble = self._trouble, None
-            raise trouble
-        if self._is_durable or commit[1] - self._sure[1] > GAP:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        if self._is_durable or commit[1] - self._synchronised[1] > GAP:
             self._synchronise(commit[0])
         elif self._is_durable is False or self._timer is not None:
             return
@@ -110,15 +111,15 @@ class Disk:
             self._synchronise(number)
         except OSError as error:
             # The next call of `wait` raises the error.
-            self._trouble = error
+            self._error = error
         self._timer = None
         # Synchronise commits that arrived in the meantime.
-        if self._trouble is None and self._latest[0] > self._sure[0]:
+        if self._error is None and self._latest[0] > self._synchronised[0]:
             self._will_catch_up()
 
     def _synchronise(self, number: int) -> None:
-        with self._turn:
-            if self._sure[0] >= number:
+        with self._lock:
+            if self._synchronised[0] >= number:
                 return
             latest = self._latest
             try:
@@ -132,10 +133,8 @@ class Disk:
                         os.close(file)
             except OSError as error:
                 reason = error.strerror or str(error)
-                raise OSError(
-                    f"{brief(self._path, 200)}: {reason}; the last answers may not be kept"
-                ) from None
-            self._sure, self._last = latest, time.monotonic()
+                raise OSError(f"{brief(self._path, 200)}: {reason}; the last answers may be lost") from None
+            self._synchronised, self._last = latest, time.monotonic()
 
 
 def synchronise_folder(path: str) -> None:

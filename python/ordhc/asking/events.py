@@ -237,8 +237,8 @@ def as_rows(
     if len(events) <= _FEW and isinstance(at, float):
         rows: list[tuple[Any, ...]] = []
         for seq, (kind, ref, leaves, answer, who, seconds, p) in enumerate(events, first):
-            told = NO_ANSWER if answer is None else answer
-            whole = (seq, kind, ref, *(leaves or blank), told, checksum_of_text(who))
+            verdict = NO_ANSWER if answer is None else answer
+            whole = (seq, kind, ref, *(leaves or blank), verdict, checksum_of_text(who))
             total = _checksum(whole, at, seconds, p)
             place = None if ref < 0 else ref
             rows.append((seq, kind, place, *(leaves or empty), answer, who, at, seconds, p, total))

@@ -8,8 +8,8 @@ from typing import Any
 from ordhc import _checks
 from ordhc._ordhc import Desk
 from ordhc.asking.events import ANSWER, GOLD, HELDOUT, KNOWN, RANDOM, REPEAT, SAMPLERS, key_of
+from ordhc.asking.history import History, Key
 from ordhc.asking.log import Log
-from ordhc.asking.met import Key, Met
 from ordhc.errors import InputError
 
 __all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]
@@ -35,7 +35,7 @@ def checked_fill(fill: Any) -> dict[str, float]:
     elif isinstance(fill, Sequence):
         shares = {_checks.choice("fill", name, _NAMES): 1 for name in fill}
     else:
-        raise InputError(f"fill = {_checks.quoted(fill)} is no mapping of samplers to shares")
+        raise InputError(f"fill = {_checks.quoted(fill)} is not a mapping of samplers to shares")
     found = {}
     for name, share in shares.items():
         name = _checks.choice("fill", name, _NAMES)
@@ -53,12 +53,14 @@ class Filler:
     person, the next sampler is tried.
     """
 
-    def __init__(self, log: Log, desk: Desk, shares: Mapping[str, float], met: Met, seed: str) -> None:
-        self._log, self._desk, self._shares, self._met = log, desk, shares, met
+    def __init__(
+        self, log: Log, learner: Desk, shares: Mapping[str, float], history: History, seed: str
+    ) -> None:
+        self._log, self._learner, self._shares, self._history = log, learner, shares, history
         self._random = random.Random(seed)
         self._counts = {name: log.counts[SAMPLERS[name]] for name in shares}
         self._new: set[Key] = set()
-        self._kept: dict[str, list[Key]] = {}
+        self._candidates: dict[str, list[Key]] = {}
 
     def draw(self) -> tuple[int, Key] | None:
         """Return the kind and the leaves of a question that is new to this person; None if there is none."""
@@ -71,10 +73,10 @@ class Filler:
             self._new.add(key_of(leaves))
             shown = list(leaves)
             self._random.shuffle(shown)
-            return kind, tuple(shown) if len(shown) == 3 else self._turned(leaves)
+            return kind, tuple(shown) if len(shown) == 3 else self._shuffled(leaves)
         return None
 
-    def _turned(self, leaves: Key) -> Key:
+    def _shuffled(self, leaves: Key) -> Key:
         """Return two pairs in random order, each with its leaves in random order."""
         pairs = [list(leaves[:2]), list(leaves[2:])]
         for pair in pairs:
@@ -83,13 +85,15 @@ class Filler:
         return tuple(pairs[0] + pairs[1])
 
     def _is_new(self, leaves: Key) -> bool:
+        """Return True if the person can be asked about these leaves and does not know the question."""
         key = key_of(leaves)
         if self._log.is_retired[list(leaves)].any():
             return False
-        # Questions that the learner asks now are left to the learner.
-        return key not in self._new and not self._met.knows(key) and not self._desk.asks(leaves)
+        # The learner asks these questions itself.
+        return key not in self._new and not self._history.knows(key) and not self._learner.asks(leaves)
 
     def _drawn(self) -> Key | None:
+        """Return the leaves of a random question that is new to the person, or None."""
         log, width = self._log, self._log.width
         active = log.active.tolist() if log.is_retired.any() else range(log.n_leaves)
         n = len(active)
@@ -122,18 +126,19 @@ class Filler:
             row = self._random.randrange(log.n)
             if self._fits(row, kind) and self._is_new(leaves := tuple(log.leaves[row].tolist())):
                 return leaves
-        if name not in self._kept:
+        if name not in self._candidates:
             # List the candidates once and keep the list, because several questions may be drawn.
             rows = log.rows_of(KNOWN) if kind == GOLD else log.rows_of(ANSWER)[-_FEW:]
-            self._kept[name] = [
+            self._candidates[name] = [
                 leaves
                 for row in rows.tolist()
                 if self._fits(row, kind) and self._is_new(leaves := tuple(log.leaves[row].tolist()))
             ]
-        left = [leaves for leaves in self._kept[name] if self._is_new(leaves)]
+        left = [leaves for leaves in self._candidates[name] if self._is_new(leaves)]
         return self._random.choice(left) if left else None
 
     def _fits(self, row: int, kind: int) -> bool:
+        """Return True if the event in a row gives a question for the sampler `kind`, "repeat" or "gold"."""
         log = self._log
         if kind == GOLD:
             return bool(log.kinds[row] == KNOWN)

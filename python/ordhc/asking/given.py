@@ -40,7 +40,9 @@ def checked_answers(
     if table.size == 0 and given.size == 0:
         return []
     if table.ndim != 2 or table.shape[1] != width or given.shape != (len(table),):
-        raise InputError(f"answers of shape {given.shape} to questions of {table.shape}, not (m, {width})")
+        raise InputError(
+            f"answers have shape {given.shape} and questions {table.shape}, not (m,) and (m, {width})"
+        )
     rows_of = checked_rows(table, width, n_leaves)
     verdicts = _checks.whole_numbers("answers", given)
     for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
@@ -67,7 +69,7 @@ def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, 
 def checked_who(who: object) -> None:
     """Raise `InputError` if `who` is neither None nor a name that UTF-8 can encode."""
     if who is not None and not isinstance(who, str):
-        raise InputError(f"who = {_checks.quoted(who)} is no name")
+        raise InputError(f"who = {_checks.quoted(who)} is not a name")
     try:
         (who or "").encode()
     except UnicodeEncodeError:
@@ -93,7 +95,7 @@ def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
     if found.shape != (m,):
         raise InputError(f"seconds have shape {found.shape} for ids of shape {(m,)}")
     for at in np.flatnonzero(~(np.isnan(found) | ((found >= 0) & (found <= LONGEST))))[:1].tolist():
-        raise InputError(f"seconds[{at}] = {found[at]:g} is no time from 0 to {LONGEST:g} seconds", row=at)
+        raise InputError(f"seconds[{at}] = {found[at]:g} is not a time from 0 to {LONGEST:g} seconds", row=at)
     return [None if np.isnan(x) else x for x in found.tolist()]
 
 

@@ -107,18 +107,19 @@ def _new_leaves(tree: Dendrogram, items: Any) -> tuple[list[Any], Any]:
         if numbers != expected:
             raise InputError(
                 f"items are {_checks.quoted(numbers)}; the new leaves of a tree of {tree.n_leaves:,} leaves "
-                f"without names are {_checks.quoted(expected)}"
+                f"without names must be {_checks.quoted(expected)}"
             )
         return numbers, tree.n_leaves + len(new)
     names = _checks.words("items", new)
     known = set(tree.names)
     for name in names:
         if name in known:
-            raise InputError(f"the tree has a leaf {_checks.quoted(name)} already")
+            raise InputError(f"items: the tree already has a leaf {_checks.quoted(name)}")
     return names, [*tree.names, *names]
 
 
 def _places(learner: Learner, item: Any) -> list[dict[str, Any]]:
+    """Return the most probable places of an item as dicts, for the settings of the tree."""
     found = learner.places(item)
     return [
         {"probability": place.probability, "where": place.where, "leaves": list(place.leaves)}

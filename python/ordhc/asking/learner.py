@@ -24,7 +24,9 @@ from ordhc.tree.dendrogram import Dendrogram
 __all__ = ["DOES_NOT_WEIGH", "Learner", "Place", "mistake_about", "places_of"]
 
 #: The message if `p` is given for answers, but the learner does not weigh answers.
-DOES_NOT_WEIGH = "p of answers needs a learner that weighs them: robust, with a p below 1 and without repeat"
+DOES_NOT_WEIGH = (
+    "p of answers needs a learner that weighs answers: the method robust, with p below 1 and without repeat"
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def mistake_about(noise: str | None, method: Method, repeat: int) -> str | None:
     persistent = "use the method robust with noise='persistent'"
     if repeat == 1 and not isinstance(method, Robust | RobustPaper | Majority):
         independent = "give repeat" if method.width == 4 else "use the method robust, or give repeat"
-        return f"takes all answers for right: {persistent if noise == 'persistent' else independent}"
+        return f"treats all answers as right: {persistent if noise == 'persistent' else independent}"
     if noise == "persistent" and (isinstance(method, Majority | RobustPaper) or repeat > 1):
         return f"asks the same questions again, and the oracle repeats its answers: {persistent}"
     return None
@@ -124,7 +126,7 @@ class Learner:
     Raises
     ------
     InputError
-        A value outside of its range.
+        A value is out of range.
 
     Examples
     --------
@@ -234,7 +236,7 @@ class Learner:
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
-        trusts = self._checked_p(p, len(numbers))
+        probabilities = self._checked_p(p, len(numbers))
         if who is not None and not isinstance(self._method, Uncertain):
             raise InputError("who is for learners that distinguish people (uncertain), or for a Session")
         people = numbers_of_people(who, len(numbers), self._people)
@@ -244,9 +246,9 @@ class Learner:
         fine = int(wrong[0]) if wrong.size else len(given)
         numbers = numbers[:fine]
         small = np.ascontiguousarray(given[:fine], dtype=np.int8)
-        trouble = self._learner.tell(numbers, small, trusts[:fine], people[:fine])
-        if trouble is not None:
-            done, text = trouble
+        invalid = self._learner.tell(numbers, small, probabilities[:fine], people[:fine])
+        if invalid is not None:
+            done, text = invalid
             raise InputError(f"answer {done}: {text}; the {done} answers before it are kept")
         if wrong.size:
             raise InputError(

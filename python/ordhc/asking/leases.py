@@ -21,7 +21,7 @@ class Leases:
         self._leases: dict[int, tuple[str, float]] = {}
         self._of: dict[str, set[int]] = {}
         self._sorted = array("q")
-        # A lower bound of the times when leases end, so that `over` usually need not check each lease.
+        # A lower bound of the times when leases end, so that `expire` usually need not check each lease.
         self._first_end = inf
         for number, (who, until) in leases.items():
             self.add([number], who, until)
@@ -36,7 +36,7 @@ class Leases:
         """Return the numbers of all leased questions, in ascending order."""
         return np.array(self._sorted, dtype=np.int64)
 
-    def of(self, who: str | None) -> list[int]:
+    def of_person(self, who: str | None) -> list[int]:
         """Return the numbers of the questions that are leased to `who`, in ascending order."""
         return [] if who is None else sorted(self._of.get(who, ()))
 
@@ -63,7 +63,7 @@ class Leases:
             self._of[lease[0]].discard(number)
         return found
 
-    def over(self, now: float) -> list[int]:
+    def expire(self, now: float) -> list[int]:
         """End the leases that have expired at time `now`; return the numbers of their questions."""
         if now < self._first_end:
             return []

@@ -1,4 +1,4 @@
-"""The log of a session's events in memory, stored as columns."""
+"""Store the log of a session's events in memory, as columns."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -34,15 +34,15 @@ from ordhc.asking.events import (
     checksums,
     key_of,
 )
-from ordhc.asking.met import Key, Met
+from ordhc.asking.history import History, Key
 
 __all__ = ["Log"]
 
 _IS_QUESTION = np.zeros(RETIRED + 1, dtype=np.bool_)
 _IS_QUESTION[sorted(QUESTIONS)] = True
 #: The kinds of events after which the learner may have new questions.
-_MOVES = np.zeros(RETIRED + 1, dtype=np.bool_)
-_MOVES[[ASKED, ANSWER, IMPORT, UNDO, USE, PARALLEL, ADDED, RETIRED]] = True
+_AFFECTS_LEARNER = np.zeros(RETIRED + 1, dtype=np.bool_)
+_AFFECTS_LEARNER[[ASKED, ANSWER, IMPORT, UNDO, USE, PARALLEL, ADDED, RETIRED]] = True
 
 _COLUMNS: dict[str, Any] = {
     "kinds": np.int8,
@@ -70,8 +70,8 @@ class Change(NamedTuple):
 class Log:
     """All events of a session as columns; the event in row k has the number (seq) k + 1.
 
-    Rows from the file are checked. A call of `extend` appends all its rows or none, even if an interrupt
-    comes.
+    Rows from the file are checked. A call of `extend` appends all its rows or none, even if it is
+    interrupted.
     """
 
     kinds: NDArray[np.int8]
@@ -89,7 +89,7 @@ class Log:
 
     def __init__(self, n_leaves: int, width: int) -> None:
         self.width = width
-        self._n_first = n_leaves
+        self._n_at_start = n_leaves
         #: The items that were added or retired, in the order of the events.
         self.changes: list[Change] = []
         #: True if the learner uses answers to questions of the samplers "repeat" and "random".
@@ -99,7 +99,7 @@ class Log:
         self.people: list[tuple[str | None, int]] = [(None, NONE)]
         self.ids: dict[str | None, int] = {None: 0}
         self.reserve(64)
-        self._forget_counts()
+        self._reset_counts()
 
     def reserve(self, size: int) -> None:
         """Allocate columns for `size` events in all."""
@@ -109,29 +109,29 @@ class Log:
             columns[name] = new = np.zeros(shape, dtype=kind)
             if self.n:
                 new[: self.n] = getattr(self, name)[: self.n]
-        # Replace all columns in one call, so that an interrupt leaves either the old or the new ones.
+        # Replace all columns in one call, so that an interrupt leaves either the old or the new columns.
         vars(self).update(columns)
 
-    def _forget_counts(self) -> None:
+    def _reset_counts(self) -> None:
         #: The number of answers that were taken back.
         self.total_undone = 0
         #: The number of events of each kind.
         self.counts: Counter[int] = Counter()
         #: The number of leaves that the learner searches at the same time, by the last `PARALLEL` event.
         self.parallel = 1
-        self._met: dict[int, Met] = {}
+        self._histories: dict[int, History] = {}
         self._is_idle_at = 0
-        self._know_leaves()
+        self._update_leaves()
 
-    def _know_leaves(self) -> None:
-        """Update what follows from `changes`."""
+    def _update_leaves(self) -> None:
+        """Update `n_leaves` and `is_retired` after `changes` has changed."""
         #: The number of leaves, retired ones included.
-        self.n_leaves = self._n_first + sum(change.kind == ADDED for change in self.changes)
+        self.n_leaves = self._n_at_start + sum(change.kind == ADDED for change in self.changes)
         #: The (n_leaves,) mask of leaves that were retired.
         self.is_retired = np.zeros(self.n_leaves, dtype=np.bool_)
         self.is_retired[[change.leaf for change in self.changes if change.kind == RETIRED]] = True
 
-    def _meet(self, names: set[Any]) -> None:
+    def _add_people(self, names: set[Any]) -> None:
         for name in names - self.ids.keys():
             if not isinstance(name, str):
                 raise TypeError(f"who is {name!r}")
@@ -161,24 +161,27 @@ class Log:
         """Append columns; see `extend`."""
         kinds, refs, table, answers, names, who, at, seconds, p, totals = found
         first, m = self.n + 1, len(kinds)
-        # The names of items are not those of people.
+        # Events of items have the name of an item in the place of a person.
         of_items = np.flatnonzero((kinds == ADDED) | (kinds == RETIRED))
         is_person = np.ones(m, dtype=np.bool_)
         is_person[of_items] = False
-        met = {names[k] for k in np.unique(who[is_person]).tolist()}
-        self._meet(met)
+        people = {names[k] for k in np.unique(who[is_person]).tolist()}
+        self._add_people(people)
         ids = np.array([self.ids.get(name, 0) for name in names], dtype=np.int32)[who] * is_person
         moments = np.ascontiguousarray(at).view(np.int64)
-        people = np.array([checksum_of_text(name) for name in names], dtype=np.int64)[who]
+        sums_of_names = np.array([checksum_of_text(name) for name in names], dtype=np.int64)[who]
         seqs = np.arange(first, first + m)
         columns = [
-            np.ascontiguousarray(column) for column in (seqs, kinds, refs, *table.T, answers, people, moments)
+            np.ascontiguousarray(column)
+            for column in (seqs, kinds, refs, *table.T, answers, sums_of_names, moments)
         ]
         wrong = np.flatnonzero(checksums(columns, seconds, p) != totals)
         if wrong.size:
-            raise BrokenError(first + int(wrong[0]), "is not what was written")
-        told = [(row, int(kinds[row]), int(refs[row]) - 1, names[who[row]]) for row in of_items.tolist()]
-        changes = self._checked_changes(told)
+            raise BrokenError(first + int(wrong[0]), "has a wrong checksum")
+        of_changes = [
+            (row, int(kinds[row]), int(refs[row]) - 1, names[who[row]]) for row in of_items.tolist()
+        ]
+        changes = self._checked_changes(of_changes)
         n_leaves = self.n_leaves + np.cumsum(kinds == ADDED) if changes else self.n_leaves
         self._check(first, kinds, refs, table, answers, p, n_leaves)
 
@@ -192,18 +195,21 @@ class Log:
         self._check_refs(n, end)
         if changes:
             self.changes = [*self.changes, *changes]
-            self._know_leaves()
+            self._update_leaves()
         self._count(n, end)
         self.n = end
 
-    def _checked_changes(self, told: Sequence[tuple[int, int, int, Any]]) -> list[Change]:
-        """Return items that were added or retired, from rows after the last one, kinds, leaves and names."""
+    def _checked_changes(self, rows: Sequence[tuple[int, int, int, Any]]) -> list[Change]:
+        """Return the items that new rows add or retire; raise `BrokenError` for an impossible change.
+
+        Each entry of `rows` has the row, counted from the end of the log, the kind, the leaf and the name.
+        """
         changes: list[Change] = []
-        n, gone = self.n_leaves, set(np.flatnonzero(self.is_retired).tolist()) if told else set()
-        for row, kind, leaf, name in told:
+        n, gone = self.n_leaves, set(np.flatnonzero(self.is_retired).tolist()) if rows else set()
+        for row, kind, leaf, name in rows:
             is_added = kind == ADDED
             if not isinstance(name, str) or (leaf != n if is_added else not 0 <= leaf < n or leaf in gone):
-                raise BrokenError(self.n + 1 + row, "says what cannot be")
+                raise BrokenError(self.n + 1 + row, "has impossible values")
             n += is_added
             if not is_added:
                 gone.add(leaf)
@@ -214,17 +220,19 @@ class Log:
         self, first: int, kinds: Any, refs: Any, table: Any, answers: Any, p: Any, n_leaves: Any
     ) -> None:
         known = (kinds >= ASKED) & (kinds <= RETIRED)
-        told = (kinds == ANSWER) | (kinds == IMPORT) | (kinds == KNOWN)
-        rows = told | ((kinds >= HELDOUT) & (kinds <= GOLD)) | ((kinds == ASKED) & (table[:, 0] != NONE))
+        has_answer = (kinds == ANSWER) | (kinds == IMPORT) | (kinds == KNOWN)
+        rows = (
+            has_answer | ((kinds >= HELDOUT) & (kinds <= GOLD)) | ((kinds == ASKED) & (table[:, 0] != NONE))
+        )
         fine = known & (~rows | are_questions(table, n_leaves))
         fine &= rows | (table == NONE).all(axis=1)
         largest = 2 if self.width == 3 else 1
-        fine &= ~told | ((answers >= -1) & (answers <= largest))
+        fine &= ~has_answer | ((answers >= -1) & (answers <= largest))
         fine &= ((kinds != ASKED) | (refs == NONE) | (refs >= 1)) & ((kinds != PARALLEL) | (refs >= 1))
         fine &= np.isnan(p) | ((kinds == ANSWER) & (p >= 0.5) & (p <= 1))
         wrong = np.flatnonzero(~fine)
         if wrong.size:
-            raise BrokenError(first + int(wrong[0]), "says what cannot be")
+            raise BrokenError(first + int(wrong[0]), "has impossible values")
 
     def _check_refs(self, n: int, end: int) -> None:
         """Raise `BrokenError` if an event refers to an impossible event.
@@ -243,25 +251,25 @@ class Log:
             fine &= ~answers | (self.leaves[to] == self.leaves[n:end]).all(axis=1)
         wrong = np.flatnonzero(~fine)
         if wrong.size:
-            raise BrokenError(n + 1 + int(wrong[0]), "belongs to no other")
+            raise BrokenError(n + 1 + int(wrong[0]), "refers to an impossible event")
 
     def _count(self, n: int, end: int) -> None:
         """Update the counts with the rows from `n` to `end`."""
         kinds, refs = self.kinds[n:end], self.refs[n:end]
         answered = refs[(kinds == ANSWER) & (refs != -1)] - 1
         np.add.at(self.n_answers, answered, 1)
-        back = refs[kinds == UNDO] - 1
-        back = back[~self.undone[back]]
-        self.undone[back] = True
-        asked = self.refs[back]
+        undone = refs[kinds == UNDO] - 1
+        undone = undone[~self.undone[undone]]
+        self.undone[undone] = True
+        asked = self.refs[undone]
         np.add.at(self.n_answers, asked[asked != -1] - 1, -1)
-        self.total_undone += len(back)
+        self.total_undone += len(undone)
         found, many = np.unique(kinds, return_counts=True)
         self.counts.update(dict(zip(found.tolist(), many.tolist(), strict=True)))
         changed = refs[kinds == PARALLEL]
         if changed.size:
             self.parallel = int(changed[-1])
-        self._met.clear()
+        self._histories.clear()
 
     # --- events that this process writes -----------------------------------------------------
 
@@ -276,7 +284,7 @@ class Log:
                 who = None
             person = self.ids.get(who)
             if person is None:
-                self._meet({who})
+                self._add_people({who})
                 person = self.ids[who]
             self.kinds[row], self.refs[row], self.leaves[row] = kind, ref, leaves or NONE
             self.answers[row], self.who[row] = NO_ANSWER if answer is None else answer, person
@@ -288,7 +296,7 @@ class Log:
             elif kind == UNDO and not self.undone[ref - 1]:
                 self.undone[ref - 1] = True
                 self.total_undone += 1
-                self._met.pop(int(self.who[ref - 1]), None)
+                self._histories.pop(int(self.who[ref - 1]), None)
                 if self.refs[ref - 1] != -1:
                     self.n_answers[self.refs[ref - 1] - 1] -= 1
             elif kind == PARALLEL:
@@ -296,47 +304,46 @@ class Log:
             self.counts[kind] += 1
             self._note(row + 1, kind, ref, leaves, person)
         if any(event.kind in (ADDED, RETIRED) for event in events):
-            self._know_leaves()
+            self._update_leaves()
         self.n = n + len(events)
 
     def _note(self, seq: int, kind: int, ref: int, leaves: Key, person: int) -> None:
-        met = self._met.get(person)
-        if met is None:
+        history = self._histories.get(person)
+        if history is None:
             return
         if kind in (ANSWER, IMPORT):
-            met.answered[key_of(leaves)] += 1
+            history.answered[key_of(leaves)] += 1
         elif kind in QUESTIONS and leaves:
-            met.given[key_of(leaves)] = seq
+            history.given[key_of(leaves)] = seq
         elif kind == PASSED:
-            met.given[key_of(self.leaves[ref - 1].tolist())] = ref
+            history.given[key_of(self.leaves[ref - 1].tolist())] = ref
 
     def cut(self, n: int) -> None:
         """Drop all events after the first `n`."""
         self.n = n
         self.changes = [change for change in self.changes if change.row < n]
-        self._forget_counts()
+        self._reset_counts()
         self.undone[:] = False
         self.n_answers[:] = 0
         self._count(0, n)
 
     # --- queries -----------------------------------------------------------------------------
 
-    def replay(self, desk: Desk, start: int, stop: int, *, is_asked: bool = False) -> None:
-        """Replay the events of rows `start` to `stop` on a desk, without answers that were taken back.
+    def replay(self, learner: Desk, start: int, stop: int, *, is_asked: bool = False) -> None:
+        """Replay the events of rows `start` to `stop` on a learner, without answers that were taken back.
 
-        `is_asked` is True if the learner of the desk has already been asked for the questions of these
-        events.
+        `is_asked` is True if the learner has already been asked for the questions of these events.
         """
         refs, kinds = self.refs[start:stop], self.kinds[start:stop]
         if is_asked:
             refs = np.where(kinds == ASKED, -1, refs)
         if self.is_shared:
-            # An answer to a question of these samplers loses its ref: the learner uses it when it asks the
-            # same.
+            # Remove the refs of answers to questions of these samplers. Without a ref the learner uses the
+            # answer when it asks about the same leaves.
             answers = (kinds == ANSWER) & (refs > 0)
             of = self.kinds[np.where(answers, refs, 1) - 1]
             refs = np.where(answers & ((of == REPEAT) | (of == RANDOM)), -1, refs)
-        desk.replay(
+        learner.replay(
             start + 1,
             self.kinds[start:stop],
             refs,
@@ -347,23 +354,23 @@ class Log:
             self.undone[start:stop],
         )
 
-    def tell(self, desk: Desk, number: int, event: Event, *, is_asked: bool = False) -> None:
-        """Apply the last event to a desk, as `replay` does for many events."""
+    def apply(self, learner: Desk, number: int, event: Event, *, is_asked: bool = False) -> None:
+        """Apply the last event to a learner, as `replay` does for many events."""
         kind, ref, leaves, answer, who, _, p = event
         if kind == ASKED:
             ref = -1 if is_asked else ref
         elif kind == ANSWER and ref > 0 and self.is_shared and self.kinds[ref - 1] in (REPEAT, RANDOM):
             ref = -1
-        told = NO_ANSWER if answer is None else answer
+        verdict = NO_ANSWER if answer is None else answer
         person = 0 if kind in (ADDED, RETIRED) else self.ids[who]
-        desk.happen(number, kind, ref, leaves, told, np.nan if p is None else p, person)
+        learner.happen(number, kind, ref, leaves, verdict, np.nan if p is None else p, person)
 
-    def _is_told(self, kind: int) -> bool:
+    def _is_for_learner(self, kind: int) -> bool:
         """Return True if the learner receives the answers to questions of this kind."""
         return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))
 
     def are_retired(self, leaves: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return the (m,) mask of rows of (m, 3) or (m, 4) leaves with a retired one."""
+        """Return the (m,) mask of the rows of (m, 3) or (m, 4) leaves that contain a retired leaf."""
         return np.asarray(self.is_retired[leaves].any(axis=1))
 
     @property
@@ -380,7 +387,7 @@ class Log:
         """The number of answers that were not taken back, imported ones included."""
         return self.counts[ANSWER] + self.counts[IMPORT] - self.total_undone
 
-    def standing(self) -> NDArray[np.intp]:
+    def answer_rows(self) -> NDArray[np.intp]:
         """Return the rows of answers that were not taken back, imported ones included."""
         kinds = self.kinds[: self.n]
         return np.flatnonzero(((kinds == ANSWER) | (kinds == IMPORT)) & ~self.undone[: self.n])
@@ -413,23 +420,23 @@ class Log:
         return None if leaves[0] < 0 else leaves
 
     def answers_by(self, number: int, who: str | None) -> list[int]:
-        """Return the answers of `who` to a question, without those that were taken back."""
+        """Return the answers of `who` to a question, without answers that were taken back."""
         if not self.n_answers[number - 1]:
             return []
         rows = np.flatnonzero(self.refs[number : self.n] == number) + number
         mine = (self.kinds[rows] == ANSWER) & ~self.undone[rows] & (self.who[rows] == self.ids.get(who, -1))
         return self.answers[rows[mine]].tolist()  # type: ignore[no-any-return]
 
-    def met(self, who: str) -> Met:
+    def history(self, who: str) -> History:
         """Return the questions that a person knows; the result is cached and kept up to date."""
         person = self.ids.get(who)
         if person is None:
-            self._meet({who})
+            self._add_people({who})
             person = self.ids[who]
-        found = self._met.get(person)
+        found = self._histories.get(person)
         if found is not None:
             return found
-        found = Met()
+        found = History()
         kinds, here = self.kinds[: self.n], np.flatnonzero(self.who[: self.n] == person)
         of = kinds[here]
         for row in here[(of == ANSWER) | (of == IMPORT)].tolist():
@@ -440,7 +447,7 @@ class Log:
             leaves = self.leaves[number - 1].tolist()
             if leaves[0] >= 0:
                 found.given[key_of(leaves)] = number
-        self._met[person] = found
+        self._histories[person] = found
         return found
 
     def is_idle(self) -> bool:
@@ -448,9 +455,13 @@ class Log:
         kinds = self.kinds
         for row in range(self.n - 1, self._is_idle_at - 1, -1):
             kind = kinds[row]
-            if not _MOVES[kind]:
+            if not _AFFECTS_LEARNER[kind]:
                 continue
-            if kind == ANSWER and self.refs[row] != -1 and not self._is_told(self.kinds[self.refs[row] - 1]):
+            if (
+                kind == ANSWER
+                and self.refs[row] != -1
+                and not self._is_for_learner(self.kinds[self.refs[row] - 1])
+            ):
                 continue
             self._idle, self._is_idle_at = bool(kind == ASKED and self.leaves[row, 0] < 0), self.n
             return self._idle

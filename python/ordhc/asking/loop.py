@@ -1,4 +1,4 @@
-"""The loop in which a learner or a session asks and an oracle answers."""
+"""Run the loop in which a learner or a session asks and an oracle answers."""
 
 import asyncio
 import inspect
@@ -18,8 +18,8 @@ from ordhc.asking.methods import Method, Revise, Uncertain
 from ordhc.asking.oracle import Oracle, advised, errors_of, known_to, settled
 from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.questions import Questions
+from ordhc.asking.received import check_supported, tell_and_record, tree_of
 from ordhc.asking.settings import as_method
-from ordhc.asking.told import check_supported, tell, tree_of
 from ordhc.asking.wrappers import as_oracle
 from ordhc.errors import InputError, warn
 from ordhc.tree.dendrogram import Dendrogram
@@ -59,10 +59,10 @@ def learn(
         A callable that answers a batch of questions. For (m, 3) leaves it returns the (m,) positions of the
         odd one out: 0, 1, 2, or -1 for none. For (m, 4) leaves, two pairs, it returns 1 if the first pair is
         closer, -1 if the second pair is, or 0. The callable may be asynchronous. `ordhc.oracles` has
-        ready-made oracles, and `ordhc.oracles.named` returns those of plugins. Several oracles in a list
+        ready-made oracles; `ordhc.oracles.named` returns oracles of plugins. Several oracles in a list
         answer at the same time.
     n_leaves
-        The number of leaves, or their names; by default those of the oracle, or of the prior of
+        The number of leaves, or their names; by default the leaves of the oracle, or of the prior of
         `ordhc.learners.Revise`. Leaves are matched by name if the oracle has names too.
     method
         As in `Learner`. An oracle that errs has the attributes `p` and `noise`, as `ordhc.oracles.noisy` and
@@ -167,7 +167,7 @@ async def learn_async(
 ) -> Dendrogram:
     """Learn a tree from an oracle in a running event loop: in a notebook or a web server.
 
-    The parameters are those of `learn`. Asynchronous oracles are awaited. Other oracles and the learner work
+    The parameters are as in `learn`. Asynchronous oracles are awaited. Other oracles and the learner work
     in threads, so that the event loop is not blocked. Cancelling takes effect between two batches; all
     answers so far are kept.
 
@@ -224,7 +224,7 @@ async def _on_thread(work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _check_no_loop(given: Any) -> None:
-    """Raise if an event loop is running, because a second one cannot run in the same thread."""
+    """Raise if an event loop is running, because a second loop cannot run in the same thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -232,7 +232,7 @@ def _check_no_loop(given: Any) -> None:
     if inspect.iscoroutine(given):
         given.close()
     raise InputError(
-        "the oracle is asynchronous, and an event loop is running already: `await ordhc.learn_async(...)`"
+        "the oracle is asynchronous, and an event loop is running already: use `await ordhc.learn_async(...)`"
     )
 
 
@@ -250,7 +250,7 @@ def _prepared(
     if learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
     if who is not None and session is None:
-        raise InputError(f"who = {_checks.quoted(who)} needs a session, which keeps who has answered")
+        raise InputError(f"who = {_checks.quoted(who)} needs a session, which records who has answered")
     what = "learner" if session is None else "session"
     subject: Any = learner if session is None else session
     if subject is None:
@@ -258,7 +258,10 @@ def _prepared(
     else:
         _check_subject(subject, session is not None)
         if n_leaves is not None or method is not None or settings.keys() - {"budget"}:
-            raise InputError(f"a {what} has its number of leaves and settings already")
+            raise InputError(
+                f"the {what} has its number of leaves and settings already: leave out n_leaves, method and "
+                "settings"
+            )
     mistake = mistake_about(errors_of(answer)[1], subject._method, subject._repeat)
     if mistake is not None:
         warn(f"the oracle errs, but the {what} {mistake}")
@@ -282,7 +285,7 @@ def learner_for(
     if leaves is None and isinstance(given, Revise):
         leaves = leaves_of_prior(given.prior)
     if leaves is None:
-        raise InputError("give n_leaves, or a learner or a session to go on with")
+        raise InputError("give n_leaves, or a learner or a session to continue")
     chosen, reason = advised(answer, given, settings.get("repeat", 1))
     if reason and errors_of(answer)[0] is None and getattr(given, "p", None) is None:
         warn(reason)
@@ -297,13 +300,13 @@ _KINDS = {3: "three leaves", 4: "two pairs"}
 def _check_subject(subject: Any, is_session: bool) -> None:
     if not is_session:
         if not isinstance(subject, Learner):
-            raise InputError(f"learner = {_checks.quoted(subject)} is no Learner")
+            raise InputError(f"learner = {_checks.quoted(subject)} is not a Learner")
         return
     from ordhc.asking.session import Session
 
     if not isinstance(subject, Session):
         raise InputError(
-            f"session = {_checks.quoted(subject)} is no Session; ordhc.Session(path, names) is one"
+            f"session = {_checks.quoted(subject)} is not a Session: use ordhc.Session(path, names)"
         )
 
 
@@ -329,7 +332,7 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
         return of_names
     n = getattr(answer, "n_leaves", None)
     if n is not None and n < subject.n_leaves:
-        raise InputError(f"the oracle knows {n:,} leaves, and there are {subject.n_leaves:,}")
+        raise InputError(f"the oracle has {n:,} leaves, fewer than the {subject.n_leaves:,} leaves to place")
     return answer
 
 
@@ -357,14 +360,14 @@ def _steps(
     who = "oracle" if who is None else who
     # Begin with a learner's open questions, which do not count towards the budget.
     left = subject.open if is_learner else Questions(np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
-    spent, told = 0, 0.0
+    spent, reported = 0, 0.0
     while not subject.done:
         if not len(left):
             room = min(most - spent, size)
             if room <= 0:
                 return
             limit = None if room == math.inf else int(room)
-            # An oracle answers only questions of the learner (no `fill`), and repeated ones too.
+            # Ask only questions of the learner (`fill={}`). The oracle may get a question repeatedly.
             left = subject.ask(limit) if is_learner else subject.ask(limit, who=who, fill={}, distinct=False)
             spent += len(left)
             if not len(left):
@@ -377,13 +380,13 @@ def _steps(
             given = yield part.rows
             answers = _checks.array("the oracle's answers", given)
             if answers.shape != (len(part),):
-                raise InputError(f"the oracle gave {answers.shape} answers to {len(part)} questions")
+                raise InputError(f"the oracle gave answers of shape {answers.shape} to {len(part)} questions")
         except BaseException:
             if not is_learner:
                 subject.release(left.ids)
             raise
         if is_learner:
-            tell(subject, part, answers)
+            tell_and_record(subject, part, answers)
         else:
             subject.tell(part.ids, answers, who=who)
         left = Questions(left.ids[len(part) :], left.rows[len(part) :])
@@ -392,8 +395,8 @@ def _steps(
             share = known / (known + subject.status.remaining) if known else 0.0
             # The estimate of remaining answers can grow, so report the largest share so far.
             n_leaves = subject.n_leaves - len(getattr(subject, "retired", ()))
-            told = max(told, min(subject.status.n_placed / n_leaves, share))
-            progress(told)
+            reported = max(reported, min(subject.status.n_placed / n_leaves, share))
+            progress(reported)
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
@@ -406,6 +409,6 @@ def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
                 f"{subject.status.n_answered} answers are kept in the learner of this error (error.learner)"
             )
         else:
-            error.add_note("all answers are kept in the session; the same call goes on")
+            error.add_note("all answers are kept in the session; the same call continues")
     except (AttributeError, TypeError):
         pass

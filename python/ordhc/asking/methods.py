@@ -1,4 +1,4 @@
-"""The methods of learners: how questions are chosen, with the settings of each method."""
+"""Define the methods of learners: how questions are chosen, with the settings of each method."""
 
 import math
 from abc import ABC, abstractmethod
@@ -85,7 +85,7 @@ class Method(ABC):
         """The probability with which the method expects an answer to be right; 1 if all answers are."""
         p = getattr(self, "p", 1.0)
         if isinstance(p, str):
-            raise InputError(f"p = {p!r} needs a Session, which keeps who answers")
+            raise InputError(f"p = {p!r} needs a Session, which records who answers")
         if p is None and not self.expects_errors:
             raise InputError(f"{self.name} needs p, the probability that an answer is right: p=0.8, --p 0.8")
         return 1.0 if p is None else float(p)
@@ -233,9 +233,9 @@ class Quick(Method):
 class Robust(Method):
     """Search by a posterior and verify with fresh answers; answers are right with probability `p`.
 
-    The tree is wrong with probability at most `delta`, for any shape, any degree and any wrong answers, if
-    each answer is right with probability `p` or more given all earlier answers, and a repeated question gets
-    an independent answer.
+    The tree is wrong with probability at most `delta`, for any shape, any degree and any wrong answers. This
+    requires that each answer is right with probability `p` or more given all earlier answers, and that a
+    repeated question gets an independent answer.
 
     Parameters
     ----------
@@ -450,7 +450,7 @@ class Uncertain(Method):
     question
         "odd" (the default), which of three leaves is the odd one out; "triplet", whether a leaf is closer to
         a second one than to a third; "pairs", which of two pairs of leaves is closer. Questions of triplets
-        have four leaves (a, b, a, c) and are answered like those of pairs.
+        have four leaves (a, b, a, c) and are answered like questions about pairs.
     among
         (m, 3) or (m, 4) leaves: the only questions to ask. Each question is asked the number of times that it
         occurs here, times `repeat`; all of them are asked if there is no `budget`. Leave out `question`,
@@ -472,7 +472,7 @@ class Uncertain(Method):
     def __post_init__(self) -> None:
         question = _checks.choice("question", self.question, QUESTIONS)
         if self.among is not None and question != "odd":
-            raise InputError("give question or among, whose rows say what is asked, not both")
+            raise InputError("give question or among, not both: the width of among determines the question")
         self._check("question", question)
         if self.among is not None:
             among = _checks.array("among", self.among)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ordhc import _checks, _ordhc
-from ordhc.asking.desk import new_desk
 from ordhc.asking.events import ADDED, RETIRED
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.methods import Insertion, Method
 from ordhc.asking.schema import FORMAT, damaged
+from ordhc.asking.session_learner import new_learner
 from ordhc.asking.settings import as_method, kept_settings
 from ordhc.asking.start import kept_start
 from ordhc.asking.store import Store, create
@@ -59,7 +59,7 @@ class Given:
 def opened(
     path: str, names: Sequence[str] | None, n_leaves: int | None, given: Given
 ) -> tuple[Store, _ordhc.Desk, Dendrogram | None]:
-    """Return the file, its desk, and the tree with which its learner begins.
+    """Return the file, its learner, and the tree with which its learner begins.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def opened(
         _create(path, checked, n_leaves, given)
     store = Store(path)
     try:
-        return store, *_desk_of(store, checked, n_leaves, given)
+        return store, *_learner_of(store, checked, n_leaves, given)
     except BaseException:
         store.close()
         raise
@@ -83,11 +83,11 @@ def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, give
     if names is None and n_leaves is None:
         raise InputError("a new session needs names or n_leaves", path=brief(path, 200))
     if names is not None and n_leaves is not None and len(names) != n_leaves:
-        raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
+        raise InputError(f"there are {len(names)} names, but n_leaves = {n_leaves}")
     n = len(names or ()) if n_leaves is None else n_leaves
     method = given.method or Insertion()
     kept = Given(method, given.settings).kept(names, n)
-    new_desk(names, n, kept)
+    new_learner(names, n, kept)
     if not (folder := Path(path).absolute().parent).is_dir():
         reason = f"unable to open database file: there is no folder {brief(str(folder), 200)}"
         raise InputError(reason, path=brief(path, 200))
@@ -96,19 +96,19 @@ def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, give
 
 
 def _later_names(store: Store) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return all names, with those of items that were added, and the names that are not retired."""
+    """Return the names of all items, added ones included, and the names of the items that are not retired."""
     added, retired = store.item_names(ADDED), set(store.item_names(RETIRED))
     every = (*(store.settings["names"] or ()), *added)
     return every, tuple(name for name in every if name not in retired)
 
 
-def _desk_of(
+def _learner_of(
     store: Store, names: tuple[str, ...] | None, n_leaves: int | None, given: Given
 ) -> tuple[_ordhc.Desk, Dendrogram | None]:
     settings, n = store.settings["learner"], store.settings["n_leaves"]
     own_names = None if store.settings["names"] is None else tuple(store.settings["names"])
     if names is not None and names != own_names and names not in _later_names(store):
-        reason = "the session has other names than those given; `ordhc session add` adds items"
+        reason = "the names of the session differ from the given names; `ordhc session add` adds items"
         raise InputError(reason, path=brief(store.path, 200))
     if n_leaves is not None and n_leaves != n and n_leaves not in map(len, _later_names(store)):
         raise InputError(f"the session has {n} leaves, not {n_leaves}", path=brief(store.path, 200))
@@ -118,10 +118,10 @@ def _desk_of(
         if kept.get(key) != value:
             reason = (
                 f"{key} is {_checks.quoted(kept.get(key))}, not {_checks.quoted(value)}; a session keeps its "
-                f"settings: leave out {key}, or begin a session with the tree of this one (start=, --start)"
+                f"settings: leave out {key}, or begin a session with the tree of this one as start (--start)"
             )
             raise InputError(reason, path=brief(store.path, 200))
     try:
-        return new_desk(own_names, n, settings)
+        return new_learner(own_names, n, settings)
     except (TypeError, ValueError) as error:
         raise damaged(store.path, error) from None

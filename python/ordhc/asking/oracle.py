@@ -1,4 +1,4 @@
-"""Oracles: callables that answer batches of questions, at once or asynchronously."""
+"""Define oracles: callables that answer batches of questions, synchronously or asynchronously."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -119,7 +119,7 @@ def advised(oracle: Any, method: Method | None, repeat: int) -> tuple[Method | N
     made = Robust() if method is None else method
     if noise is None or repeat != 1 or not isinstance(made, Robust | RobustPaper | Majority) or made.p == 1:
         return method, ""
-    known = f"is right with probability {p:g}" if p is not None else "errs, it does not know how often"
+    known = f"is right with probability {p:g}" if p is not None else "errs, but not how often"
     reason = f"the oracle says that it {known}"
     advice: dict[str, Any] = {}
     if made.p is None:
@@ -168,14 +168,14 @@ async def settled(given: Any) -> Any:
 def checked_questions(
     rows: ArrayLike, n_leaves: int | None, widths: tuple[int, ...] = (3,)
 ) -> NDArray[np.int32]:
-    """Return questions as an (m, 3) or (m, 4) array of leaves; raise `InputError` for impossible ones."""
+    """Return questions as an (m, 3) or (m, 4) array of leaves; raise `InputError` if one is impossible."""
     table = _checks.whole_numbers("questions", rows)
     if table.size == 0:
         width = table.shape[-1] if table.ndim == 2 and table.shape[1] in widths else widths[0]
         return np.zeros((0, width), dtype=np.int32)
     if table.ndim != 2 or table.shape[1] not in widths:
         wanted = " or ".join(f"(m, {width})" for width in widths)
-        raise InputError(f"questions are {wanted} leaf ids, not of shape {table.shape}")
+        raise InputError(f"questions must be {wanted} leaf ids, but have shape {table.shape}")
     if n_leaves is not None:
         outside = np.flatnonzero(((table < 0) | (table >= n_leaves)).any(axis=1))
         if outside.size:

@@ -35,11 +35,11 @@ class Person:
     n_answers
         The number of answers, imported ones included, without those that were taken back.
     n_gold, gold
-        The number of answers to questions with known answers, and the share of right ones among them (None
+        The number of answers to questions with known answers, and the share of right answers among them (None
         if there are none).
     n_repeats, repeats
-        The number of answers to questions that other people answered too, and the mean share of these other
-        people who gave the same answer (None if there are none).
+        The number of answers to questions that have other answers too, and the mean share of these other
+        answers that are equal (None if there are none).
     n_tree, tree
         The number of answers to questions that the current tree decides, and the share of them that agree
         with the tree (None if there are none).
@@ -95,8 +95,8 @@ def as_questions(rows: NDArray[np.int32], answers: NDArray[np.int8]) -> tuple[In
         order = np.argsort(table, axis=1)
         place = np.argsort(order, axis=1)
         at = np.arange(len(table))
-        told = np.where(answers >= 0, place[at, np.maximum(answers, 0)], 3)
-        return np.sort(table, axis=1), told.astype(np.int8)
+        chosen = np.where(answers >= 0, place[at, np.maximum(answers, 0)], 3)
+        return np.sort(table, axis=1), chosen.astype(np.int8)
     pairs = np.sort(table.reshape(-1, 2, 2), axis=2)
     first, second = pairs[:, 0], pairs[:, 1]
     swap = (first[:, 0] > second[:, 0]) | ((first[:, 0] == second[:, 0]) & (first[:, 1] > second[:, 1]))
@@ -186,8 +186,8 @@ def dawid_skene(
         if np.abs(alpha - before).max(initial=0) < _CLOSE * max(1, total.max(initial=0)):
             break
         # The weight of one answer as evidence for its option: E[ln p] - E[ln((1 - p) / (n_options - 1))].
-        speaks = digamma(alpha) - digamma(beta) + np.log(n_options - 1)
-        votes = np.bincount(places, speaks[people], minlength=4 * len(known)).reshape(-1, 4)
+        evidence = digamma(alpha) - digamma(beta) + np.log(n_options - 1)
+        votes = np.bincount(places, evidence[people], minlength=4 * len(known)).reshape(-1, 4)
         votes = votes[open_][:, :n_options]
         shares = np.exp(votes - votes.max(axis=1, keepdims=True))
         truth[open_, :n_options] = shares / shares.sum(axis=1, keepdims=True)

@@ -21,8 +21,8 @@ def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc
     own = None if names is None else tuple(names)
     if tree.names is not None and own is None:
         raise InputError(
-            f"the leaves of the prior have names ({shown(tree.names[0])}, ...), those of the learner have "
-            "none: give names instead of n_leaves"
+            f"the leaves of the prior have names ({shown(tree.names[0])}, ...), the leaves of the learner "
+            "have no names: give names instead of n_leaves"
         )
     if tree.names is not None and own is not None:
         place, theirs = _checks.LeafNumbers(own), _checks.LeafNumbers(tree.names)

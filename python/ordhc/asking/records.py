@@ -13,8 +13,10 @@ __all__ = ["records"]
 
 #: The first byte of a leaf page of a table's B-tree; leaf pages contain the rows.
 _LEAF = 0x0D
+#: The number of bytes of an integer, by its serial type.
 _SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
+#: The rowid and the values of a row.
 Record = tuple[int | None, tuple[Any, ...]]
 
 
@@ -44,6 +46,7 @@ def records(data: bytes, progress: Progress | None = None) -> Iterator[Record]:
 
 
 def _page_size(data: bytes) -> int:
+    """Return the size of a page in bytes, which the header of the file states."""
     size = int.from_bytes(data[16:18], "big")
     size = 65536 if size == 1 else size
     # If the header is damaged, assume 4096, SQLite's default page size.
@@ -51,6 +54,7 @@ def _page_size(data: bytes) -> int:
 
 
 def _cells(page: bytes, head: int) -> list[int]:
+    """Return the positions of the rows in a leaf page; an empty list for other pages."""
     if len(page) < head + 8 or page[head] != _LEAF:
         return []
     count = int.from_bytes(page[head + 3 : head + 5], "big")
@@ -63,6 +67,7 @@ def _cells(page: bytes, head: int) -> list[int]:
 
 
 def _varint(page: bytes, at: int) -> tuple[int, int]:
+    """Return the variable-length integer at position `at`, and the position after it."""
     value = 0
     for k in range(9):
         byte = page[at + k]
@@ -75,6 +80,7 @@ def _varint(page: bytes, at: int) -> tuple[int, int]:
 
 
 def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
+    """Return the row at position `at` of a page; None if these bytes cannot be a row of a session."""
     try:
         length, at = _varint(page, at)
         rowid, at = _varint(page, at)
@@ -101,6 +107,8 @@ def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
 
 
 def _payload(data: bytes, page: bytes, at: int, length: int, size: int) -> bytes:
+    """Return the `length` bytes of a row, from its page and from its overflow pages."""
+    # The largest and the smallest number of bytes that SQLite keeps in a leaf page of this size.
     most, least = size - 35, (size - 12) * 32 // 255 - 23
     if length <= most:
         if at + length > len(page):
@@ -125,6 +133,7 @@ def _payload(data: bytes, page: bytes, at: int, length: int, size: int) -> bytes
 
 
 def _value(payload: bytes, kind: int, at: int) -> tuple[Any, int]:
+    """Return the value of serial type `kind` at position `at`, and the position after the value."""
     if kind == 0:
         return None, at
     if kind in (8, 9):

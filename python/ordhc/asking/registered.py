@@ -48,7 +48,7 @@ def named(name: str, source: Any = None, **parameters: Any) -> Oracle:
         raise InputError(f"oracle {name!r} takes no source")
     made = spec.make(source, **parameters)
     if not callable(made):
-        raise PluginError(f"oracle {name!r}: make gave {made!r}, no callable")
+        raise PluginError(f"oracle {name!r}: make returned {made!r}, which is not callable")
     if hasattr(made, "questions"):
         return made
     answering = Answering.around(made, made)

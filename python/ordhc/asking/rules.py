@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules that exclude people from the analysis; best set before the first answer.
+    """Rules that exclude people from the analysis; set them before the first answer.
 
     Attributes
     ----------
@@ -48,16 +48,16 @@ class Rules:
 
     def in_words(self) -> list[str]:
         """Return each rule as a clause, for reports."""
-        told = []
+        clauses = []
         if self.seconds is not None:
-            told.append(f"a median response time below {self.seconds:g} s")
+            clauses.append(f"a median response time below {self.seconds:g} s")
         if self.same_side is not None:
-            told.append(f"the same place in {self.same_side:.0%} of the answers or more")
+            clauses.append(f"the same place in {self.same_side:.0%} of the answers or more")
         if self.below_chance:
-            told.append("no better than chance")
+            clauses.append("no better than chance")
         if self.failed_gold is not None:
-            told.append(f"less than {self.failed_gold:.0%} of the questions with known answers right")
-        return told
+            clauses.append(f"less than {self.failed_gold:.0%} of the questions with known answers right")
+        return clauses
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Figures:
 
 
 def checked_rules(**rules: Any) -> Rules:
-    """Return the rules; raise `InputError` for a number outside of its range."""
+    """Return the rules; raise `InputError` for a number that is out of range."""
 
     def number(name: str, most: float) -> float | None:
         given = rules[name]
@@ -120,7 +120,7 @@ def reasons_of(rules: Rules, figures: Figures, person: int, chance: float) -> tu
 
 
 def medians(who: NDArray[Any], values: Floats, size: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the (size,) median of each person's values and their number, both without NaN."""
+    """Return for each person the median and the number of values, ignoring NaN; both have shape (size,)."""
     known = ~np.isnan(values)
     who, values = who[known], values[known]
     order = np.lexsort((values, who))

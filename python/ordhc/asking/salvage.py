@@ -20,8 +20,8 @@ from ordhc.asking.records import records
 from ordhc.asking.rules import from_json
 from ordhc.asking.schema import EARLIER, FORMAT, KEYS, checked_settings, foreign_schema, sum_of
 from ordhc.asking.settings import from_settings
+from ordhc.asking.sqlite_errors import Watch
 from ordhc.asking.store import Store, copied, create
-from ordhc.asking.trouble import Watch
 from ordhc.errors import InputError
 
 __all__ = ["Salvaged", "salvage"]
@@ -30,7 +30,7 @@ Row = tuple[Any, ...]
 
 _CHUNK = 4096
 #: The errors of SQLite for damaged files, and of Python for values that cannot be decoded.
-_TROUBLE = (sqlite3.Error, ValueError, OverflowError)
+_UNREADABLE = (sqlite3.Error, ValueError, OverflowError)
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Salvaged:
     Attributes
     ----------
     n_answers
-        The number of answers in the new session, without those that were taken back.
+        The number of answers in the new session, without answers that were taken back.
     n_events
         The number of events that were kept.
     lost
@@ -89,55 +89,54 @@ def salvage(
     >>> salvage(path, os.path.join(folder, "new.ordhc")).n_answers
     1
     """
-    told = _checks.callback("progress", progress) or _nobody
+    report = _checks.callback("progress", progress) or _ignore
     path, new = os.fspath(path), os.fspath(new)
     if not Path(path).is_file():
         raise InputError("there is no such file", path=path)
     if Path(new).exists():
-        raise InputError(f"{new}: there is a file already")
+        raise InputError(f"{new}: this file exists already; give the name of a new file")
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(path, folder)
-        # SQLite also reads commits that are only in the write-ahead log. Then search the bytes of the file.
-        settings, events, beside = _by_sqlite(copy)
+        # SQLite also reads commits that are only in the write-ahead log, so use SQLite first. Then search the
+        # bytes of the file for rows.
+        settings, events, others = _by_sqlite(copy)
         for end in ("-wal", "-journal", "-shm"):
             with suppress(FileNotFoundError):
                 Path(copy + end).unlink()
-        told(0.1)
-        raw = list(records(Path(copy).read_bytes(), part(told, 0.1, 0.4)))
+        report(0.1)
+        raw = list(records(Path(copy).read_bytes(), part(report, 0.1, 0.4)))
     found = _settings([*settings, *(row for _, row in raw)])
     numbered = [(seq, *row[1:]) if row[:1] == (None,) else row for seq, row in raw]
-    rules, places = _beside([*numbered, *beside])
+    rules, places = _rules_and_places([*numbered, *others])
     rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and len(row) in (12, 13))]
     notes: list[str] = []
     if found is None:
         found = _guessed(rows)
         if found is None:
-            raise InputError("nothing of a session is left in it", path=path)
+            raise InputError("contains no part of a session", path=path)
         notes.append(
             f"The settings are lost: names are numbers, there are at least {found['n_leaves']} leaves, "
-            "and the learner is the default one."
+            f"and the method is {from_settings(found['learner']).name}."
         )
     width = from_settings(found["learner"]).width
-    kept, times, lost = _checked(rows, found["n_leaves"], width, part(told, 0.4, 0.85))
+    kept, times, lost = _checked(rows, found["n_leaves"], width, part(report, 0.4, 0.85))
     n_kept = len(kept) - len(lost)
     if lost:
         kept.append(Event(USE))
         times.append(times[-1])
-        notes.append(
-            "Should an event have been lost by which an answer was taken back, that answer stands again."
-        )
+        notes.append("If a lost event had taken an answer back, this answer counts again.")
     create(new, found, width, kept, at=times)
-    _add_beside(new, rules, {seq: place for seq, place in places.items() if seq <= len(kept)})
-    n_standing = _n_standing(kept, found["n_leaves"], width)
-    told(1.0)
-    return Salvaged(n_standing, n_kept, lost, tuple(notes))
+    _add_rules_and_places(new, rules, {seq: place for seq, place in places.items() if seq <= len(kept)})
+    n_answers = _n_answers(kept, found["n_leaves"], width)
+    report(1.0)
+    return Salvaged(n_answers, n_kept, lost, tuple(notes))
 
 
-def _nobody(_: float) -> None:
+def _ignore(_: float) -> None:
     pass
 
 
-def _beside(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
+def _rules_and_places(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
     """Return the session's rules (None if there are none) and the positions on the page, by event.
 
     Rows that are damaged or from other tables are skipped.
@@ -155,7 +154,7 @@ def _beside(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
     return rules, places
 
 
-def _add_beside(new: str, rules: str | None, places: dict[int, int]) -> None:
+def _add_rules_and_places(new: str, rules: str | None, places: dict[int, int]) -> None:
     """Add rules and positions on the page to a salvaged session."""
     if rules is None and not places:
         return
@@ -175,37 +174,37 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
     """Return the rows of settings, of events, and of the tables `state` and `places`."""
     settings: list[Row] = []
     events: list[tuple[int, Row]] = []
-    beside: list[Row] = []
-    with suppress(*_TROUBLE):
+    others: list[Row] = []
+    with suppress(*_UNREADABLE):
         db = sqlite3.connect(copy, isolation_level=None)
         watch = Watch(db, sum(file.stat().st_size for file in Path(copy).parent.iterdir()))
         try:
-            with suppress(*_TROUBLE):
+            with suppress(*_UNREADABLE):
                 # Copy the write-ahead log into the main file.
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             db.execute("PRAGMA trusted_schema=OFF")
             if foreign_schema(db) is not None:
                 # A foreign schema may make SQLite run arbitrary expressions; `records` reads the bytes
                 # instead.
-                return settings, events, beside
-            with suppress(*_TROUBLE):
+                return settings, events, others
+            with suppress(*_UNREADABLE):
                 settings = list(_each(db, "SELECT * FROM settings"))
             for order in ("", " ORDER BY seq DESC"):
                 events.extend((row[0], row[1:]) for row in _each(db, f"SELECT * FROM events{order}"))
             for table in ("state", "places"):
-                beside.extend(_each(db, f"SELECT * FROM {table}"))
+                others.extend(_each(db, f"SELECT * FROM {table}"))
         finally:
             reason = watch.reason()
             db.close()
             if reason is not None and not isinstance(reason, ValueError):
                 raise reason
-    return settings, events, beside
+    return settings, events, others
 
 
 def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
     """Yield the rows of a query up to the first row that cannot be read."""
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    with suppress(*_TROUBLE):
+    with suppress(*_UNREADABLE):
         found = db.execute(query)
         while (row := found.fetchone()) is not None:
             yield row
@@ -276,15 +275,15 @@ def _event(row: Row, width: int) -> Event | None:
         return None
     if (who is not None and not isinstance(who, str)) or len({leaf is None for leaf in leaves}) != 1:
         return None
-    took, trust = (None if number is None else float(number) for number in (seconds, p))
+    duration, right = (None if number is None else float(number) for number in (seconds, p))
     place = -1 if ref is None else ref
-    return Event(kind, place, () if leaves[0] is None else tuple(leaves), answer, who, took, trust)
+    return Event(kind, place, () if leaves[0] is None else tuple(leaves), answer, who, duration, right)
 
 
 def _checked(
     rows: list[tuple[int, Row]], n_leaves: int, width: int, progress: Progress | None
 ) -> tuple[list[Event], list[float], tuple[int, ...]]:
-    """Return the intact events (`LOST` in place of others), their times, and the numbers of lost events."""
+    """Return the events (`LOST` in place of a lost event), their times, and the numbers of lost events."""
     found = _events(rows, width, part(progress, 0, 0.8))
     kept: list[Event] = []
     times: list[float] = []
@@ -295,7 +294,7 @@ def _checked(
         if progress is not None:
             progress(0.8 + 0.2 * first / last)
         seqs = range(first, min(first + _CHUNK, last + 1))
-        events = [_standing_alone(found.get(seq), seq, lost) for seq in seqs]
+        events = [_detached(found.get(seq), seq, lost) for seq in seqs]
         try:
             log.extend(pack(events, first, width))
         except BrokenError:
@@ -303,7 +302,7 @@ def _checked(
                 try:
                     # Check again, because an event of this chunk to which the event refers may be lost by
                     # now.
-                    events[k] = _standing_alone((events[k], 0.0), seq, lost)
+                    events[k] = _detached((events[k], 0.0), seq, lost)
                     log.extend(pack([events[k]], seq, width))
                 except BrokenError:
                     lost[seq] = None
@@ -314,12 +313,16 @@ def _checked(
     return kept, times, tuple(sorted(lost))
 
 
-def _standing_alone(found: tuple[Event, float] | None, seq: int, lost: dict[int, None]) -> Event:
-    """Return the event, adapted or `LOST` if the event to which it refers is lost; add its seq to `lost`."""
+def _detached(found: tuple[Event, float] | None, seq: int, lost: dict[int, None]) -> Event:
+    """Return the event without a reference to a lost event.
+
+    An answer keeps everything but its ref. Another event that refers to a lost event, and a missing event,
+    becomes `LOST`; its seq is added to `lost`.
+    """
     if found is not None:
         event = found[0]
         if event.kind == ANSWER and event.ref in lost:
-            # The question is lost. Keep the answer without ref; the learner uses it when it asks the same.
+            # The learner uses an answer without a ref when it asks about the same leaves.
             return event._replace(ref=-1)
         if event.kind not in (UNDO, PASSED) or event.ref not in lost:
             return event
@@ -327,7 +330,7 @@ def _standing_alone(found: tuple[Event, float] | None, seq: int, lost: dict[int,
     return Event(LOST)
 
 
-def _n_standing(events: list[Event], n_leaves: int, width: int) -> int:
+def _n_answers(events: list[Event], n_leaves: int, width: int) -> int:
     log = Log(n_leaves, width)
     log.extend(pack(events, 1, width))
-    return len(log.standing())
+    return len(log.answer_rows())

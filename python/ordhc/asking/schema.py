@@ -1,4 +1,4 @@
-"""The tables of a session's file, its settings, and their checksums."""
+"""Define the tables of a session's file, its settings, and their checksums."""
 
 import json
 import sqlite3
@@ -17,9 +17,9 @@ __all__ = [
     "Earlier",
     "checked_settings",
     "damaged",
-    "fill",
     "foreign_schema",
-    "insertion",
+    "insert_statement",
+    "make_tables",
     "schema",
     "setting_rows",
     "sum_of",
@@ -40,7 +40,7 @@ class Earlier(NamedTuple):
     schema
         Returns the statements that made its tables, for questions of `width` leaves.
     upgrade
-        Rewrites the tables of an open file, except `settings`, as those of the next format. The function is
+        Converts the tables of an open file, except `settings`, to the next format. The function is
         called inside a transaction with the file and its settings. If the next format has other settings, the
         function changes the settings in place.
     """
@@ -87,15 +87,15 @@ def _schema_1(width: int) -> dict[str, str]:
 
 
 def _upgrade_1(db: sqlite3.Connection, _: Kept) -> None:
-    """Make the table of events anew, because SQLite cannot change the limits of a column."""
+    """Recreate the table of events, because SQLite cannot change the limits of a column."""
     rows = db.execute("SELECT * FROM events ORDER BY seq").fetchall()
-    (told,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'events'").fetchone()
-    width = 4 if told == _schema_1(4)["events"] else 3
+    (statement,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'events'").fetchone()
+    width = 4 if statement == _schema_1(4)["events"] else 3
     last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchall()
     db.execute("DROP TABLE events")
     db.execute(schema(width)["events"])
-    db.executemany(insertion(width), rows)
-    # Copy this number even if it is not that of the last event: a missing event must still be noticed.
+    db.executemany(insert_statement(width), rows)
+    # Copy this number even if it is not the number of the last row: a missing event must still be detected.
     db.execute("DELETE FROM sqlite_sequence WHERE name = 'events'")
     db.executemany("INSERT INTO sqlite_sequence VALUES ('events', ?)", last)
 
@@ -110,8 +110,8 @@ def foreign_schema(db: sqlite3.Connection) -> str | None:
 
     Views, triggers and expressions in a foreign schema can make SQLite run for ever. Call this function
     before any table is read; reading the schema itself evaluates nothing. The session's tables must be
-    exactly those of this format or of an earlier one. Other tables are allowed if they have plain columns
-    only.
+    exactly the tables of this format or of an earlier format. Other tables are allowed if they have plain
+    columns only.
     """
     own: dict[str, set[str]] = {"sqlite_sequence": {"CREATE TABLE sqlite_sequence(name,seq)"}}
     for tables in (schema, *(earlier.schema for earlier in EARLIER.values())):
@@ -127,9 +127,9 @@ def foreign_schema(db: sqlite3.Connection) -> str | None:
             # Only virtual tables have no root page.
             hidden = "SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden"
             if kind == "table" and (not root or db.execute(hidden, (name,)).fetchone()):
-                return f"the columns of its table {brief(name, 60)} are computed"
+                return f"its table {brief(name, 60)} has computed columns"
         elif statement is not None and (kind == "index" or statement not in known):
-            return "its tables are others"
+            return "its tables differ from those of a session"
     return None
 
 
@@ -137,7 +137,7 @@ def damaged(path: str, why: object) -> InputError:
     """Return the error for a damaged session."""
     return InputError(
         f"the session is damaged ({why}); "
-        f"`ordhc session salvage {brief(path, 100)} -o NEW` keeps what it can",
+        f"`ordhc session salvage {brief(path, 100)} -o NEW` rescues the readable part",
         path=brief(path, 200),
     )
 
@@ -154,15 +154,17 @@ def sum_of(*values: object) -> int:
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
 
 
-def fill(db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterable[tuple[Any, ...]]) -> None:
+def make_tables(
+    db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterable[tuple[Any, ...]]
+) -> None:
     """Make the tables of a session; insert the settings `kept` and the events `rows`."""
     for statement in schema(width).values():
         db.execute(statement)
     db.executemany("INSERT INTO settings VALUES (?, ?, ?)", setting_rows(kept))
-    db.executemany(insertion(width), rows)
+    db.executemany(insert_statement(width), rows)
 
 
-def insertion(width: int) -> str:
+def insert_statement(width: int) -> str:
     """Return the SQL statement that appends an event."""
     return f"INSERT INTO events VALUES ({', '.join('?' * (width + 9))})"
 
@@ -171,16 +173,16 @@ def checked_settings(kept: dict[str, Any]) -> dict[str, Any]:
     """Return the settings; raise `ValueError` if they are impossible."""
     n, names, learner = kept["n_leaves"], kept["names"], kept["learner"]
     if not isinstance(n, int) or isinstance(n, bool) or n < 1 or not isinstance(learner, dict):
-        raise ValueError("the settings are none")
+        raise ValueError("the settings are invalid")
     if names is not None and not (
         isinstance(names, list) and len(names) == n and all(isinstance(name, str) for name in names)
     ):
-        raise ValueError("the names of the leaves are none")
+        raise ValueError("the names of the leaves are invalid")
     return kept
 
 
 def upgrade(db: sqlite3.Connection) -> None:
-    """Rewrite a file of an earlier format as one of `FORMAT`, in one transaction.
+    """Convert a file of an earlier format to `FORMAT`, in one transaction.
 
     Raises
     ------
@@ -191,7 +193,7 @@ def upgrade(db: sqlite3.Connection) -> None:
     try:
         rows = db.execute("SELECT key, value, sum FROM settings").fetchall()
         if any(total != sum_of(key, value) for key, value, total in rows):
-            raise ValueError("the settings are not what was written")
+            raise ValueError("the settings have a wrong checksum")
         kept = {key: json.loads(value) for key, value, _ in rows if key != "copy"}
         # Another process may have upgraded the file since its number was read.
         if (first := kept["format"]) < FORMAT:

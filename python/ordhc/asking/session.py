@@ -1,4 +1,4 @@
-"""Sessions: learners whose answers are kept in an SQLite file.
+"""Keep the answers to a learner in an SQLite file.
 
 A session consists of its settings and an append-only log of events: questions were asked, an answer was
 given, an answer was taken back, answers were imported. Leases of questions expire and are not part of the
@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _html
 from ordhc._progress import Progress, part, shows_progress
 from ordhc.asking.analysis import Analysed, Analysis, best_tree
+from ordhc.asking.contents import Contents
 from ordhc.asking.crowd import Crowd
-from ordhc.asking.desk import checked_trusts
 from ordhc.asking.disk import Disk
 from ordhc.asking.events import IMPORT, KNOWN, SAMPLERS, USE, Event
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
@@ -33,12 +33,12 @@ from ordhc.asking.given import (
 from ordhc.asking.items import Item, checked_items, items_of, retired_names
 from ordhc.asking.learner import Place, places_of
 from ordhc.asking.methods import Method, Uncertain
-from ordhc.asking.mirror import Mirror
 from ordhc.asking.opening import Given, opened
 from ordhc.asking.people import Person
 from ordhc.asking.questions import Questions
 from ordhc.asking.remaining import Status, remaining
 from ordhc.asking.rules import checked_rules
+from ordhc.asking.session_learner import checked_probabilities
 from ordhc.asking.start import supported_tree
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -66,10 +66,10 @@ class Session:
         The number of leaves, if they have no names.
     method, repeat, budget, limit, seed, start
         As in `Learner`. An existing file contains these settings, and other values raise an error. If the
-        method has no `parallel`, the number of leaves that are searched at the same time is the number of
-        people who answered recently, or the number of questions that are asked for at a time. With
-        ``method=ordhc.learners.Robust(p="by person")`` answers are weighed by the reliability of the person
-        who gives them, see `tell`.
+        method has no `parallel`, the session sets the number of leaves that are searched at the same time. It
+        is the number of people who answered recently or the number of requested questions, whichever is
+        larger. With ``method=ordhc.learners.Robust(p="by person")`` answers are weighed by the reliability of
+        the person who gives them, see `tell`.
     fill
         The samplers of questions for people when the learner has no question for them, each with its share: a
         mapping, names with equal shares, or one name. The default is half "heldout", 3 of 10 "repeat" and
@@ -100,7 +100,7 @@ class Session:
     Raises
     ------
     InputError
-        Impossible settings; the file is no session, comes from a newer version, or is damaged. ``ordhc
+        Impossible settings; the file is not a session, comes from a newer version, or is damaged. ``ordhc
         session salvage`` makes a new session from the readable part of a damaged file.
     OSError
         The file cannot be opened, read or written.
@@ -152,19 +152,19 @@ class Session:
         is_durable = None if durable is None else _checks.flag("durable", durable)
         own = {"repeat": repeat, "budget": budget, "limit": limit, "seed": seed, "start": start}
         given = Given.of(method, fill, distinct, **own)
-        store, desk, self._start = opened(self._path, names, n_leaves, given)
+        store, learner, self._start = opened(self._path, names, n_leaves, given)
         self._settings: dict[str, Any] = store.settings["learner"]
         self._width, self._method = store.width, store.method
         self._repeat: int = self._settings.get("repeat", 1)
         self._fill = dict(self._settings.get("fill", DEFAULT_FILL))
         self._is_distinct = self._settings.get("distinct", True)
         try:
-            self._mirror = Mirror(store, Disk(self._path, is_durable), desk, progress)
+            self._contents = Contents(store, Disk(self._path, is_durable), learner, progress)
         except BaseException:
             store.close()
             raise
-        self._crowd = Crowd(self._mirror)
-        self._analysis = Analysis(self._mirror)
+        self._crowd = Crowd(self._contents)
+        self._analysis = Analysis(self._contents)
         # The comparisons from which the last tree was made, and that tree.
         self._best: tuple[Triplets | Quadruplets, Dendrogram | None] | None = None
 
@@ -202,8 +202,8 @@ class Session:
             Ask a question of this sampler instead of the learner: "heldout", "repeat", "random" or "gold",
             see `fill` of `Session`. This parameter needs `who`.
         rows
-            (m, 3) or (m, 4) leaves of questions that are asked in the name of `sampler`. By default the
-            sampler draws one question that is new to `who`.
+            (m, 3) or (m, 4) leaves of questions, which are recorded as questions of `sampler`. By
+            default the sampler draws one question that is new to `who`.
         progress
             `True` shows a progress bar; a callable receives the completed fraction in [0, 1] while the
             learner chooses questions. If the callable raises an exception, the call ends with this exception,
@@ -235,8 +235,8 @@ class Session:
         shares = checked_fill(fill) if fill is not None else {} if who is None else self._fill
         is_distinct = self._is_distinct if distinct is None else _checks.flag("distinct", distinct)
         hand_out = self._crowd.hand_out
-        return self._mirror.writing(
-            lambda: hand_out(most, who, lease, shares, is_distinct, progress), is_told=False
+        return self._contents.writing(
+            lambda: hand_out(most, who, lease, shares, is_distinct, progress), is_reported=False
         )
 
     def _ask_of(
@@ -244,25 +244,27 @@ class Session:
     ) -> Questions:
         others = tuple(name for name in SAMPLERS if name != "learner")
         if sampler is None:
-            raise InputError(f"rows are asked in the name of a sampler: sampler={' or '.join(others)}")
+            raise InputError(f"rows needs the sampler that drew them: sampler={' or '.join(others)}")
         name = _checks.choice("sampler", sampler, others)
         if who is None:
             raise InputError(f"sampler={name!r} needs who, the person who answers")
 
         def checked() -> list[Row] | None:
-            log = self._mirror.log
+            log = self._contents.log
             found = None if rows is None else checked_rows(rows, self._width, log.n_leaves)
             for at, row in enumerate(found or ()):
                 for leaf in row:
                     if log.is_retired[leaf]:
-                        raise InputError(f"{self._called(leaf)} is retired and cannot be asked about", row=at)
+                        raise InputError(
+                            f"{self._name_of(leaf)} is retired and cannot be asked about", row=at
+                        )
             return found
 
-        asked = self._mirror.reading(checked)
-        return self._mirror.writing(lambda: self._crowd.pose(SAMPLERS[name], asked, who, lease))
+        asked = self._contents.reading(checked)
+        return self._contents.writing(lambda: self._crowd.ask(SAMPLERS[name], asked, who, lease))
 
-    def _called(self, leaf: int) -> str:
-        names = self._mirror.names
+    def _name_of(self, leaf: int) -> str:
+        names = self._contents.names
         return f"leaf {leaf}" if names is None else _checks.quoted(names[leaf])
 
     def tell(
@@ -322,27 +324,29 @@ class Session:
         given = np.atleast_1d(_checks.whole_numbers("answers", answers))
         if numbers.shape != given.shape or numbers.ndim != 1:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
-        asked, told, largest = numbers.tolist(), given.tolist(), 2 if self._width == 3 else 1
-        for at, answer in enumerate(told):
+        asked, verdicts, largest = numbers.tolist(), given.tolist(), 2 if self._width == 3 else 1
+        for at, answer in enumerate(verdicts):
             if not -1 <= answer <= largest:
                 limit = f"-1..{largest}"
                 raise InputError(f"the answer to question {asked[at]} is {answer}, outside {limit}", row=at)
-        took = checked_seconds(seconds, len(asked))
+        durations = checked_seconds(seconds, len(asked))
         checked_who(who)
-        trusts = checked_trusts(p, len(asked), self._method, self._repeat)
+        probabilities = checked_probabilities(p, len(asked), self._method, self._repeat)
         chosen = checked_places(places, len(asked))
 
         def work() -> list[str]:
             # The reliability is estimated before these answers count.
-            known: list[float | None] = [self._analysis.trust(who)] * len(asked) if trusts is None else trusts
-            return self._crowd.settle(asked, told, took, known, who, chosen)
+            known: list[float | None] = (
+                [self._analysis.reliability(who)] * len(asked) if probabilities is None else probabilities
+            )
+            return self._crowd.record(asked, verdicts, durations, known, who, chosen)
 
-        return self._mirror.writing(work)
+        return self._contents.writing(work)
 
     def release(self, ids: ArrayLike) -> None:
         """End the leases of questions, so that other people can answer them."""
         numbers = _checks.whole_numbers("ids", ids).ravel().tolist()
-        self._mirror.writing(lambda: self._crowd.release(numbers), is_told=False)
+        self._contents.writing(lambda: self._crowd.release(numbers), is_reported=False)
 
     def undo(self, who: str | None = None) -> Row | None:
         """Take back the last answer (of `who`, if given); return its leaves, or None if there is none.
@@ -351,7 +355,7 @@ class Session:
         because of the answer may be asked again.
         """
         checked_who(who)
-        return self._mirror.writing(lambda: self._crowd.take_back(who))
+        return self._contents.writing(lambda: self._crowd.take_back(who))
 
     @shows_progress("writing")
     def add_answers(
@@ -397,14 +401,14 @@ class Session:
         events = [Event(KNOWN if gold else IMPORT, -1, row, answer, who) for row, answer in checked]
         if not gold:
             events.append(Event(USE))
-        self._mirror.writing(
-            lambda: self._mirror.append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1)
+        self._contents.writing(
+            lambda: self._contents.append(events, part(progress, 0, 0.9)), part(progress, 0.9, 1)
         )
 
     def add_items(self, items: str | Sequence[str]) -> None:
         """Add items while people answer; the learner asks where the new items belong.
 
-        Everything else goes on: questions stay open, and placed items keep their places. The event is in the
+        Nothing else changes: questions stay open, and placed items keep their places. The event is in the
         file, in order with the answers, so other processes that use the session know the items too.
 
         Parameters
@@ -441,7 +445,7 @@ class Session:
         given = checked_items(items)
 
         def check() -> None:
-            known, gone = set(self._changeable()), set(retired_names(self._mirror))
+            known, gone = set(self._changeable()), set(retired_names(self._contents))
             for name in given:
                 if name in gone:
                     again = _checks.quoted(f"{name} 2")
@@ -459,7 +463,7 @@ class Session:
         """Retire items while people answer; no new question is about them.
 
         Open questions about the items are withdrawn. All answers are kept: `table` has the answers about
-        retired items, also those that come later ("late"), but `tree`, `comparisons` and `analysed` do not
+        retired items, also later answers ("late"), but `tree`, `comparisons` and `analysed` do not
         use them. The other items keep their places and their numbers.
 
         Parameters
@@ -476,13 +480,13 @@ class Session:
 
         Notes
         -----
-        A method that places one item after another searches the places of unplaced items again. Answers that
-        it got about these items are used if it asks the same questions.
+        A method that places one item after another searches the places of unplaced items again. Answers about
+        these items are used if the method asks the same questions.
         """
         given = checked_items(items)
 
         def check() -> dict[int, str]:
-            known, gone = self._changeable(), set(retired_names(self._mirror))
+            known, gone = self._changeable(), set(retired_names(self._contents))
             number = {name: leaf for leaf, name in enumerate(known)}
             for name in given:
                 if name not in number:
@@ -490,7 +494,7 @@ class Session:
                 if name in gone:
                     raise InputError(f"{_checks.quoted(name)} is retired already")
             if len(gone) + len(given) == len(known):
-                raise InputError("a session needs an item, and all would be retired: add another one first")
+                raise InputError("a session needs at least one item: add another item before all are retired")
             return {number[name]: name for name in given}
 
         self._change(check, self._crowd.retire)
@@ -498,14 +502,14 @@ class Session:
     def _change(self, check: Callable[[], Any], change: Callable[[Any], None]) -> None:
         """Call `change` with the result of `check`, which is called again when no other process can write."""
         # An error before anything is written does not spoil a transaction of the caller.
-        self._mirror.reading(check)
-        self._mirror.writing(lambda: change(check()))
+        self._contents.reading(check)
+        self._contents.writing(lambda: change(check()))
 
     def _changeable(self) -> tuple[str, ...]:
         """Return the names of all items; raise `InputError` if items cannot be added or retired."""
         if self._method.needs_all is not None:
             raise InputError(f"items of this session cannot change: {self._method.needs_all}")
-        names = self._mirror.names
+        names = self._contents.names
         if names is None:
             raise InputError(
                 "items of this session cannot change, because they have no names: make a session with names"
@@ -524,7 +528,7 @@ class Session:
         ...     [(item.name, item.added, item.retired is None) for item in session.items()]
         [('cat', None, True), ('dog', None, False)]
         """
-        return self._mirror.reading(lambda: items_of(self._mirror))
+        return self._contents.reading(lambda: items_of(self._contents))
 
     def places(self, item: int | str) -> list[Place]:
         """Return the places where an item may belong, the most probable first; see `Learner.places`.
@@ -545,11 +549,11 @@ class Session:
         """
 
         def found() -> list[Place]:
-            log, names = self._mirror.log, self._mirror.names
+            log, names = self._contents.log, self._contents.names
             number = _checks.leaf_number(item, names, log.n_leaves)
-            return [] if log.is_retired[number] else places_of(self._mirror.desk, number, names)
+            return [] if log.is_retired[number] else places_of(self._contents.learner, number, names)
 
-        return self._mirror.reading(found)
+        return self._contents.reading(found)
 
     @shows_progress("making the tree")
     def tree(self, *, progress: Progress | bool | None = None) -> Dendrogram:
@@ -576,35 +580,39 @@ class Session:
                 self._best = data, best_tree(data, progress)
             if self._best[1] is not None:
                 return self._best[1]
-        mirror = self._mirror
-        return mirror.reading(
-            lambda: supported_tree(mirror.desk, mirror.names, self._start, retired_names(mirror), progress)
+        contents = self._contents
+        return contents.reading(
+            lambda: supported_tree(
+                contents.learner, contents.names, self._start, retired_names(contents), progress
+            )
         )
 
     @property
     def done(self) -> bool:
         """True if there is no question left."""
-        return self._mirror.reading(lambda: self._mirror.desk.done)
+        return self._contents.reading(lambda: self._contents.learner.done)
 
     @property
     def status(self) -> Status:
         """The progress of the session: numbers of placed leaves, of answers, and of remaining answers."""
 
         def status() -> Status:
-            desk = self._mirror.desk
-            return Status(desk.n_placed, self._mirror.log.n_answered, remaining(desk.remaining_estimate))
+            learner = self._contents.learner
+            return Status(
+                learner.n_placed, self._contents.log.n_answered, remaining(learner.remaining_estimate)
+            )
 
-        return self._mirror.reading(status)
+        return self._contents.reading(status)
 
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of all leaves by number, those of retired items included; None if they have no names."""
-        return self._mirror.latest(lambda: self._mirror.names)
+        return self._contents.latest(lambda: self._contents.names)
 
     @property
     def retired(self) -> tuple[str, ...]:
         """The names of the items that were retired, in the order of their numbers."""
-        return self._mirror.latest(lambda: retired_names(self._mirror))
+        return self._contents.latest(lambda: retired_names(self._contents))
 
     @property
     def width(self) -> int:
@@ -614,7 +622,7 @@ class Session:
     @property
     def n_leaves(self) -> int:
         """The number of leaves, retired items included."""
-        return self._mirror.latest(lambda: self._mirror.log.n_leaves)
+        return self._contents.latest(lambda: self._contents.log.n_leaves)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -638,7 +646,7 @@ class Session:
             "equal": all answers have the same weight. The default is "reliability" if rules are set
             (`set_rules`), otherwise "equal".
         heldout
-            False (the default): all answers except those to held-out questions. True: only answers to
+            False (the default): all answers except answers to held-out questions. True: only answers to
             held-out questions that no other sampler asked. None: all answers. Score a tree that was made
             with False on the comparisons of True: ``ordhc.metrics.satisfied(tree,
             session.comparisons(heldout=True))``.
@@ -651,7 +659,7 @@ class Session:
         left_out = None if exclude is None else set(checked_people(exclude))
         if heldout is not None:
             heldout = _checks.flag("heldout", heldout)
-        return self._mirror.reading(lambda: self._analysis.comparisons(weights, heldout, left_out))
+        return self._contents.reading(lambda: self._analysis.comparisons(weights, heldout, left_out))
 
     def analysed(self, *, weights: str | None = None, exclude: Collection[str] | None = None) -> Analysed:
         """Return the answers as `ordhc cluster`, `compare`, `report` and a study's dashboard analyse them.
@@ -674,12 +682,12 @@ class Session:
         if weights is not None:
             _checks.choice("weights", weights, ("reliability", "equal"))
         given = None if exclude is None else checked_people(exclude)
-        return self._mirror.reading(lambda: self._analysis.analysed(weights, given))
+        return self._contents.reading(lambda: self._analysis.analysed(weights, given))
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Return all answers that were not taken back, as columns of equal length.
 
-        ``pandas.DataFrame(session.table())`` is a data frame of it.
+        ``pandas.DataFrame(session.table())`` makes a data frame of the table.
 
         Returns
         -------
@@ -698,7 +706,7 @@ class Session:
             * "answer": the answer, as in `tell`;
             * "position": the chosen position, from 1, and 0 for none.
         """
-        return self._mirror.reading(self._analysis.table)
+        return self._contents.reading(self._analysis.table)
 
     def people(self) -> dict[str | None, Person]:
         """Return a summary of each person who answered, by name, in the order of their first answers.
@@ -719,7 +727,7 @@ class Session:
         >>> ann.n_answers, ann.gold, ann.reliability
         (1, 0.0, 0.5)
         """
-        return self._mirror.reading(self._analysis.people)
+        return self._contents.reading(self._analysis.people)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -746,7 +754,7 @@ class Session:
         ...     for who in ["ann", "bob"]:
         ...         states = session.tell(session.ask(who=who).ids, [0], who=who)
         """
-        with self._mirror.transaction() as connection:
+        with self._contents.transaction() as connection:
             yield connection
 
     def set_rules(
@@ -793,7 +801,7 @@ class Session:
         rules = checked_rules(
             seconds=seconds, same_side=same_side, below_chance=below_chance, failed_gold=failed_gold
         )
-        self._mirror.writing(lambda: self._analysis.set_rules(rules))
+        self._contents.writing(lambda: self._analysis.set_rules(rules))
 
     def set_question(self, text: str) -> None:
         """Keep the words of the question that people are asked, for reports.
@@ -808,7 +816,7 @@ class Session:
         'Which one is the odd one out?'
         """
         words = _checks.text("text", text)
-        self._mirror.writing(lambda: self._analysis.set_question(words))
+        self._contents.writing(lambda: self._analysis.set_question(words))
 
     def forget(self, who: str) -> int:
         """Delete a person and all their answers from the file.
@@ -838,15 +846,15 @@ class Session:
         (1, 0, False)
         """
         if who is None:
-            raise InputError("who = None is no person: give a name")
+            raise InputError("who = None is not a person: give a name")
         checked_who(who)
-        count = self._mirror.writing(lambda: self._crowd.forget(who))
-        self._mirror.erase()
+        count = self._contents.writing(lambda: self._crowd.forget(who))
+        self._contents.erase()
         return count
 
     def close(self) -> None:
         """Close the file. All answers are kept."""
-        self._mirror.close()
+        self._contents.close()
 
     def __enter__(self) -> Self:
         return self

@@ -99,7 +99,7 @@ def named(name: str, **settings: Any) -> Method:
             has = f"{name} takes no {key}; {takes}"
             remedy = ""
             if key == "p" and name == "uncertain":
-                remedy = "; it learns how often answers are wrong"
+                remedy = "; it estimates how often answers are wrong"
             elif key == "p" and issubclass(_CLASSES[name], OfPairs):
                 remedy = "; give repeat=3 or more, to take majorities"
             raise InputError(has + remedy)
@@ -109,8 +109,8 @@ def named(name: str, **settings: Any) -> Method:
 def from_settings(settings: Mapping[str, Any], *, default: str = "insertion") -> Method:
     """Return the method that flat settings describe; other settings in the mapping are ignored.
 
-    Without a name the method is "revise" with a prior, and else the first of `default`, "insertion" and
-    "robust" that has all settings.
+    If the mapping has no name, the method is "revise" if there is a prior. Otherwise it is the first of
+    `default`, "insertion" and "robust" that has all given settings.
     """
     given = {key: value for key, value in settings.items() if key in SETTINGS and value is not None}
     name = settings.get("method")
@@ -135,7 +135,7 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
     Returns
     -------
     dict
-        `method`, and those of `repeat`, `budget`, `limit`, `seed` and `start` that are given.
+        `method`, and each of `repeat`, `budget`, `limit`, `seed` and `start` that is given.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
     {'method': Majority(p=0.8, delta=0.05), 'seed': 3}
     """
     if not isinstance(settings, Mapping):
-        raise InputError(f"settings = {_checks.quoted(settings)} is no mapping")
+        raise InputError(f"settings = {_checks.quoted(settings)} is not a mapping")
     for key in settings:
         if key not in (*SETTINGS, *OF_LEARNERS, "method"):
             raise InputError(f"there is no setting {_checks.quoted(key)} of learners")
@@ -166,11 +166,11 @@ def kept_settings(method: Method, names: Sequence[str] | None, n_leaves: int) ->
 
 
 def as_method(method: Any) -> Method:
-    """Return the method; `method` is a `Method` or a name."""
+    """Return the method that is given as a `Method` or by its name."""
     if isinstance(method, Method):
         return method
     if isinstance(method, str):
         return named(method)
     raise InputError(
-        f"method = {_checks.quoted(method)} is neither a method's name nor one of ordhc.learners"
+        f"method = {_checks.quoted(method)} is neither a name of a method nor a method of ordhc.learners"
     )

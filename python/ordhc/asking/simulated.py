@@ -16,7 +16,7 @@ from ordhc.tree.parts import from_engine
 __all__ = ["comparisons_of", "planted_similarities", "random_tree", "vectors_of"]
 
 _SHAPES = ("uniform", "yule", "balanced", "caterpillar", "degree", "joined", "star")
-#: The number of comparisons in a part that is answered at once.
+#: The largest number of comparisons that the oracle answers in one call.
 _CHUNK = 1 << 22
 
 
@@ -64,7 +64,7 @@ def planted_similarities(
     """Return similarities drawn from the planted hierarchical model, and the true labels.
 
     `planted` with the same parameters compares these similarities. Use `comparisons_of` to draw other
-    comparisons of them, or `ordhc.oracles.from_similarity` to let a learner ask about them.
+    comparisons of these similarities, or `ordhc.oracles.from_similarity` to let a learner ask about them.
 
     Parameters
     ----------
@@ -93,15 +93,15 @@ def vectors_of(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return vectors whose expected dot products, divided by `n_features`, are the heights of a tree.
 
-    A vector is the vector of a random leaf, plus normal noise. The vector of a node is that of its parent
-    plus normal numbers, whose variance is the difference of the two heights (Gray et al. 2024, sections 2
-    and D.1).
+    A vector is the vector of a random leaf, plus normal noise. The vector of a node is the vector of its
+    parent plus normal numbers; their variance is the difference of the two heights (Gray et al. 2024,
+    sections 2 and D.1).
 
     Parameters
     ----------
     tree
-        A `Dendrogram` of kind "similarity" with `leaf_heights`. No height may be less than that of the
-        parent.
+        A `Dendrogram` of kind "similarity" with `leaf_heights`. No height may be less than the
+        height of the parent.
     n_vectors, n_features
         The number of vectors, and the number of their coordinates.
     noise
@@ -141,7 +141,7 @@ def vectors_of(
     if len(low):
         node = int(low[0])
         raise InputError(
-            f"node {node} has height {heights[node]:g}, less than {above[node]:g}, that above it"
+            f"node {node} has height {heights[node]:g}, less than the height {above[node]:g} of its parent"
         )
     steps = random.normal(size=(2 * n - 1, n_features)) * np.sqrt(heights - above)[:, None]
     for merge in range(n - 2, -1, -1):
@@ -161,7 +161,7 @@ def comparisons_of(
 ) -> Triplets | Quadruplets:
     """Return distinct random comparisons that are answered by a tree, similarities or an oracle.
 
-    Ties are left out.
+    Comparisons whose answer is a tie are left out.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def comparisons_of(
     oracle = source if callable(source) else from_tree(source) if is_tree else from_similarity(source)
     n = getattr(oracle, "n_leaves", None)
     if n is None:
-        raise InputError("the oracle has no n_leaves, the number of leaves that comparisons are drawn of")
+        raise InputError("the oracle has no attribute n_leaves: set it to the number of leaves")
     flip = _checks.number("flip", flip, at_least=0, at_most=1)
     quadruplets = _checks.flag("quadruplets", quadruplets)
     random = np.random.default_rng(_checks.seed(seed))
@@ -221,7 +221,7 @@ def _total(n: int, quadruplets: bool) -> int:
 
 
 def _drawn(total: int, number: int, share: float | None, random: np.random.Generator) -> Any:
-    """Yield arrays of question numbers: `number` distinct ones, or each one with probability `share`."""
+    """Yield arrays of `number` distinct question numbers, or of each number with probability `share`."""
     if share is None and number < total:
         chosen = random.choice(total, number, replace=False, shuffle=False)
         yield from np.array_split(chosen, number // _CHUNK + 1)

@@ -177,7 +177,7 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
 
     def unknown(row: list[int]) -> InputError:
         names = [data.names[leaf] if data.names else str(leaf) for leaf in row]
-        return InputError(f"the recorded answers don't tell about {', '.join(names)}")
+        return InputError(f"the recorded answers do not decide the question about {', '.join(names)}")
 
     def farther(a: int, b: int, c: int) -> float:
         """Return the net weight of triplets by which c is farther from a than b is."""

@@ -1,4 +1,4 @@
-"""The `start` of a learner: a tree of some of its leaves, from which the learner begins."""
+"""Prepare the `start` of a learner: a tree of some of its leaves, with which the learner begins."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,8 @@ from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["kept_start", "start_tree", "supported_tree"]
 
-#: A shorter edge, as a share of the longest one, cannot be divided: rounding errors are as large.
+#: The length of the shortest edge that can be divided, as a share of the longest edge. Rounding errors are as
+#: large as shorter edges.
 _SMALLEST = 1e-9
 Floats = NDArray[np.float64]
 
@@ -24,13 +25,15 @@ Floats = NDArray[np.float64]
 def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> tuple[_ordhc.Tree, list[int]]:
     """Return the engine's tree of some leaves of a learner, and the numbers of these leaves."""
     if tree.n_leaves > n_leaves:
-        raise InputError(f"start has {tree.n_leaves:,} leaves, more than the learner, which has {n_leaves:,}")
+        raise InputError(
+            f"start has {tree.n_leaves:,} leaves, more than the {n_leaves:,} leaves of the learner"
+        )
     if tree.names is None:
         return engine_tree(tree), list(range(tree.n_leaves))
     place = _checks.LeafNumbers(names or ())
     for name in tree.names:
         if name not in place:
-            raise InputError(f"the leaf {shown(name)} of start is no leaf of the learner")
+            raise InputError(f"the leaf {shown(name)} of start is not a leaf of the learner")
     return engine_tree(tree), [place[name] for name in tree.names]
 
 
@@ -48,8 +51,8 @@ def supported_tree(
 ) -> Dendrogram:
     """Return the tree of a learner, with the support of its nodes if the learner knows it.
 
-    Heights are levels, or those of `start`, the tree that the learner began with. The tree has no `retired`
-    leaves.
+    Heights are levels, or the heights of `start`, the tree with which the learner began. The tree has no
+    `retired` leaves.
     """
     found = learner.tree(progress)
     support = learner.support(found)
@@ -71,8 +74,8 @@ def _without(start: Dendrogram, retired: Sequence[str]) -> Dendrogram | None:
 def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
     """Return `found`, which has further leaves, with the heights or lengths and names of `start`.
 
-    An edge of length 0 cannot be divided: the new node would be tied with its neighbours, and scores join
-    ties. If a new node is on such an edge, the tree has the levels of `found`.
+    An edge of length 0 cannot be divided: the new node would be tied with its neighbours, and metrics
+    join tied nodes. If a new node is on such an edge, the tree has the levels of `found`.
     """
     n, above = found.n_leaves, found.parents.tolist()
     old, is_old = _old_nodes(start, found)
@@ -104,7 +107,7 @@ def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], 
     """Return for each node the lowest node of `start` above its old leaves, and whether it is that cluster.
 
     The result for a node without old leaves is None. If several nodes have the same old leaves, the lowest of
-    them is the cluster.
+    these nodes is the cluster.
     """
     k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
     parents = start.parents.tolist()
@@ -128,7 +131,7 @@ def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], 
 
 
 def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old: list[bool]) -> Floats:
-    """Return the heights of all nodes: those of `start`, and new nodes evenly between their neighbours."""
+    """Return the heights of all nodes: as in `start`, with new nodes evenly between their neighbours."""
     n, above = found.n_leaves, found.parents.tolist()
     leaf_level = _leaf_level(start)
     known = np.full(len(above), np.nan)

@@ -1,4 +1,4 @@
-"""The file of a session: an SQLite database that is checked as it is read.
+"""Read and write the file of a session: an SQLite database that is checked when it is read.
 
 Settings are written once, and events are appended. Only leases, state values and the events of forgotten
 people change. Every row has a checksum. Events are numbered without gaps, and SQLite stores the last number
@@ -25,22 +25,22 @@ from ordhc.asking.schema import (
     PLACES,
     checked_settings,
     damaged,
-    fill,
     foreign_schema,
-    insertion,
+    insert_statement,
+    make_tables,
     schema,
     sum_of,
     upgrade,
 )
 from ordhc.asking.settings import from_settings
-from ordhc.asking.trouble import Errors, Watch
+from ordhc.asking.sqlite_errors import Errors, Watch
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
 
 __all__ = ["Store", "copied", "create"]
 
 #: Error codes that do not mean a damaged file: the file cannot be opened or written now, or the disk is full.
-_OUTSIDE = (
+_NOT_DAMAGED = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_BUSY,
@@ -92,7 +92,7 @@ def create(
         try:
             db.execute("PRAGMA synchronous=FULL")
             db.execute("BEGIN")
-            fill(db, kept, width, as_rows(events, 1, width, at))
+            make_tables(db, kept, width, as_rows(events, 1, width, at))
             db.execute("COMMIT")
         finally:
             db.close()
@@ -102,7 +102,7 @@ def create(
             Path(new).replace(path)
         else:
             with suppress(FileExistsError):
-                _place(new, path)
+                _link(new, path)
     except sqlite3.Error as error:
         raise OSError(f"{brief(path, 200)}: {error}") from None
     finally:
@@ -124,7 +124,8 @@ def copied(path: str, folder: str) -> str:
     return str(Path(folder) / "copy")
 
 
-def _place(new: str, path: str) -> None:
+def _link(new: str, path: str) -> None:
+    """Give the file `new` the name `path`; raise `FileExistsError` if `path` exists."""
     try:
         Path(path).hardlink_to(new)
     except FileExistsError:
@@ -206,7 +207,7 @@ class Store:
                 raise InputError(str(error), path=brief(self.path, 200)) from None
             if kind == sqlite3.SQLITE_NOTADB:
                 raise InputError(
-                    f"is no session ({error}); {self._hint()}", path=brief(self.path, 200)
+                    f"is not a session ({error}); {self._hint()}", path=brief(self.path, 200)
                 ) from None
             if kind == sqlite3.SQLITE_INTERRUPT and (reason := self._watch.reason()) is not None:
                 if not isinstance(reason, ValueError):
@@ -216,11 +217,11 @@ class Store:
                 if self._is_writable():
                     raise damaged(self.path, error) from None
                 raise OSError(
-                    f"{brief(self.path, 200)}: the file or its folder cannot be written: the session can be"
-                    " read, and nothing of this call is kept; a copy elsewhere can be written"
+                    f"{brief(self.path, 200)}: the file or its folder cannot be written, so this call has no"
+                    " effect; the session can be read, or copied to a folder that can be written"
                 ) from None
-            if kind in _OUTSIDE:
-                raise OSError(f"{brief(self.path, 200)}: {error}; nothing of this call is kept") from None
+            if kind in _NOT_DAMAGED:
+                raise OSError(f"{brief(self.path, 200)}: {error}; this call has no effect") from None
         raise damaged(self.path, error) from None
 
     @property
@@ -231,24 +232,26 @@ class Store:
     def refuse(self, error: sqlite3.Error) -> None:
         """Raise the explained error if SQLite cannot write the file or was interrupted; else return."""
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        if kind in (*_OUTSIDE, sqlite3.SQLITE_INTERRUPT):
+        if kind in (*_NOT_DAMAGED, sqlite3.SQLITE_INTERRUPT):
             self.explain(error)
 
     def _hint(self) -> str:
-        """Return the remedy for a file that is no SQLite file, as a clause of an error message."""
+        """Return the remedy for a file that is not an SQLite file, as a clause of an error message."""
         name = brief(self.path, 100)
         if Path(self.path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"):
-            return f"of answers that are there `ordhc cluster {name}` makes a tree"
-        return f"if it was one, `ordhc session salvage {name} -o NEW` keeps what it can"
+            return f"`ordhc cluster {name}` makes a tree from a file of answers"
+        return f"if it was a session, `ordhc session salvage {name} -o NEW` rescues the readable part"
 
     def _open(self) -> None:
+        """Check the file, upgrade an earlier format, and read the settings."""
         # Read no table before the schema is checked: a foreign schema can run arbitrary expressions.
         self._db.execute("PRAGMA trusted_schema=OFF")
         self._db.execute("PRAGMA synchronous=FULL")
         tables = self._tables()
         if "events" not in tables or "settings" not in tables:
-            told = f"if it was one, `ordhc session salvage {brief(self.path, 100)} -o NEW` keeps what it can"
-            raise InputError(f"is an SQLite file, but no session; {told}", path=brief(self.path, 200))
+            salvage = f"`ordhc session salvage {brief(self.path, 100)} -o NEW`"
+            remedy = f"if it was a session, {salvage} rescues the readable part"
+            raise InputError(f"is an SQLite file, but not a session; {remedy}", path=brief(self.path, 200))
         if (why := foreign_schema(self._db)) is not None:
             raise damaged(self.path, why)
         if self._format() < FORMAT:
@@ -258,21 +261,22 @@ class Store:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
-        # Foreign tables may have CHECK constraints, which are untrusted expressions.
+        # Tables of other programs may have CHECK constraints, which are untrusted expressions.
         self._db.execute("PRAGMA ignore_check_constraints=ON")
-        (told,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
-        if told != "ok":
-            raise damaged(self.path, told)
+        (result,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        if result != "ok":
+            raise damaged(self.path, result)
         self._db.execute("PRAGMA ignore_check_constraints=OFF")
         self._read_settings()
         tables = self._tables()
         own = schema(self.width)
         # Other programs may keep their own tables in the file.
         if {name: tables.get(name) for name in own} != own:
-            raise damaged(self.path, "its tables are others")
-        self._insertion = insertion(self.width)
+            raise damaged(self.path, "its tables differ from those of a session")
+        self._insert = insert_statement(self.width)
 
     def _tables(self) -> dict[str, str]:
+        """Return the statement that made each table, by name."""
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         return dict(self._db.execute(query).fetchall())
 
@@ -280,7 +284,7 @@ class Store:
         """Return the number of the file's format; raise `InputError` if it is newer than `FORMAT`."""
         found = self._db.execute("SELECT value, sum FROM settings WHERE key = 'format'").fetchone()
         if found is None:
-            raise ValueError("it has no format")
+            raise ValueError("the settings have no format")
         number = json.loads(found[0])
         if not isinstance(number, int) or (number < FORMAT and number not in EARLIER):
             raise ValueError(f"its format is {number!r}")
@@ -288,14 +292,15 @@ class Store:
             if found[1] != sum_of("format", found[0]):
                 raise damaged(self.path, f"or newer: its format is {number}, this version reads {FORMAT}")
             text = f"has format {number}, newer than format {FORMAT}, the latest that this version reads"
-            raise InputError(f"{text}; take a newer version of ordhc", path=brief(self.path, 200))
+            raise InputError(f"{text}; install a newer version of ordhc", path=brief(self.path, 200))
         return number
 
     def _read_settings(self) -> None:
+        """Read the settings; raise `ValueError` if they are damaged."""
         rows = self._db.execute("SELECT key, value, sum FROM settings").fetchall()
         found = {key: value for key, value, total in rows if total == sum_of(key, value)}
         if len(found) != len(rows) or set(found) != set(KEYS):
-            raise ValueError("the settings are not what was written")
+            raise ValueError("the settings have a wrong checksum")
         self.settings = checked_settings({key: json.loads(found[key]) for key in KEYS[:-1]})
         self.method: Method = from_settings(self.settings["learner"])
         self.width = self.method.width
@@ -330,12 +335,12 @@ class Store:
     def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield lists of rows of events from seq `after` + 1 on, for `Log.extend`."""
         with self._errors:
-            told = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
-            query = f"SELECT (SELECT max(seq) FROM events), ({told})"
-            last, told = self._db.execute(query).fetchone()
+            of_sqlite = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+            query = f"SELECT (SELECT max(seq) FROM events), ({of_sqlite})"
+            last, expected = self._db.execute(query).fetchone()
             count = 0 if last is None else last
-            if last != told or not isinstance(count, int) or count < after:
-                raise ValueError(f"the last event is {last}, and should be {told}")
+            if last != expected or not isinstance(count, int) or count < after:
+                raise ValueError(f"the last event is {last}, but should be {expected}")
             if count == after:
                 return
             found = self._db.execute(
@@ -363,7 +368,7 @@ class Store:
         """Append events at time `at` (seconds since 1970); the first event gets the seq `after` + 1."""
         rows = as_rows(events, after + 1, self.width, at)
         with self._errors:
-            self._write(self._insertion, rows)
+            self._write(self._insert, rows)
 
     def _write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         if len(rows) == 1:
@@ -406,8 +411,8 @@ class Store:
             (is_busy, *_) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if is_busy:
             raise OSError(
-                f"{brief(self.path, 200)}: others are reading the session, whose log still has what was"
-                " deleted; the same call goes on when they have ended"
+                f"{brief(self.path, 200)}: another process is reading the session, so its log still has"
+                " deleted answers; repeat this call when the process has ended"
             )
 
     # Values that change.
@@ -417,7 +422,7 @@ class Store:
         with self._errors:
             row = self._db.execute("SELECT value, sum FROM state WHERE key = ?", (key,)).fetchone()
             if row is not None and row[1] != sum_of(key, row[0]):
-                raise ValueError(f"the {key} is not what was written")
+                raise ValueError(f"the value of {key} has a wrong checksum")
             return None if row is None else str(row[0])
 
     def set_state(self, key: str, value: str) -> None:
@@ -445,7 +450,7 @@ class Store:
             rows = self._db.execute("SELECT seq, place, sum FROM places").fetchall()
             for seq, place, total in rows:
                 if total != sum_of(seq, place):
-                    raise ValueError(f"the place of answer {seq} is not what was written")
+                    raise ValueError(f"the position of answer {seq} has a wrong checksum")
             return {seq: place for seq, place, _ in rows}
 
     def forget_places(self, numbers: Iterable[int]) -> None:
@@ -468,7 +473,7 @@ class Store:
             ).fetchall()
             for question, who, until, total in rows:
                 if total != sum_of(question, who, float(until)):
-                    raise ValueError(f"the lease of question {question} is not what was written")
+                    raise ValueError(f"the lease of question {question} has a wrong checksum")
             return {question: (who, until) for question, who, until, _ in rows}
 
     def lease(self, numbers: Iterable[int], who: str, until: float) -> None:

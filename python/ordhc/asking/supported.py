@@ -23,9 +23,9 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
 
     The children of a removed node move up to the node above, as in `Dendrogram.contract`.
 
-    A question supports a node if the tree needs this node to agree with the answer: two of the three leaves
-    are in different children of the node, the third leaf is outside of the node but below the node above, and
-    the third leaf is the odd one out. The same three leaves count once, however often they were asked; their
+    A question supports a node if the tree needs this node to agree with the answer. Then two of the three
+    leaves are in different children of the node. The third leaf is the odd one out; it is outside of the node
+    but below the node above. The same three leaves count once, however often they were asked; their
     most frequent answer counts. Nodes are examined from the bottom up. When a node is removed, its questions
     count for the nodes above whose place they decide.
 
@@ -67,9 +67,9 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
     {'leaves': (0, 1), 'size': 2, 'questions': 1, 'against': 0}
     """
     if not isinstance(tree, Dendrogram):
-        raise InputError(f"tree is {_checks.quoted(tree)}, no Dendrogram")
+        raise InputError(f"tree is {_checks.quoted(tree)}, not a Dendrogram")
     if not isinstance(triplets, Triplets):
-        raise InputError(f"triplets are {_checks.quoted(triplets)}, no Triplets")
+        raise InputError(f"triplets are {_checks.quoted(triplets)}, not Triplets")
     rows = triplets.rows.astype(np.int64)
     if triplets.names is not None and tree.names is not None and triplets.names != tree.names:
         places = _checks.LeafNumbers(tree.names)
@@ -78,7 +78,9 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
                 raise InputError(f"leaves of the triplets: {_checks.unknown_name(name, tree.names)}")
         rows = np.array([places[name] for name in triplets.names], dtype=np.int64)[rows]
     elif triplets.n_leaves > tree.n_leaves:
-        raise InputError(f"triplets about {triplets.n_leaves:,} leaves, and the tree has {tree.n_leaves:,}")
+        raise InputError(
+            f"the triplets have {triplets.n_leaves:,} leaves, but the tree has {tree.n_leaves:,}"
+        )
     return contracted(tree, rows, np.full(len(rows), 2, dtype=np.int8), at_least)
 
 
@@ -87,17 +89,17 @@ def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_l
     at_least = _checks.whole("at_least", at_least, at_least=0)
     three, odd = _distinct(rows, answers)
     above, lower, upper, right = _places(tree, three, odd)
-    speaking: dict[int, list[int]] = {}
+    deciding: dict[int, list[int]] = {}
     for question, at in enumerate(lower):
         if at >= 0:
-            speaking.setdefault(at, []).append(question)
+            deciding.setdefault(at, []).append(question)
     root, counts = len(tree.parents) - 1, dict[int, tuple[int, int]]()
-    gone: list[tuple[int, dict[str, Any]]] = []
+    removed: list[tuple[int, dict[str, Any]]] = []
     for node in tree.nodes("postorder"):
         label = node.label
         if node.is_leaf or label == root:
             continue
-        here = speaking.pop(label, [])
+        here = deciding.pop(label, [])
         direct = [question for question in here if upper[question] == above[label]]
         agree = sum(right[question] for question in direct)
         if agree >= at_least:
@@ -105,18 +107,18 @@ def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_l
             continue
         listed = tuple(sorted(node.leaves.tolist())[:_LISTED])
         reason = {"leaves": listed, "size": node.size, "questions": agree, "against": len(direct) - agree}
-        gone.append((label, reason))
+        removed.append((label, reason))
         rest = [question for question in here if upper[question] != above[label]]
-        known = speaking.get(above[label], [])
+        known = deciding.get(above[label], [])
         longer, shorter = (known, rest) if len(known) > len(rest) else (rest, known)
         longer.extend(shorter)
-        speaking[above[label]] = longer
+        deciding[above[label]] = longer
     settings = {
         **(tree.settings or {}),
         "supported_by": at_least,
-        "contracted": [reason for _, reason in gone],
+        "contracted": [reason for _, reason in removed],
     }
-    return _rebuilt(tree, {label for label, _ in gone}, counts).replace(settings=settings)
+    return _rebuilt(tree, {label for label, _ in removed}, counts).replace(settings=settings)
 
 
 def _distinct(rows: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[np.int64], list[int]]:
@@ -154,11 +156,13 @@ def _places(
     depth = np.zeros(len(parents), dtype=np.int64)
     for node in range(len(parents) - 2, -1, -1):
         depth[node] = depth[parents[node]] + 1
+    # `jumps[k][node]` is the ancestor 2^k levels above a node.
     jumps = [np.where(parents < 0, np.arange(len(parents)), parents)]
     while 2 ** len(jumps) <= depth.max(initial=1):
         jumps.append(jumps[-1][jumps[-1]])
 
-    def meet(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+    def common_ancestor(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the lowest common ancestors of the leaves i and j, by binary lifting."""
         deeper = depth[i] >= depth[j]
         low, high = np.where(deeper, i, j), np.where(deeper, j, i)
         for step in reversed(range(len(jumps))):
@@ -169,24 +173,24 @@ def _places(
         return np.where(low == high, low, jumps[0][low])
 
     a, b, c = three.T
-    meets = np.stack([meet(b, c), meet(a, c), meet(a, b)], axis=1)
-    by_depth = depth[meets]
+    ancestors = np.stack([common_ancestor(b, c), common_ancestor(a, c), common_ancestor(a, b)], axis=1)
+    by_depth = depth[ancestors]
     pair = by_depth.argmax(axis=1)
     at = np.arange(len(three))
-    lower, upper = meets[at, pair], meets[at, (pair + 1) % 3]
+    lower, upper = ancestors[at, pair], ancestors[at, (pair + 1) % 3]
     lower = np.where(lower == upper, -1, lower)
     right = three[at, pair] == np.array(odd, dtype=np.int64)
     return above, lower.tolist(), upper.tolist(), right.tolist()
 
 
-def _rebuilt(tree: Dendrogram, gone: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:
-    """Return the tree without the nodes in `gone`; their children become children of the node above."""
+def _rebuilt(tree: Dendrogram, removed: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:
+    """Return the tree without the nodes in `removed`; their children become children of the node above."""
     n, n_inner = tree.n_leaves, len(tree.sizes)
-    goes = np.zeros(n_inner, dtype=bool)
-    goes[[node - n for node in gone]] = True
+    is_removed = np.zeros(n_inner, dtype=bool)
+    is_removed[[node - n for node in removed]] = True
     support = np.full(n_inner, np.nan)
-    for node, (speak, against) in counts.items():
-        if speak + against:
-            support[node - n] = speak / (speak + against)
+    for node, (agree, against) in counts.items():
+        if agree + against:
+            support[node - n] = agree / (agree + against)
     found = tree.replace(support=support)
-    return without_nodes(found, goes) if gone else found
+    return without_nodes(found, is_removed) if removed else found

@@ -38,7 +38,7 @@ def noisy(
 ) -> Oracle:
     """Return an oracle whose answers are right with probability `p`.
 
-    If `p` is between 1/2 and 1, the oracle's attributes `p` and `noise` tell learners about the errors.
+    If `p` is between 1/2 and 1, the oracle's attributes `p` and `noise` inform learners about the errors.
 
     Parameters
     ----------
@@ -51,19 +51,19 @@ def noisy(
         pairs is always the opposite.
 
         * "random" (the default): a random one of the other two leaves; of all three leaves if -1 is right.
-        * "adversarial": always the same one of these leaves.
+        * "adversarial": the same leaf each time.
         * "none": -1; always the same leaf if -1 is right.
     noise
-        "independent" (the default): each answer is drawn anew. "persistent": the same question, in any order
-        of its leaves, always gets the same answer.
+        "independent" (the default): each answer is drawn independently. "persistent": the same question, in
+        any order of its leaves, always gets the same answer.
     seed
         The seed of the random numbers; the same seed gives the same errors.
 
     Examples
     --------
     >>> import ordhc
-    >>> liar = ordhc.oracles.noisy(ordhc.oracles.from_tree("((0,1),2);"), p=0.0, seed=1)
-    >>> liar([[0, 1, 2]])[0] in (0, 1)
+    >>> always_wrong = ordhc.oracles.noisy(ordhc.oracles.from_tree("((0,1),2);"), p=0.0, seed=1)
+    >>> always_wrong([[0, 1, 2]])[0] in (0, 1)
     True
     """
     p = _checks.number("p", p, at_least=0, at_most=1)
@@ -71,14 +71,14 @@ def noisy(
     noise = _checks.choice("noise", noise, NOISES)
     right = as_oracle(oracle)
     seed = _checks.seed(seed)
-    anew = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
 
     def answer(rows: ArrayLike) -> Any:
         table = checked_questions(rows, None, (3, 4))
-        return then(right(table), lambda given: wronged(table, checked_answers(given, table)))
+        return then(right(table), lambda given: with_errors(table, checked_answers(given, table)))
 
-    def wronged(table: NDArray[Any], answers: NDArray[np.int8]) -> NDArray[np.int8]:
-        random = anew if noise == "independent" else _Repeated(table, seed)
+    def with_errors(table: NDArray[Any], answers: NDArray[np.int8]) -> NDArray[np.int8]:
+        random = generator if noise == "independent" else _Repeated(table, seed)
         if table.ndim == 2 and table.shape[1] == 4:
             return np.where(random.random(len(answers)) < p, answers, -answers).astype(np.int8)
         if not len(answers):
@@ -87,27 +87,27 @@ def noisy(
         order = np.argsort(table, axis=1)
         places = order[np.arange(len(table))[:, None], [[0, 1, 2]]]
         others = places[places != answers[:, None]].reshape(-1, 2) if (answers >= 0).all() else None
-        lies = np.empty(len(answers), dtype=np.int8)
+        mistakes = np.empty(len(answers), dtype=np.int8)
         which = (
             random.integers(0, 2, len(answers)) if wrong == "random" else np.zeros(len(answers), dtype=int)
         )
         if others is not None:
-            lies[:] = others[np.arange(len(answers)), which]
+            mistakes[:] = others[np.arange(len(answers)), which]
         else:
             if wrong == "random":
                 which = np.where(answers < 0, random.integers(0, 3, len(answers)), which)
             for row, truth in enumerate(answers.tolist()):
                 rest = [place for place in places[row].tolist() if place != truth]
-                lies[row] = rest[which[row] % len(rest)]
+                mistakes[row] = rest[which[row] % len(rest)]
         if wrong == "none":
-            lies[answers >= 0] = -1
-        return np.where(random.random(len(answers)) < p, answers, lies).astype(np.int8)
+            mistakes[answers >= 0] = -1
+        return np.where(random.random(len(answers)) < p, answers, mistakes).astype(np.int8)
 
     made = Answering.around(right, answer)
     before, own = errors_of(right)
     both = p if own is None else None if before is None else p * before
     if own is not None or 0.5 < p < 1:
-        # Persistent errors are harder to correct than independent ones, so the noise is persistent if both
+        # Persistent errors are harder to correct than independent errors, so the noise is persistent if both
         # occur. No learner can correct errors if p is 1/2 or less.
         made.p = both if both is not None and both > 0.5 else None
         made.noise = "persistent" if "persistent" in (own, noise if p < 1 else None) else "independent"
@@ -303,9 +303,9 @@ def workers(oracles: Sequence[Any]) -> Oracle:
     except InputError:
         raise
     except Exception:
-        raise InputError(f"{_checks.quoted(oracles)} is no list of oracles") from None
+        raise InputError(f"{_checks.quoted(oracles)} is not a list of oracles") from None
     if not each:
-        raise InputError("there are no oracles")
+        raise InputError("the list of oracles is empty")
 
     def answer(rows: ArrayLike) -> Any:
         table = checked_questions(rows, None, (3, 4))
@@ -327,10 +327,10 @@ def workers(oracles: Sequence[Any]) -> Oracle:
 
 
 def as_oracle(oracle: Any) -> Oracle:
-    """Return a callable on batches of questions; a tree, comparisons or a list of oracles becomes one."""
+    """Return an oracle; a tree, comparisons, or a list of oracles is converted to an oracle."""
     if isinstance(oracle, str):
         name = _checks.quoted(oracle)
-        raise InputError(f"{name} is a name: ordhc.oracles.named({name}, source) is the oracle")
+        raise InputError(f"{name} is a name: use ordhc.oracles.named({name}, source), which is an oracle")
     if isinstance(oracle, Dendrogram):
         return from_tree(oracle)
     if isinstance(oracle, Triplets | Quadruplets):
@@ -339,7 +339,7 @@ def as_oracle(oracle: Any) -> Oracle:
         return workers(oracle)
     if not callable(oracle):
         raise InputError(
-            f"an oracle is a callable on (m, 3) leaves, not {type(oracle).__name__}; ordhc.oracles has some"
+            f"an oracle must be a callable on (m, 3) leaves, not {type(oracle).__name__}; see ordhc.oracles"
         )
     return oracle  # type: ignore[no-any-return]
 

@@ -45,8 +45,8 @@ def __dir__() -> list[str]:
         ],
         "Exit codes": [
             ("0", "Done."),
-            ("2", "Input or options that cannot be used; one line says what and where."),
-            ("3", "An error of ordhc itself; two lines say how to report it."),
+            ("2", "Input or options that cannot be used; one line names the place and the problem."),
+            ("3", "An error of ordhc itself; two lines explain how to report it."),
             ("130", "Stopped with Ctrl-C."),
             ("141", "The program that read the output has closed the pipe."),
         ],
@@ -145,9 +145,9 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(error, (InputError, OSError, MemoryError, ImportError, PluginError)) and not is_ours:
             _fail(_one_line(error))
         if plugin := _plugin_at_fault(error):
-            _say(f"ordhc: the plugin {plugin} failed: {_told(error)}")
+            _say(f"ordhc: the plugin {plugin} failed: {_described(error)}")
             _fail(f"please report it to the authors of {plugin}; ORDHC_DEBUG=1 shows the traceback", code=3)
-        _say(f"ordhc: internal error: {_told(error)}")
+        _say(f"ordhc: internal error: {_described(error)}")
         _fail(_how_to_report(given), code=3)
 
 
@@ -164,19 +164,19 @@ def _plugin_at_fault(error: Exception) -> str | None:
     return None
 
 
-def _told(error: Exception) -> str:
-    """Return an exception on one line, with the last place in ordhc or a plugin."""
+def _described(error: Exception) -> str:
+    """Return an exception on one line, with the innermost module and line of ordhc or a plugin."""
     from ordhc.errors import InternalError
     from ordhc.io.guard import brief
     from ordhc.plugins.registry import plugin_of
 
     text = Exception.__str__(error) if isinstance(error, InternalError) else str(error)
-    told = f"{type(error).__name__}: {brief(text, 200)}" if text else type(error).__name__
+    described = f"{type(error).__name__}: {brief(text, 200)}" if text else type(error).__name__
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         module = frame.f_globals.get("__name__", "")
         if module.startswith("ordhc") or plugin_of(module):
-            return f"{told} (in {module}, line {line})"
-    return told
+            return f"{described} (in {module}, line {line})"
+    return described
 
 
 def _how_to_report(given: list[str]) -> str:
@@ -196,7 +196,7 @@ def _how_to_report(given: list[str]) -> str:
 
 
 def _without_secret(argument: str) -> str:
-    """Return an argument without its value if it is a secret, such as `key=...`, and URLs without theirs."""
+    """Return an argument without a secret value, such as that of `key=...`, and a URL without its secrets."""
     from ordhc.io.remote import is_remote, masked
 
     if is_remote(argument):
@@ -206,7 +206,7 @@ def _without_secret(argument: str) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """Return a message with its URLs masked: click repeats words of the command."""
+    """Return a message with masked URLs, because click repeats words of the command in its messages."""
     import re
 
     from ordhc.io.remote import masked

@@ -33,7 +33,7 @@ from ordhc.cli.reading import (
 def _answers(
     file: str, asked: dict[str, Any] | None, scanned: dict[str, Any], progress: Any, reading: dict[str, Any]
 ) -> Any:
-    """Return the answers of a file, or a scan of a large file if the method that is `asked` for takes one."""
+    """Return the answers of a file, or a scan of a large file if the method in `asked` takes a scan."""
     from ordhc.clustering.scanned import takes_scan
     from ordhc.errors import InputError
 
@@ -65,7 +65,7 @@ def _answers(
 @click.option(
     "--similarity",
     type=Registered("similarity"),
-    help="How similar two leaves are, by the data.",
+    help="The similarity of two leaves, from the data.",
 )
 @click.option(
     "--linkage",
@@ -98,18 +98,18 @@ def _answers(
     help="Draw the tree: .svg, .png, .pdf. Repeatable.",
 )
 @click.option("--html", metavar="PAGE", help="Write an interactive page of the tree (.html).")
-@click.option("--n-clusters", type=int, metavar="K", help="Cut into K clusters.")
+@click.option("--n-clusters", type=int, metavar="K", help="Cut the tree into K clusters.")
 @click.option("--labels", metavar="CSV", help="Write each leaf's cluster (with --n-clusters).")
 @section("How sure the tree is")
 @click.option(
     "--bootstrap",
     type=int,
     metavar="N",
-    help="Give each cluster its share of N resamples.",
+    help="Report each cluster's share of N resamples.",
 )
 @unit_option
 @click.option("--consensus", metavar="TREE", help="With --bootstrap: write the majority-rule tree.")
-@section("More than fits", rare=True)
+@section("Large data", rare=True)
 @executor_option
 @click.option(
     "--memory",
@@ -164,7 +164,7 @@ def cluster(
 ) -> None:
     """Make a dendrogram from FILE: answers, distances, similarities or vectors.
 
-    FILE (- is standard input) is csv, tsv, Parquet or npy, for answers npz, too. Answers are rows
+    FILE (- is standard input) is csv, tsv, Parquet, npy, or npz for answers. Answers are rows
     anchor,near,far (ids or names): the anchor is more like near than far. With --kind FILE has answers to
     other questions, one in each row. Repeated rows count repeatedly; a column count or weight multiplies a
     row. FILE can be a folder, a pattern in quotes, or a URL (s3://, https://); large files are read block by
@@ -238,8 +238,8 @@ def cluster(
                 **asked,
             )
         tree = resampled.tree
-    if (told := biased_text(plan, data)) is not None:
-        warn(told)
+    if (text := biased_text(plan, data)) is not None:
+        warn(text)
     flat = None if n_clusters is None else tree.cut(n_clusters)
     extra = [path for path in (consensus, html) if path]
     summary = summarise(data, tree, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)

@@ -38,7 +38,7 @@ def configure(ctx: click.Context, _parameter: click.Parameter, path: str | None)
 
 
 def _settings_for(ctx: click.Context, path: str) -> Iterator[tuple[str, Any]]:
-    """Iterate over the settings in a file which are for the command of a context, the general ones first.
+    """Yield the settings in a file that apply to the command of a context, general settings first.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def _read(path: str) -> dict[str, Any]:
     try:
         return tomllib.loads(read_bytes(path).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is no TOML: {error}", path=path) from None
+        raise InputError(f"is not TOML: {error}", path=path) from None
 
 
 def _options_of(command: click.Command) -> dict[str, click.Option]:
@@ -95,7 +95,7 @@ def _options_of(command: click.Command) -> dict[str, click.Option]:
 
 
 def _every_option(command: click.Command) -> dict[str, click.Option]:
-    """Return the options of a command, and of those in it if it is a group."""
+    """Return the options of a command; for a group also those of its commands."""
     found = _options_of(command)
     if isinstance(command, click.Group):
         for inner in command.commands.values():
@@ -113,7 +113,7 @@ def _checked(ctx: click.Context, option: click.Option, key: str, value: Any, pat
     """
     if option.is_flag:
         if not isinstance(value, bool):
-            raise InputError(f"{key} = {value!r}: true or false is needed", path=path)
+            raise InputError(f"{key} = {value!r}: must be true or false", path=path)
         return value
     if isinstance(value, Mapping) and option.multiple:
         value = [f"{name}={_text(part)}" for name, part in value.items()]
@@ -121,7 +121,7 @@ def _checked(ctx: click.Context, option: click.Option, key: str, value: Any, pat
     if isinstance(value, list) and not option.multiple:
         raise InputError(f"{key} is a list, but --{key} takes one value", path=path)
     if any(isinstance(part, list | Mapping) for part in listed):
-        raise InputError(f"{key} = {value!r}: texts and numbers are needed", path=path)
+        raise InputError(f"{key} = {value!r}: must be texts or numbers", path=path)
     texts = [_text(part) for part in listed]
     found = texts if option.multiple else texts[0]
     try:

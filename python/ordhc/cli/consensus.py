@@ -60,7 +60,7 @@ def consensus(
     from ordhc.io import read_trees, write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
     from ordhc.io.trees import check_written
-    from ordhc.tree.consensus import consensus as verb
+    from ordhc.tree.consensus import consensus as compute
 
     check_outputs_apart([output], sources)
     check_written(output)
@@ -73,4 +73,4 @@ def consensus(
             if burn_in >= len(found):
                 raise click.UsageError(f"--burn-in {burn_in}: {source} has only {len(found):,} trees")
             trees += found[burn_in:]
-    write_tree(verb(trees, threshold=threshold, extended=extended), output)
+    write_tree(compute(trees, threshold=threshold, extended=extended), output)

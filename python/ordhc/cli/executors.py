@@ -28,13 +28,13 @@ def resume_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "--resume",
         metavar="FOLDER",
         help="For a folder or pattern: keep finished parts of the work in FOLDER, from which the same "
-        "command goes on if it was stopped. Delete FOLDER afterwards.",
+        "command continues if it was stopped. Delete FOLDER afterwards.",
     )
     return option(command)
 
 
 def say_resumed(data: Any) -> None:
-    """Print how many parts of the work on a scan were finished before."""
+    """Print the number of parts of a scan that an earlier command had finished."""
     found, made = (getattr(data, "resumed", {}).get(what, 0) for what in ("found", "made"))
     if found:
         say(f"resumed: {found:,} parts of the work were finished before, {made:,} are new", err=True)
@@ -58,7 +58,7 @@ def executor_of(text: str | None) -> Iterator[Any]:
             return
         if kind not in ("threads", "processes", "loky") or not (rest == "" or rest.isdigit()) or rest == "0":
             raise click.UsageError(
-                f"--executor {text}: threads, processes or loky, with :N for N of them, or dask:ADDRESS"
+                f"--executor {text} must be threads, processes or loky (:N for N workers), or dask:ADDRESS"
             )
         yield stack.enter_context(_made(kind, int(rest) if rest else None))
 

@@ -1,4 +1,4 @@
-"""Answers of a session as a table: items, person, time, duration, and the sampler of the question."""
+"""Write the answers of a session as a table: items, person, time, duration, and sampler."""
 
 import math
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
-#: Endings of tables; other formats keep only comparisons and people.
+#: The delimiter of a table by the ending of its file. Other formats keep only comparisons and people.
 _TABLES = {".csv": ",", ".tsv": "\t"}
 
 
@@ -73,7 +73,7 @@ def _quoted(text: str) -> str:
 
 
 def _rows(leaves: list[str], answer: int) -> list[list[str]]:
-    """Return an answer as comparisons."""
+    """Return an answer as rows of comparisons; a "none" answer is one row of empty texts."""
     if len(leaves) == 4:
         pairs = {1: leaves, -1: [*leaves[2:], *leaves[:2]]}
         return [pairs.get(answer, [""] * 4)]

@@ -1,4 +1,4 @@
-"""Commands whose help has sections and lists of choices, and that shells can complete."""
+"""Define commands whose help has sections and lists of choices, and that shells can complete."""
 
 import inspect
 import json
@@ -176,7 +176,7 @@ _Tables = dict[str, list[tuple[str, str]]]
 
 
 class _InSections:
-    """Commands and groups whose help is written in sections."""
+    """A command or group whose help is written in sections."""
 
     #: The last sections of a group's help.
     tables: _Tables
@@ -277,7 +277,7 @@ class Group(_InSections, click.Group):
 def sections_of(
     command: Any, ctx: click.Context, *, whole: bool = True
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Iterate over the sections of a command's help: headings, each with its options as terms and texts.
+    """Yield the sections of a command's help: each heading with its options as terms and texts.
 
     The section `OPTIONS` comes last. Without `whole` sections of rare options are left out, and so are lists
     of settings if there are such sections.

@@ -1,4 +1,4 @@
-"""The interview of `ordhc learn`: ask one person at a terminal; other people may answer at theirs."""
+"""Ask one person at a terminal, for `ordhc learn`; other people can answer at other terminals."""
 
 import os
 import time
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 #: Seconds between two checks of the file for answers of other people.
 POLL = 0.5
 
-#: The message to a person who quits.
-LEFT = "Everything is kept. The same command goes on."
+#: The message when the person quits.
+QUIT_MESSAGE = "All answers are kept. The same command continues."
 
-_LATE = "Somebody else has answered that meanwhile. Your answer is kept too."
+_LATE = "Another person has answered this question in the meantime. Your answer is kept too."
 
 
 def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path] | None" = None) -> None:
@@ -43,7 +43,7 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
 
     from ordhc.cli.pictures import Pictures
 
-    # Names are shown unchanged, with their numbers.
+    # Do not highlight numbers in names.
     console = Console(stderr=True, highlight=False)
     shows = Pictures(pictures or {}, console)
     n_items = session.n_leaves - len(session.retired)
@@ -66,7 +66,7 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
         left = session.status.remaining
         share = session.status.n_answered / max(session.status.n_answered + left, 1)
         console.print(f"\n[dim]{share:.0%} done, {remaining_in_words(left)}[/dim]")
-        # Read the names anew, because items can be added at any time.
+        # Read the names again, because items can be added at any time.
         names = session.names
         texts = [f"leaf {leaf}" if names is None else names[leaf] for leaf in row]
         parts = [texts[:2], texts[2:]] if pairs else [[text] for text in texts]
@@ -82,32 +82,32 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
             given = "q"
         if given == "q":
             session.release([number for number, _ in questions])
-            console.print(f"\n{LEFT}")
+            console.print(f"\n{QUIT_MESSAGE}")
             return
         if given == "u":
             row_back = session.undo(who)
             skipped.clear()
-            told = "There is nothing to undo." if row_back is None else "The last answer is taken back."
-            console.print(told)
+            text = "There is nothing to undo." if row_back is None else "The last answer is taken back."
+            console.print(text)
         elif given == "s":
             skipped.add(number)
         else:
             answer = {"1": 1, "2": -1, "0": 0}[given] if pairs else int(given) - 1
-            (became,) = session.tell([number], [answer], who=who, seconds=[time.monotonic() - shown])
-            if became == "late":
+            (result,) = session.tell([number], [answer], who=who, seconds=[time.monotonic() - shown])
+            if result == "late":
                 console.print(_LATE)
-    console.print("\n[bold]All is known.[/bold]")
+    console.print("\n[bold]No questions are left.[/bold]")
 
 
 def _asked(session: "Session", count: int, who: str | None) -> "Questions":
-    """Return questions for this terminal; people without a name are distinguished by process."""
+    """Return questions for this terminal; the process id identifies a person without a name."""
     if who is not None:
         return session.ask(count, who=who)
     return session.ask(count, who=f"terminal {os.getpid()}", fill={}, distinct=False)
 
 
 def _wait(session: "Session", who: str | None, console: "Console") -> None:
-    """Wait until there is a question for this person, or nothing left to ask."""
-    console.print("\nAll questions are with others at the moment: waiting for their answers (Ctrl-C leaves).")
+    """Wait until there is a question for this person, or the session is done."""
+    console.print("\nOther people have all open questions: waiting for their answers (Ctrl-C quits).")
     while not session.done and not len(_asked(session, 1, who)):
         time.sleep(POLL)

@@ -74,14 +74,14 @@ _A_MINUTE = 60
 @click.option(
     "--p",
     type=float,
-    help="The probability that an answer is right; below 1 the method is robust. By default that of the "
-    "oracle, if it knows.",
+    help="The probability that an answer is right; below 1 the method is robust. By default the p of "
+    "the oracle, if the oracle states it.",
 )
 @click.option(
     "--noise",
     type=Name(NOISES),
     help="With --p: whether a repeated question gets an independent answer, or always the same (persistent). "
-    "By default that of the oracle, if it knows.",
+    "By default the noise of the oracle, if the oracle states it.",
 )
 @click.option(
     "--delta",
@@ -181,7 +181,7 @@ def learn(
       ordhc learn --oracle judge --param url=... --start tree.nwk --items more.txt -o larger.nwk
     """
     from ordhc.cli.exporting import export_answers
-    from ordhc.cli.interview import LEFT, interview
+    from ordhc.cli.interview import QUIT_MESSAGE, interview
     from ordhc.io import read_tree, write_tree
     from ordhc.io.files import check_outputs_apart, check_writable
 
@@ -221,7 +221,7 @@ def learn(
                 try:
                     interview(kept, who, pictures)
                 except KeyboardInterrupt:
-                    say(f"\n{LEFT}", err=True)
+                    say(f"\n{QUIT_MESSAGE}", err=True)
             else:
                 tree = _learnt(
                     answerer.oracle, quiet, kept, session=kept, supported_by=supported_by, who=who or oracle
@@ -240,8 +240,10 @@ def learn(
     for path in outputs:
         write_tree(tree, path)
     if as_json:
-        told = {"report": report.to_dict()} if report is not None and hasattr(report, "to_dict") else {}
-        emit_json({**found, **told, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)})
+        reported = {"report": report.to_dict()} if report is not None and hasattr(report, "to_dict") else {}
+        emit_json(
+            {**found, **reported, "tree": tree.to_dict(), "newick": tree.to_newick(branch_lengths=False)}
+        )
     elif not quiet and "-" not in outputs:
         _say_found(found, tree.n_leaves, report)
         for path in outputs:
@@ -305,7 +307,9 @@ def _answerer(
     from ordhc.plugins import registry
 
     if name not in registry.names("oracle") and path is None and Path(name).exists():
-        raise InputError(f"--oracle is a name: to answer as {name} has it, --oracle tree --source {name}")
+        raise InputError(
+            f"--oracle takes a name, not a file: to answer from {name}, use --oracle tree --source {name}"
+        )
     spec = registry.get("oracle", name)
     source = names = None
     if path is not None:

@@ -1,4 +1,4 @@
-"""Trees of distances, similarities or vectors, for `ordhc cluster`."""
+"""Make trees from distances, similarities or vectors, for `ordhc cluster`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -24,14 +24,14 @@ _SHARED = ("names", "delimiter")
 
 
 def numbers_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say which numbers FILE contains."""
+    """Add the options for the kind of numbers in FILE; return the command."""
     for name, text in reversed(_KINDS.items()):
         command = click.option(f"--{name}", is_flag=True, help=text)(command)
     return command
 
 
 def numbers_in(reading: dict[str, Any]) -> str | None:
-    """Return which numbers FILE contains, or None for answers; remove these options from `reading`.
+    """Return the kind of numbers in FILE, or None for answers; remove these options from `reading`.
 
     Options that are only for answers are an error for numbers.
     """
@@ -89,6 +89,7 @@ def cluster_numbers(kind: str) -> None:
 
 
 def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
+    """Return the tree of a matrix of distances or similarities."""
     from ordhc.agglomerate.linkage import linkage
     from ordhc.io import read_matrix
 
@@ -120,6 +121,7 @@ def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
 
 
 def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Bootstrap | None]":
+    """Return the tree of vectors, and the resamples if --bootstrap is given."""
     from ordhc.clustering.cluster import cluster
     from ordhc.io import read_vectors
     from ordhc.similarities.vectors import Vectors
@@ -151,7 +153,7 @@ def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Boot
 
 
 def _names(given: str | None, own: Any) -> Any:
-    """Return the names of --names, or else those of the file."""
+    """Return the names in the file of --names; without --names the names in FILE."""
     from ordhc.io.names import read_names
 
     return own if given is None else read_names(given)

@@ -60,7 +60,8 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print neither p
 def emit_json(data: dict[str, Any]) -> None:
     """Print one JSON document on standard output; numbers that are not finite become null.
 
-    If the command has read answers, the document also has the number of rows left out, by reason.
+    If the command has read answers, the document also has the number of rows left out, by reason. If it has
+    read a session, the document also describes the analysis of the session.
     """
     context = click.get_current_context(silent=True)
     if context is not None and LEFT_OUT in context.meta:
@@ -74,7 +75,7 @@ def emit_json(data: dict[str, Any]) -> None:
 
 
 def say(text: Any, *, err: bool = False) -> None:
-    """Print lines for people; control characters are escaped, so that the terminal does not obey them.
+    """Print lines for people; control characters are escaped, so that the terminal does not interpret them.
 
     Callers must pass names that may contain a line break through `on_one_line`.
     """
@@ -272,22 +273,22 @@ def print_session() -> None:
     if about["excluded"]:
         say(
             f"left out {counted_people(len(about['excluded']))} with {about['n_excluded_answers']:,} answers "
-            "(--exclude nobody keeps whom the rules leave out)"
+            "(--exclude nobody keeps people whom the rules leave out)"
         )
     if about["weights"] != "equal":
-        say("weights  reliability (--weights equal leaves them out)")
+        say("weights  reliability (--weights equal gives all answers the same weight)")
 
 
 #: The unit of resampling in words.
 _UNITS = {"answer": "answers", "group": "people", "file": "files", "coordinate": "coordinates"}
 
 
-def _whose(n_answers: int, n_people: int | None) -> str:
+def _counted_answers(n_answers: int, n_people: int | None) -> str:
     """Return the numbers of answers and people in words."""
-    told = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
+    counted = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
     if n_people is None:
-        return f"{told}; no column says whose they are (--person COLUMN)"
-    return f"{told} of {n_people:,} {'person' if n_people == 1 else 'people'}"
+        return f"{counted}; no column names the person (--person COLUMN)"
+    return f"{counted} of {n_people:,} {'person' if n_people == 1 else 'people'}"
 
 
 def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
@@ -296,7 +297,7 @@ def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np
     if SESSION in click.get_current_context().meta:
         print_session()
     else:
-        say(_whose(summary["n_answers"], summary["n_people"]))
+        say(_counted_answers(summary["n_answers"], summary["n_people"]))
     if summary["unanswered"]:
         from ordhc.clustering.unanswered import unanswered_text
 

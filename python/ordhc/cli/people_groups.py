@@ -47,12 +47,14 @@ def people_groups(
       ordhc people-groups answers.csv --person participant
       ordhc people-groups answers.csv --person participant --max-trees 2 --json
     """
-    from ordhc.evaluate.people_groups import people_groups as verb
+    from ordhc.evaluate.people_groups import people_groups as compute
 
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, **reading)
     with progress_bar("looking for groups", quiet=quiet) as progress, executor_of(executor) as workers:
-        found = verb(data, max_trees=max_trees, folds=folds, seed=seed, executor=workers, progress=progress)
+        found = compute(
+            data, max_trees=max_trees, folds=folds, seed=seed, executor=workers, progress=progress
+        )
     if as_json:
         emit_json(found.to_dict())
         return

@@ -61,9 +61,9 @@ def plan(
       ordhc plan --items 100 --accuracy 0.85 --target 0.9
       ordhc plan --items 40 --accuracy 0.75 --seconds 8 --per-person 100 --json
     """
-    from ordhc.evaluate.needed import plan as verb
+    from ordhc.evaluate.needed import plan as compute
 
-    found = verb(items, accuracy, target, score=score, noise=noise, seconds=seconds, per_person=per_person)
+    found = compute(items, accuracy, target, score=score, noise=noise, seconds=seconds, per_person=per_person)
     if as_json:
         emit_json(found.to_dict())
         return

@@ -32,7 +32,7 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
 
     if ctx.invoked_subcommand is not None:
         if as_json:
-            raise click.UsageError(f"--json stands after {ctx.invoked_subcommand}")
+            raise click.UsageError(f"put --json after {ctx.invoked_subcommand}")
         return
     with warnings.catch_warnings():
         # The table shows the failures.

@@ -92,7 +92,7 @@ _READING = (
     click.option(
         "--na",
         metavar="A,B",
-        help="Words for a missing item, in addition to blanks, NA, NaN and null. '' makes these items.",
+        help="Words for a missing item, in addition to blanks, NA, NaN and null. '' turns this off.",
     ),
     click.option(
         "--participants",
@@ -210,7 +210,7 @@ def read_comparisons(
 ) -> Any:
     """Return the comparisons in a file, read as the options say.
 
-    The counts of rows that were left out are kept for the command's JSON.
+    The number of rows that were left out, by reason, is stored for the command's JSON.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def read_comparisons(
         A function that returns True if the command takes a scan of a single file. By default no command
         does, and a large file is read into memory.
     scanned
-        The `memory`, `spill` and `executor` of a scan. If any is given, a single file gives a scan.
+        The `memory`, `spill`, `executor` and `resume` of a scan. If any is given, a single file gives a scan.
     progress
         A callable that receives the completed fraction in [0, 1], or None.
     **reading
@@ -234,7 +234,7 @@ def read_comparisons(
     if is_session(path):
         if is_asked_for:
             raise click.UsageError(
-                "--memory, --spill and --executor are for files of answers, not for a session"
+                "--memory, --spill, --executor and --resume are for files of answers, not for a session"
             )
         reading.pop("by_name", None)
         return _of_session(path, reading.pop("exclude"), reading, progress)
@@ -262,7 +262,7 @@ def _spooled() -> Any:
 
 
 def _asked(reading: dict[str, Any]) -> Any:
-    """Return the description of what to read that the options give."""
+    """Return the reading options as an `Asked`."""
     from ordhc.comparison.asked import Asked
 
     items, chosen, ranks = reading["items"], reading["chosen"], reading["ranks"]
@@ -294,12 +294,12 @@ def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any], progr
     by_name = reading.pop("by_name", False)
     with _left_out():
         found = scan_of(path, _asked(reading), **means)
-        if (told := found.surveying(progress)) is not None:
-            told(1.0)
+        if (report := found.surveying(progress)) is not None:
+            report(1.0)
         survey = found.survey
     if by_name and not survey.has_names:
         raise InputError(
-            "has ids, but the tree's leaves have names; give --names FILE to say which is which",
+            "has ids, but the tree's leaves have names; give --names FILE with the name of each id",
             path=masked(path),
         )
     return found
@@ -326,13 +326,13 @@ def session_options(path: str, exclude: tuple[str, ...], given: dict[str, Any]) 
     for name, value in given.items():
         if value not in (None, False, ()):
             option = name.replace("_", "-")
-            raise click.UsageError(f"--{option} is for tables of answers: {path} is a session, which says so")
+            raise click.UsageError(f"--{option} is for tables of answers, but {path} is a session")
     if weights not in (None, "reliability", "equal"):
-        raise click.UsageError(f"--weights {weights}: a session has --weights reliability or equal")
+        raise click.UsageError(f"--weights {weights}: for a session use --weights reliability or equal")
     named = [pair for pair in exclude if pair != "nobody"]
     out = _exclude_of(tuple(named)) or {}
     if out.keys() - {"person"}:
-        raise click.UsageError("--exclude: of a session people are left out, --exclude person=NAME or nobody")
+        raise click.UsageError("for a session use --exclude person=NAME or --exclude nobody")
     return {"weights": weights, "also": out.get("person", []), "all_people": "nobody" in exclude}
 
 
@@ -356,7 +356,7 @@ def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any], prog
 
 
 def listed(columns: str) -> list[Any]:
-    """Return columns by name or by position."""
+    """Return comma-separated columns as positions if all are numbers, otherwise as names."""
     return _positions([column.strip() for column in columns.split(",")])
 
 
@@ -382,7 +382,7 @@ def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
     for pair in given:
         column, equals, value = pair.partition("=")
         if not equals or not column.strip():
-            raise click.UsageError(f"--exclude {pair}: COLUMN=VALUE is needed")
+            raise click.UsageError(f"--exclude {pair} must be COLUMN=VALUE")
         found.setdefault(column.strip(), []).append(value.strip())
     return found or None
 
@@ -396,11 +396,11 @@ def _left_out() -> Iterator[None]:
 
     counts: dict[str, int] = {}
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
     finally:
-        for warning in told:
+        for warning in caught:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
             if isinstance(warning.message, SkippedRowsWarning):
                 for reason, count in warning.message.counts.items():

@@ -125,7 +125,7 @@ def report(
     """
     from ordhc.io.files import check_outputs_apart
     from ordhc.reporting.report import beside, check_report
-    from ordhc.reporting.report import report as verb
+    from ordhc.reporting.report import report as compute
 
     targets = outputs or ("report.html",)
     for path in targets:
@@ -155,35 +155,36 @@ def report(
         if words is not None:
             asked["X"], asked["vocabulary"] = _words(words, data)
         with progress_bar("reporting", quiet=quiet) as progress:
-            found = verb(data, left_out=counted, command=shlex.join(command), progress=progress, **asked)
+            found = compute(data, left_out=counted, command=shlex.join(command), progress=progress, **asked)
     for path in targets:
         found.save(path)
     if as_json:
         emit_json(dict(found.numbers))
     elif not quiet:
-        _tell(found, both)
+        _print_findings(found, both)
 
 
 def _given() -> list[str]:
-    """Return the given options for the report, without the path of the report."""
+    """Return the options of this command as words, for the command that the report states."""
     context = click.get_current_context()
-    told = reading_arguments(context.params)
+    words = reading_arguments(context.params)
     for parameter in context.command.params:
         name = parameter.name or ""
         own = parameter.section if hasattr(parameter, "section") else ""
         source = context.get_parameter_source(name)
-        if own not in _TOLD or source is None or source.name != "COMMANDLINE":
+        if own not in _REPEATED_SECTIONS or source is None or source.name != "COMMANDLINE":
             continue
         value = context.params[name]
         if isinstance(value, bool):
-            told.append(max(parameter.opts if value else parameter.secondary_opts, key=len))
+            words.append(max(parameter.opts if value else parameter.secondary_opts, key=len))
             continue
         for each in value if isinstance(value, tuple) else (value,):
-            told += [max(parameter.opts, key=len), str(each)]
-    return told
+            words += [max(parameter.opts, key=len), str(each)]
+    return words
 
 
-_TOLD = ("The method", "How sure it is", "Names of clusters")
+#: The sections of options that the command in the report repeats.
+_REPEATED_SECTIONS = ("The method", "How sure it is", "Names of clusters")
 
 
 def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
@@ -221,7 +222,8 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
     counts, names = read_vectors(path)
     if names is None:
         raise InputError(
-            "needs a column name (or leaf, item, id), and a word as the header of each other", path=path
+            "needs a column name (or leaf, item, id); the headers of the other columns must be words",
+            path=path,
         )
     header = read_sheet(read_bytes(path), path, "vectors").header
     vocabulary = [word for word in header if word.strip().lower() not in ("name", "leaf", "item", "id")]
@@ -235,7 +237,7 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
     return np.asarray(counts)[[rows[label] for label in labels]], vocabulary
 
 
-def _tell(found: "Report", paths: list[str]) -> None:
+def _print_findings(found: "Report", paths: list[str]) -> None:
     """Print the findings and the path of the report."""
     from ordhc.reporting.words import summary
 

@@ -1,4 +1,4 @@
-"""The command group `ordhc`: its own commands, and those of plugins, which are imported only when run."""
+"""Define the command group `ordhc`; commands of plugins are imported only when they are run."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ __all__ = ["Root"]
 class Root(Group):
     """The group of all commands. A plugin's command whose name is taken is run as `plugin:name`."""
 
-    def brought(self) -> dict[str, str]:
+    def plugin_commands(self) -> dict[str, str]:
         """Return the commands of plugins by name, with their summaries."""
         from ordhc.errors import PluginError
         from ordhc.plugins.registry import list_plugins
@@ -34,7 +34,7 @@ class Root(Group):
 
     def more(self) -> dict[str, list[tuple[str, str]]]:
         """Return the section of the commands of plugins."""
-        found = self.brought()
+        found = self.plugin_commands()
         return {"Commands of plugins": list(found.items())} if found else {}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -62,7 +62,7 @@ class Root(Group):
         own = {name: summary_of(command) for name, command in self.commands.items()}
         found = [
             CompletionItem(name, help=about)
-            for name, about in {**own, **self.brought()}.items()
+            for name, about in {**own, **self.plugin_commands()}.items()
             if name.startswith(incomplete)
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
@@ -82,7 +82,7 @@ def _made(name: str) -> click.Command:
         text = f"{type(error).__name__}: {error}"
         raise PluginError(f"the command {name!r} of a plugin cannot be made: {text}") from error
     if not isinstance(command, click.Command):
-        raise PluginError(f"the command {name!r}: make gave {command!r}, no command of click")
+        raise PluginError(f"the command {name!r}: make returned {command!r}, which is not a click command")
     return command
 
 

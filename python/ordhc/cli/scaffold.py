@@ -26,9 +26,9 @@ LICENCES = ("MIT", "BSD-3-Clause", "Apache-2.0", "none")
 #: The kinds of plugins, each with a summary of its example.
 PLUGIN_KINDS = {
     "linkage": "between single linkage (share = 1) and complete linkage (share = 0)",
-    "similarity": "how often leaves were said to be close, less how often far",
-    "oracle": "words with the same letters stay together",
-    "metric": "the share of triplets that a tree has right",
+    "similarity": "the number of answers that call leaves close, minus the number that call them far",
+    "oracle": "words with common letters are close",
+    "metric": "the share of triplets with which a tree agrees",
     "method": "AddS3 similarities with complete linkage",
 }
 _USE = {
@@ -85,17 +85,17 @@ def new_plugin(
     Raises
     ------
     InputError
-        `name` is no name of a package, or is taken; `folder` exists.
+        `name` is not a name of a package, or is taken; `folder` exists.
     """
     kind = _checks.choice("kind", kind, PLUGIN_KINDS)
     licence = _checks.choice("licence", licence, LICENCES)
     module, spec = _names(name, kind)
     author = f"The {name} developers" if author is None else _checks.text("author", author).strip()
     if not author or not author.isprintable():
-        raise InputError(f"author = {quoted(author)} is no name")
+        raise InputError(f"author = {quoted(author)} is not a name")
     target = Path(name if folder is None else _checks.path(folder, "folder"))
     if os.path.lexists(target):
-        raise InputError(f"{target} is there already: say another folder, or remove it")
+        raise InputError(f"{target} exists already: give another folder, or remove it")
     filling = {
         "name": name,
         "module": module,
@@ -129,15 +129,19 @@ def _names(name: str, kind: str) -> tuple[str, str]:
     given = _checks.text("name", name)
     if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", given, re.ASCII):
         raise InputError(
-            f"{quoted(given)} is no name of a package: letters, digits and - . _ between them, "
+            f"{quoted(given)} is not a name of a package: use letters and digits, and - . _ between them, "
             "such as ordhc-mixed"
         )
     module = re.sub("[-_.]+", "_", given).lower()
     spec = re.sub("^ordhc[-_.]+", "", given, flags=re.IGNORECASE)
     if not module.isidentifier() or keyword.iskeyword(module):
-        raise InputError(f"{quoted(given)}: {module} is no name of a Python module; such as ordhc-{given}")
+        raise InputError(
+            f"{quoted(given)}: {module} is not a name of a Python module; use a name such as ordhc-{given}"
+        )
     if module in sys.stdlib_module_names or find_spec(module) is not None:
-        raise InputError(f"{quoted(given)}: there is a Python module {module} already; such as ordhc-{given}")
+        raise InputError(
+            f"{quoted(given)}: there is a Python module {module} already; use a name such as ordhc-{given}"
+        )
     if spec in registry.names(kind):
         raise InputError(f"{quoted(given)}: there is a {kind} {quoted(spec)} already; take another name")
     return module, spec

@@ -69,7 +69,7 @@ def score(
     from ordhc.errors import InputError
     from ordhc.io import read_reference, read_tree
     from ordhc.io.scan import kind_of
-    from ordhc.metrics.score import score as verb
+    from ordhc.metrics.score import score as compute
     from ordhc.metrics.score import takes_scan
     from ordhc.plugins import registry
 
@@ -78,7 +78,7 @@ def score(
     specs = [registry.get("metric", name) for name in metrics]
     of_comparisons = [bool(set(spec.reference) & _COMPARISONS) for spec in specs]
     if any(of_comparisons) and not all(of_comparisons):
-        raise click.UsageError("metrics of comparisons and others don't take the same FILE")
+        raise click.UsageError("metrics of comparisons and other metrics don't take the same FILE")
     with progress_bar("reading the tree", quiet=quiet) as progress:
         found = read_tree(tree, preserve_underscores=preserve_underscores, progress=progress)
     if all(of_comparisons):
@@ -108,7 +108,7 @@ def score(
     with progress_bar("scoring", quiet=quiet) as progress:
         for at, (name, parameters) in enumerate(zip(metrics, settings, strict=True)):
             share = part(progress, at / len(metrics), (at + 1) / len(metrics))
-            scores[name] = verb(found, data, name, progress=share, **parameters)
+            scores[name] = compute(found, data, name, progress=share, **parameters)
     limits = _limits(found, data) if "satisfied" in scores else {}
     if as_json:
         plain = {name: _plain(value) for name, value in scores.items()}

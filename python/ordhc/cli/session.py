@@ -29,8 +29,10 @@ def session() -> None:
 
 
 def _items_option(what: str) -> Callable[[Any], Any]:
-    told = f"A text file with the names of items to {what}, one a line, or a table with a column of names."
-    return click.option("--items", "source", metavar="FILE", help=told)
+    text = (
+        f"A text file with the names of items to {what}, one on each line, or a table with a column of names."
+    )
+    return click.option("--items", "source", metavar="FILE", help=text)
 
 
 @session.command(cls=Command, no_args_is_help=True)
@@ -41,8 +43,8 @@ def add(file: str, items: tuple[str, ...], source: str | None) -> None:
     """Add ITEMS to a session, also while people answer its questions.
 
     The session goes on as before, and asks where the new items belong. The methods quick, revise, single,
-    complete and 4k-active need all items at the start and refuse. An item that was retired cannot come back
-    by the same name.
+    complete and 4k-active need all items at the start, so their sessions cannot add items. A retired item
+    cannot be added again with the same name.
 
     \b
     Examples:
@@ -189,10 +191,10 @@ def salvage(file: str, output: str) -> None:
     Example:
       ordhc session salvage animals.ordhc -o saved.ordhc
     """
-    from ordhc.asking.salvage import salvage as verb
+    from ordhc.asking.salvage import salvage as compute
 
     with progress_bar("saving", quiet=False) as progress:
-        done = verb(file, output, progress=progress)
+        done = compute(file, output, progress=progress)
     say(f"{done.n_answers:,} answers are kept, of {done.n_events:,} events.")
     if done.lost:
         numbers = ", ".join(map(str, done.lost[:20])) + (", ..." if len(done.lost) > 20 else "")
@@ -244,7 +246,7 @@ def info(file: str, as_json: bool) -> None:
         return
     say(state)
     for who, count in people.items():
-        say(f"  {'nobody in particular' if who is None else on_one_line(who)}: {count:,}")
+        say(f"  {'(no name)' if who is None else on_one_line(who)}: {count:,}")
     for key, value in kept.settings.items():
         is_endless = key == "budget" and value >= UNLIMITED
         say(on_one_line(f"  {key} = {'no limit' if is_endless else value}"))
@@ -256,5 +258,5 @@ def info(file: str, as_json: bool) -> None:
         ]
         say(on_one_line(f"  {item.name}: {', '.join(times)}"))
     if history:
-        told = "; ".join(history[-1].in_words()) or "nobody"
-        say(f"leaves out {told}: {counted_people(len(excluded))}")
+        excluding = "; ".join(history[-1].in_words()) or "nobody"
+        say(f"leaves out {excluding}: {counted_people(len(excluded))}")

@@ -52,12 +52,13 @@ def read_source(
 
 def _about_items(read: Callable[..., Any], path: str, items: tuple[str, ...]) -> Any:
     """Return the comparisons in a file; ids in the file refer to the items."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = read(path)
+    # Keep the warnings of the first reading only if its result is used.
     has_ids = found.names is None or isinstance(items, CodedNames)
     if has_ids and not set(found.names or (None,)) <= set(items):
         return read(path, names=items)
-    for each in told:
+    for each in caught:
         warn(str(each.message))
     return found

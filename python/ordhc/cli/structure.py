@@ -42,12 +42,12 @@ def structure(
       ordhc structure answers.csv --person participant --json
       ordhc structure study.csv --kind odd-one-out --items left,middle,right --chosen odd
     """
-    from ordhc.evaluate.structure import structure as verb
+    from ordhc.evaluate.structure import structure as compute
 
     with progress_bar("reading", quiet=quiet) as progress:
         data = read_comparisons(file, progress=progress, **reading)
     with progress_bar("comparing structures", quiet=quiet) as progress, executor_of(executor) as workers:
-        found = verb(data, folds=folds, seed=seed, unit=unit, executor=workers, progress=progress)
+        found = compute(data, folds=folds, seed=seed, unit=unit, executor=workers, progress=progress)
     if as_json:
         emit_json(found.to_dict())
         return

@@ -1,4 +1,4 @@
-"""Record the answers that learners receive, for trees without nodes that too few answers support."""
+"""Record the answers that learners receive, so that nodes with little support can be removed."""
 
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,20 +14,20 @@ from ordhc.asking.supported import contracted
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["check_supported", "tell", "tree_of"]
+__all__ = ["check_supported", "tell_and_record", "tree_of"]
 
-#: The questions and answers that each learner received from `tell` here, batch by batch.
-_told: "WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]]" = WeakKeyDictionary()
+#: The questions and answers that each learner received from `tell_and_record`, batch by batch.
+_received: "WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]]" = WeakKeyDictionary()
 
 
-def tell(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
+def tell_and_record(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
     """Give answers to a learner, and record the answers that it accepted."""
     before = learner.status.n_answered
     try:
         learner.tell(questions.ids, answers)
     finally:
         done = learner.status.n_answered - before
-        _told.setdefault(learner, []).append((questions.rows[:done], answers[:done]))
+        _received.setdefault(learner, []).append((questions.rows[:done], answers[:done]))
 
 
 def check_supported(supported_by: int | None, subject: Any) -> None:
@@ -37,12 +37,14 @@ def check_supported(supported_by: int | None, subject: Any) -> None:
     _checks.whole("supported_by", supported_by, at_least=0)
     if subject.width != 3:
         raise InputError("supported_by is for questions about three leaves")
-    told = sum(len(answers) for _, answers in _told.get(subject, ())) if isinstance(subject, Learner) else 0
-    if isinstance(subject, Learner) and told != subject.status.n_answered:
-        elsewhere = subject.status.n_answered - told
+    n_recorded = (
+        sum(len(answers) for _, answers in _received.get(subject, ())) if isinstance(subject, Learner) else 0
+    )
+    if isinstance(subject, Learner) and n_recorded != subject.status.n_answered:
+        elsewhere = subject.status.n_answered - n_recorded
         raise InputError(
-            f"supported_by needs all answers, and {elsewhere:,} of the learner's came from elsewhere: "
-            "ordhc.supported(tree, triplets, at_least) takes them"
+            f"supported_by needs all answers, but {elsewhere:,} of the learner's answers are not from "
+            "ordhc.learn: use ordhc.supported(tree, triplets, at_least)"
         )
 
 
@@ -53,7 +55,7 @@ def tree_of(subject: Any, supported_by: int | None) -> Dendrogram:
         return tree
     if not isinstance(subject, Learner):
         return contracted(tree, *_about(tree, subject), supported_by)
-    parts = _told.get(subject) or [(np.zeros((0, 3), np.int32), np.zeros(0, np.int8))]
+    parts = _received.get(subject) or [(np.zeros((0, 3), np.int32), np.zeros(0, np.int8))]
     rows, answers = (np.concatenate(each) for each in zip(*parts, strict=True))
     return contracted(tree, rows, answers, supported_by)
 

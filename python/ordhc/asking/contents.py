@@ -1,10 +1,10 @@
-"""The contents of a session's file in memory.
+"""Hold the contents of a session's file in memory.
 
 A session is an append-only log of events in an SQLite file with a write-ahead log. The number of a question
 is the number of its event and never changes. Opening a session replays the log on a learner.
 
-Taking an answer back replays the log without the answer, from a snapshot of the desk. A snapshot is made
-every thousand events; snapshots share the answers that the learner has not used yet.
+Taking an answer back replays the log without the answer, from a snapshot of the learner. A snapshot is
+made every thousand events; snapshots share the answers that the learner has not used yet.
 
 A call writes to the file and to memory in one transaction. Any exception marks the memory as stale, and the
 next call reads the file again. Leases are rows that expire; they are not part of the log. Other programs can
@@ -20,38 +20,41 @@ from typing import TypeVar
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
-from ordhc.asking.desk import uses_any_answer
 from ordhc.asking.disk import GAP, Disk, start_of_machine
 from ordhc.asking.events import ADDED, GONE, UNDO, BrokenError, Event
 from ordhc.asking.leases import Leases
 from ordhc.asking.log import Log
 from ordhc.asking.schema import damaged
+from ordhc.asking.session_learner import uses_any_answer
 from ordhc.asking.store import Store
 from ordhc.errors import InputError
 
-__all__ = ["Mirror"]
+__all__ = ["Contents"]
 
 T = TypeVar("T")
 
 #: The number of events between two snapshots of the learner. Taking an answer back replays from a snapshot.
-_STEP = 1000
+_SNAPSHOT_EVENTS = 1000
+#: The number of snapshots that are kept, besides the snapshot before the first event.
 _N_SNAPSHOTS = 4
 #: The share of progress for reading the file; the rest is for replaying the events on the learner.
 _READ = 0.7
 #: The number of events that are written between two reports of progress.
 _CHUNK = 1 << 14
 #: A person who asked or answered within this number of seconds counts as present.
-_LATELY = 300.0
+_PRESENT_SECONDS = 300.0
 
 
-class Mirror:
+class Contents:
     """The contents of a session's file in memory: the log of events, and a learner that has replayed it.
 
     A transaction changes the file and the memory together. The memory is marked as stale until the
     transaction has succeeded. If the transaction fails, the next call reads the file again.
     """
 
-    def __init__(self, store: Store, disk: Disk, desk: _ordhc.Desk, progress: Progress | None = None) -> None:
+    def __init__(
+        self, store: Store, disk: Disk, learner: _ordhc.Desk, progress: Progress | None = None
+    ) -> None:
         self.store, self.disk = store, disk
         self.now: Callable[[], float] = time.time
         self._lock = threading.RLock()
@@ -61,21 +64,24 @@ class Mirror:
         self._names: tuple[str, ...] | None = None if names is None else tuple(names)
         # Snapshots of the learner: (number of events replayed, number of answers among them that were taken
         # back, learner).
-        self._snapshots = [(0, 0, desk)]
-        self._at, self._n_undone, self.desk = 0, 0, desk.copy()
+        self._snapshots = [(0, 0, learner)]
+        # The number of events that `learner` has replayed, and of answers among them that were taken back.
+        self._at, self._n_undone, self.learner = 0, 0, learner.copy()
         self._total_undone = 0
         #: The number of committed events, and the version of the file at the last read.
-        self._sure, self._version = 0, -1
+        self._n_committed, self._version = 0, -1
+        #: The number of times that people were forgotten, as text, at the last read.
         self._generation: str | None = None
         self.leases = Leases({})
         #: The time when each person was last seen, in ascending order.
         self.seen: dict[str, float] = {}
+        #: The number of events whose people are in `seen`.
         self._seen_at = 0
         #: True once this process has written to the file.
-        self._is_here = False
+        self._has_written = False
         self._is_stale, self._is_closed = True, False
-        #: `_is_together` is True within `transaction`; `_is_broken` is True if a call within it has failed.
-        self._is_together, self._is_broken = False, False
+        #: `_is_in_transaction` is True within `transaction`, `_has_failed` if a call within it has failed.
+        self._is_in_transaction, self._has_failed = False, False
         self._refresh(progress)
 
     @property
@@ -96,8 +102,8 @@ class Mirror:
             return
         was_stale, self._is_stale = self._is_stale, True
         if was_stale:
-            self.log.cut(self._sure)
-            self._snapshots = [found for found in self._snapshots if found[0] <= self._sure]
+            self.log.cut(self._n_committed)
+            self._snapshots = [found for found in self._snapshots if found[0] <= self._n_committed]
             self.seen.clear()
             self._seen_at = 0
         generation = self.store.state("forgotten")
@@ -105,7 +111,7 @@ class Mirror:
             # A person was forgotten, which changed earlier events. Read all events again.
             self.log.cut(0)
             self.seen.clear()
-            self._sure, self._seen_at, self._generation = 0, 0, generation
+            self._n_committed, self._seen_at, self._generation = 0, 0, generation
             self._snapshots = self._snapshots[:1]
             was_stale = True
         try:
@@ -121,7 +127,7 @@ class Mirror:
         self.leases = Leases(self.store.leases())
         self._catch_up(progress, is_lost=was_stale)
         self._note_people()
-        self._sure, self._version, self._is_stale = self.log.n, version, False
+        self._n_committed, self._version, self._is_stale = self.log.n, version, False
         if progress is not None:
             progress(1.0)
 
@@ -132,25 +138,25 @@ class Mirror:
             self._snapshots = [
                 at for at in self._snapshots if at[0] <= log.n and log.n_undone(at[0]) == at[1]
             ]
-            self._at, self._n_undone, desk = self._snapshots[-1]
-            self.desk = desk.copy()
+            self._at, self._n_undone, learner = self._snapshots[-1]
+            self.learner = learner.copy()
         first = self._at
         while self._at < log.n:
             ahead = log.n - self._at
-            stop = log.n if ahead < 2 * _STEP else log.n - _STEP
-            log.replay(self.desk, self._at, stop)
-            self._told(stop)
+            stop = log.n if ahead < 2 * _SNAPSHOT_EVENTS else log.n - _SNAPSHOT_EVENTS
+            log.replay(self.learner, self._at, stop)
+            self._replayed(stop)
             if progress is not None:
                 progress(_READ + (1 - _READ) * (stop - first) / (log.n - first))
         self._total_undone = log.total_undone
 
-    def _told(self, stop: int) -> None:
+    def _replayed(self, stop: int) -> None:
         """Note that the learner has replayed the first `stop` events; make a snapshot if one is due."""
         self._at = stop
-        if stop - self._snapshots[-1][0] >= _STEP or self._n_undone or self.log.total_undone:
+        if stop - self._snapshots[-1][0] >= _SNAPSHOT_EVENTS or self._n_undone or self.log.total_undone:
             self._n_undone = self.log.n_undone(stop)
-        if stop - self._snapshots[-1][0] >= _STEP:
-            found = (stop, self._n_undone, self.desk.copy())
+        if stop - self._snapshots[-1][0] >= _SNAPSHOT_EVENTS:
+            found = (stop, self._n_undone, self.learner.copy())
             self._snapshots = [self._snapshots[0], *self._snapshots[1:][1 - _N_SNAPSHOTS :], found]
 
     def _note_people(self) -> None:
@@ -158,49 +164,51 @@ class Mirror:
         log, now = self.log, self.now()
         start = max(self._seen_at, log.n - _CHUNK)
         for row in range(log.n - 1, start - 1, -1):
-            if log.at[row] < now - _LATELY:
+            if log.at[row] < now - _PRESENT_SECONDS:
                 start = row + 1
                 break
         for row in range(start, log.n):
             name = log.name(row)
             if name is not None:
-                self.meet(name, float(log.at[row]))
+                self.note_seen(name, float(log.at[row]))
         self._seen_at = log.n
 
-    def meet(self, who: str, now: float) -> None:
-        """Note that `who` was seen at time `now`; drop people who were not seen for `_LATELY` seconds."""
+    def note_seen(self, who: str, now: float) -> None:
+        """Note that `who` was seen at time `now`; drop people not seen for `_PRESENT_SECONDS` seconds."""
         self.seen.pop(who, None)
         self.seen[who] = now
         while True:
             first = next(iter(self.seen))
-            if self.seen[first] >= now - _LATELY:
+            if self.seen[first] >= now - _PRESENT_SECONDS:
                 return
             del self.seen[first]
 
-    # Work.
+    # Transactions.
 
     @contextmanager
-    def _whole(self, *, is_told: bool) -> Iterator[None]:
+    def _atomic(self, *, is_reported: bool) -> Iterator[None]:
         """Run the body in a transaction that takes effect as a whole or not at all.
 
-        `is_told` is True if the caller reports the result to a person. Then the commit waits for the disk, as
-        `Disk` describes. Without it a power cut may undo the transaction.
+        `is_reported` is True if the caller reports the result to a person. Then the commit waits for
+        the disk, as `Disk` describes. Otherwise a power cut may undo the transaction.
         """
         with self._lock:
-            if self._is_together:
-                raise InputError("a transaction of a session is within another one")
+            if self._is_in_transaction:
+                raise InputError(
+                    "a transaction of this session is open already: transactions cannot be nested"
+                )
             self.store.rollback()
             try:
                 self.store.begin()
                 self._refresh()
                 self._is_stale = True
-                if not self._is_here:
-                    self._arrive()
+                if not self._has_written:
+                    self._skip_lost_numbers()
                 yield
                 self.store.commit()
-                self._sure, self._seen_at, self._is_stale = self.log.n, self.log.n, False
-                self._is_here = True
-                commit = self.disk.written(self.log.n, is_told=is_told)
+                self._n_committed, self._seen_at, self._is_stale = self.log.n, self.log.n, False
+                self._has_written = True
+                commit = self.disk.written(self.log.n, is_reported=is_reported)
             except BaseException:
                 self._is_stale = True
                 self.store.rollback()
@@ -211,23 +219,25 @@ class Mirror:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run several calls in one transaction; yield the file's connection. See `Session.transaction`."""
-        with self._whole(is_told=True):
-            self._is_together = True
+        with self._atomic(is_reported=True):
+            self._is_in_transaction = True
             try:
                 yield self.store.connection
-                if self._is_broken:
-                    raise InputError("a call within the transaction has failed: nothing of it is kept")
+                if self._has_failed:
+                    raise InputError(
+                        "a call within the transaction has failed, so the transaction has no effect"
+                    )
             except sqlite3.Error as error:
                 self.store.rollback()
                 self.store.refuse(error)
                 raise
             finally:
-                self._is_together = self._is_broken = False
+                self._is_in_transaction = self._has_failed = False
 
     def reading(self, work: Callable[[], T]) -> T:
         """Return the result of `work`, which reads the current state of the file."""
         with self._lock:
-            if not self._is_together:
+            if not self._is_in_transaction:
                 self.store.rollback()
                 self._refresh()
             return work()
@@ -237,26 +247,28 @@ class Mirror:
         with self._lock:
             return work() if self._is_closed else self.reading(work)
 
-    def writing(self, work: Callable[[], T], progress: Progress | None = None, *, is_told: bool = True) -> T:
+    def writing(
+        self, work: Callable[[], T], progress: Progress | None = None, *, is_reported: bool = True
+    ) -> T:
         """Return the result of `work`, whose changes take effect as a whole or not at all.
 
         Within `transaction` the work is a part of that transaction.
         """
         with self._lock:
-            if self._is_together:
-                self._is_broken = True
+            if self._is_in_transaction:
+                self._has_failed = True
                 result = work()
                 self._catch_up()
-                self._is_broken = False
+                self._has_failed = False
                 return result
-        with self._whole(is_told=is_told):
+        with self._atomic(is_reported=is_reported):
             result = work()
             self._catch_up(progress)
         if progress is not None:
             progress(1.0)
         return result
 
-    def _arrive(self) -> None:
+    def _skip_lost_numbers(self) -> None:
         """Skip `GAP` question numbers if the machine has restarted since the last write.
 
         A power cut can lose questions that people were already given. Their numbers must not be used again.
@@ -270,7 +282,7 @@ class Mirror:
         self.store.set_state("machine", machine)
 
     def replace(self, numbers: Sequence[int], events: Sequence[Event]) -> None:
-        """Replace the events with these numbers; all processes with the open session then read it again."""
+        """Replace the events with these numbers; processes with the open session read all events again."""
         moments = [
             0.0 if event.kind == GONE else float(self.log.at[number - 1])
             for number, event in zip(numbers, events, strict=True)
@@ -295,10 +307,10 @@ class Mirror:
             # when the work ends (`_catch_up`).
             if self._at == first and not any(event.kind == UNDO for event in some):
                 if len(some) == 1:
-                    self.log.tell(self.desk, first + 1, some[0], is_asked=is_asked)
+                    self.log.apply(self.learner, first + 1, some[0], is_asked=is_asked)
                 else:
-                    self.log.replay(self.desk, first, self.log.n, is_asked=is_asked)
-                self._told(self.log.n)
+                    self.log.replay(self.learner, first, self.log.n, is_asked=is_asked)
+                self._replayed(self.log.n)
             if progress is not None:
                 progress((start + len(some)) / len(events))
 

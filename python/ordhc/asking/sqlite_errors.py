@@ -42,8 +42,8 @@ class Watch:
     db
         The connection.
     n_bytes
-        The size of the file in bytes. The limit is the number of steps that opening a session of this size
-        takes, until `allow_all` is called.
+        The size of the file in bytes. Until `allow_all` is called, the limit is many times the number of
+        steps that opening a session of this size takes.
     """
 
     def __init__(self, db: sqlite3.Connection, n_bytes: int) -> None:
@@ -63,11 +63,11 @@ class Watch:
         return reason
 
     def _begin(self) -> None:
-        looks = self._looks()
-        next(looks)
-        self._db.set_progress_handler(looks.__next__, _STEPS)
+        checks = self._checks()
+        next(checks)
+        self._db.set_progress_handler(checks.__next__, _STEPS)
 
-    def _looks(self) -> Iterator[int]:
+    def _checks(self) -> Iterator[int]:
         # Python runs signal handlers when a frame starts or resumes. A function would raise before its first
         # line, outside of any `try`. A generator resumes inside the `try`. After the generator has ended,
         # `__next__` raises, which stops the statement.

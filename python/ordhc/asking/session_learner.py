@@ -1,4 +1,4 @@
-"""Make the desk of a session: a learner of the crate that replays the session's events."""
+"""Make the learner of a session: an `_ordhc.Desk`, which replays the session's events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from ordhc.asking.settings import OF_LEARNERS, from_settings
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 
-__all__ = ["checked_trusts", "new_desk", "uses_any_answer"]
+__all__ = ["checked_probabilities", "new_learner", "uses_any_answer"]
 
 
 def uses_any_answer(method: Method) -> bool:
@@ -26,15 +26,15 @@ def uses_any_answer(method: Method) -> bool:
     return not isinstance(method, Robust | RobustPaper | Majority) and method.right == 1
 
 
-def new_desk(
+def new_learner(
     names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, Any]
 ) -> tuple[_ordhc.Desk, Dendrogram | None]:
-    """Return a desk whose learner has asked no question yet, and the tree with which the learner begins."""
+    """Return a learner that has asked no question yet, and the tree with which the learner begins."""
     # A leaf takes at least 100 bytes in the learner and its snapshots.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
     method = from_settings(settings)
     if isinstance(method, Uncertain) and method.among is not None:
-        raise InputError("a session keeps no list of questions (among); a Learner takes one")
+        raise InputError("a session does not support among, a list of questions: use a Learner")
     if isinstance(method, Robust) and method.p == BY_PERSON:
         if settings.get("repeat", 1) != 1:
             raise InputError(DOES_NOT_WEIGH)
@@ -46,7 +46,7 @@ def new_desk(
     return _ordhc.Desk(learner._learner, *bounds), learner._start
 
 
-def checked_trusts(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:
+def checked_probabilities(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:
     """Return the probability that each of m answers is right.
 
     An entry is None if the learner's own `p` applies. The result is None if the reliability of the person

@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-__all__ = ["Key", "Met"]
+__all__ = ["Key", "History"]
 
 Key = tuple[int, ...]
 
 
-class Met:
+class History:
     """The questions that one person was given or has answered.
 
     Attributes
