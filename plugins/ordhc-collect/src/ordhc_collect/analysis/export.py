@@ -185,6 +185,7 @@ def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
 
 
 def _meaning(question: str, shown: list[str], choice: int | None) -> tuple[str, str]:
+    """Return the chosen item or pair, and the meaning of the choice."""
     if choice is None:
         return "", "not answered"
     if choice == 0:
