@@ -20,17 +20,17 @@ class Study:
         self.headers["Authorization"] = f"Bearer {self.state['token']}"
 
     def call(self, path, body=None):
-        """Return the reply. An answer that is sent twice counts once, so any call can be repeated."""
+        """Send a request, and return the reply. A call can be repeated: an answer counts only once."""
         data = None if body is None else json.dumps(body).encode()
         try:
             with urlopen(Request(self.server + path, data, self.headers), timeout=30) as found:
                 return json.load(found)
         except HTTPError as error:
-            told = json.load(error)
-            raise SystemExit(f"{path}: {told['error']}: {told['remedy']}") from None
+            reply = json.load(error)
+            raise SystemExit(f"{path}: {reply['error']}: {reply['remedy']}") from None
 
     def answer(self, choice, ms=None):
-        """Send the choice (an item's name, or a choice's number) and its time; get the next question."""
+        """Send the choice (its number, or an item's name) and its time in ms; get the next question."""
         number = self.state["question"]["number"]
         self.state = self.call("/api/answers", {"number": number, "choice": choice, "ms": ms})
 

@@ -80,7 +80,7 @@ def test_a_new_item_is_shown_after_the_server_has_started_again(serve, tmp_path,
     server.stop()
     with pytest.raises(
         InputError,
-        match=r"has the item 'wolf', which the study does not have: add it .*ordhc session retire",
+        match=r"item 'wolf', which the study does not have: add it to \[items\].*ordhc session retire",
     ):
         ServerHere(server.study, data=server.data)
     (tmp_path / "items" / "wolf.txt").write_text("The wolf")

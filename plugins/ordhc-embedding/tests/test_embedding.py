@@ -238,22 +238,22 @@ def test_progress_rises_to_one_and_may_stop(planted):
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"model": "tsne"}, "model is 'tsne', not one of tste, ste"),
+        ({"model": "tsne"}, "model is 'tsne'; it must be one of tste, ste"),
         ({"solver": "projected"}, "solver is 'projected'; 'tste' has lbfgs, paper"),
-        ({"n_components": 0}, "n_components is 0, not a whole number from 1 on"),
+        ({"n_components": 0}, "n_components is 0; it must be a whole number of at least 1"),
         ({"n_components": 2.0}, "n_components is 2.0"),
         ({"restarts": True}, "restarts is True"),
         ({"seed": -1}, "seed is -1"),
         ({"max_iterations": 0}, "max_iterations is 0"),
         ({"tolerance": float("nan")}, "tolerance is nan"),
         ({"mu": 0.1}, "'tste' has no parameter 'mu'"),
-        ({"alpha": 0}, "alpha is 0, not above 0 and finite"),
+        ({"alpha": 0}, "alpha is 0; it must be above 0 and finite"),
         ({"alpha": float("inf")}, "alpha is inf"),
         ({"model": "soe", "margin": "wide"}, "margin is 'wide'"),
-        ({"initial": np.zeros((3, 3))}, r"initial has shape \(3, 3\); \(3, 2\) is needed"),
-        ({"initial": [[0, 0], [0, np.nan], [1, 1]]}, r"initial at \[1, 1\] is nan, not finite"),
+        ({"initial": np.zeros((3, 3))}, r"initial has shape \(3, 3\); it must have shape \(3, 2\)"),
+        ({"initial": [[0, 0], [0, np.nan], [1, 1]]}, r"initial\[1, 1\] is nan; it must be finite"),
         ({"initial": "zeros"}, "initial is str"),
-        ({"initial": np.zeros((3, 2)), "restarts": 2}, "restarts = 2 from the same initial points"),
+        ({"initial": np.zeros((3, 2)), "restarts": 2}, "restarts is 2; with initial points it must be 1"),
         ({"model": "soe", "initial": [[0, 0], [1e200, 0], [1, 1]]}, "the loss is inf"),
     ],
 )
@@ -264,7 +264,7 @@ def test_bad_settings_are_named(settings, text):
 
 def test_scores_need_fitting_answers(planted):
     found = embed(planted[0])
-    with pytest.raises(InputError, match="triplets of 3 leaves for 40 points"):
+    with pytest.raises(InputError, match="triplets have 3 leaves; the embedding has 40 points"):
         found.score(ordhc.Triplets([(0, 1, 2)]))
     with pytest.raises(InputError, match="no triplets"):
         found.score(ordhc.Triplets([], n_leaves=40))

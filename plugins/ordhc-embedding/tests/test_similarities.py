@@ -46,9 +46,9 @@ def test_measures_are_of_the_points_as_they_are(planted):
     for measure, S in expected.items():
         found = ordhc.similarity(triplets, "ckl", n_components=3, seed=4, measure=measure)
         np.testing.assert_allclose(found, S, rtol=1e-9, atol=1e-9)
-    with pytest.raises(InputError, match="measure is 'angle', not one of cosine, dot, sqeuclidean"):
+    with pytest.raises(InputError, match="measure is 'angle'; it must be one of cosine, dot, sqeuclidean"):
         ordhc.similarity(triplets, "ckl", measure="angle")
-    with pytest.raises(InputError, match="no whole numbers"):
+    with pytest.raises(InputError, match="not whole numbers"):
         ordhc.similarity(triplets, "ckl", dtype="int64")
 
 
@@ -126,7 +126,9 @@ def test_auto_is_the_dimension_that_is_chosen(planted):
     np.testing.assert_array_equal(found, ordhc.similarity(triplets, "completion", n_components=d, **settings))
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)
-    with pytest.raises(InputError, match="n_components is 'many', not a whole number or 'auto'"):
+    with pytest.raises(
+        InputError, match="n_components is 'many'; it must be a whole number of at least 1, or 'auto'"
+    ):
         ordhc.similarity(triplets, "completion", n_components="many")
     assert choose_n_components(ordhc.Triplets([(0, 1, 2), (0, 2, 1), (0, 1, 2)])) == 1
 

@@ -183,7 +183,7 @@ def test_claims(tmp_path):
     assert one.claim(key, 60)
     assert one.claim(key, 60)
     assert not two.claim(key, 60)
-    one.give_up()
+    one.release_claims()
     assert two.claim(key, 0.01)
     time.sleep(0.02)
     # Nobody who is stuck keeps others from asking.
@@ -207,7 +207,7 @@ def test_files_that_are_no_cache(tmp_path):
     text = tmp_path / "text.sqlite"
     text.write_text("this is no database " * 100)
     for path, message in (
-        (other, "no cache of ordhc-judge"),
+        (other, "not a cache of ordhc-judge"),
         (text, "not a database"),
         (tmp_path, "unable to open"),
         (tmp_path / "not" / "there.sqlite", "unable to open"),

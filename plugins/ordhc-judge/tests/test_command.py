@@ -86,12 +86,12 @@ def test_a_budget_that_is_spent_and_a_key_that_is_wrong(run, served):
     code, out, err = run(*learn, *params(server, key="sk-wrong-secret"))
     assert (code, out) == (2, "")
     assert "\nordhc: http://127.0.0.1:" in err
-    assert "refuses the key with status 401" in err
+    assert "rejects the key with status 401" in err
     assert "secret" not in err
     code, out, err = run(*learn, *params(server, key="sk-right", budget='{"calls": 30}'), "-o", "part.nwk")
     assert code == 0
     assert "the budget of 30 calls is spent" in err
-    assert "goes on" in err
+    assert "to continue" in err
     assert "to go" in out
     assert sorted(ordhc.read_tree("part.nwk").names) == sorted(ITEMS)
     code, out, err = run(*learn, *params(server, key="sk-right"))
@@ -188,7 +188,7 @@ def test_audits(run, served, gold):
     code, out, err = run("judge", "audit", gold, *params(server), "--questions", 60)
     assert (code, err) == (0, "")
     assert "accuracy at distance 1" in out
-    assert "right with the odd one at place 3" in out
+    assert "right if the odd one is at place 3" in out
     assert "give a learner" in out
     code, out, _ = run("judge", "audit", gold, *params(server), "--questions", 60, "--json")
     found = json.loads(out)

@@ -94,7 +94,7 @@ def test_a_reply_has_a_largest_size(served, tmp_path, monkeypatch, encoding, pac
     server = served()
     headers = {} if encoding is None else {"Content-Encoding": encoding}
     monkeypatch.setattr(server, "respond", lambda *_: (200, headers, packed, "whole"))
-    large = pytest.raises(JudgeError, match="a reply of more than 1,048,576 bytes")
+    large = pytest.raises(JudgeError, match="the reply has more than 1,048,576 bytes")
     with judged(server, cache=tmp_path / "c.sqlite") as judge, large:
         judge([[0, 1, 2]])
     assert len(kept(tmp_path)) < 200_000
@@ -149,7 +149,7 @@ def test_numbers_beyond_floats(served, monkeypatch):
         assert judge([[0, 1, 2]])[0] >= 0
     vectors = {"data": [{"index": at, "embedding": [huge, 1]} for at in range(len(ITEMS))]}
     monkeypatch.setattr(server, "respond", lambda *_: server._json(vectors))
-    with pytest.raises(JudgeError, match="gives no vectors"):
+    with pytest.raises(JudgeError, match="returns no vector"):
         ordhc_judge.embed(ITEMS, server.url, "model", rpm=None, retries=0)
 
 

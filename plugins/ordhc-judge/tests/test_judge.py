@@ -232,7 +232,7 @@ def test_estimates(served, tmp_path):
         assert before.minutes == pytest.approx(300 / 8 / 60)
         assert before.cost == pytest.approx((before.prompt_tokens * 2 + before.completion_tokens * 8) / 1e6)
         assert before.over == ("100 calls", "10,000 tokens")
-        assert "more than the budget of 100 calls and 10,000 tokens" in str(before)
+        assert "exceeds the budget of 100 calls and 10,000 tokens" in str(before)
         assert "the length of the prompts" in str(before)
     with judged(server, **settings) as judge:
         judge(all_questions()[:20])
@@ -284,19 +284,19 @@ def test_progress(served):
 
 
 BAD = [
-    ({"items": []}, "no items"),
+    ({"items": []}, "items is empty"),
     ({"items": "cat"}, "cat"),
     ({"items": ["a", " "]}, r"items\[1\] is empty"),
     ({"items": ["a", 7]}, r"items\[1\] is a int"),
-    ({"items": ["a", "b" * 30_000]}, "30,000 letters"),
-    ({"url": "ftp://x"}, "no address"),
-    ({"url": 7}, "not an address"),
+    ({"items": ["a", "b" * 30_000]}, "30,000 characters"),
+    ({"url": "ftp://x"}, "must be an address"),
+    ({"url": 7}, "must be an address"),
     ({"url": "http://me:secret@host/v1"}, "key="),
     ({"url": "http://host/v1?api_key=secret"}, "looks like a key"),
-    ({"url": "http://host:99999999/v1"}, "no address"),
-    ({"model": ""}, "no name of a model"),
+    ({"url": "http://host:99999999/v1"}, "must be an address"),
+    ({"model": ""}, "must be the name of a model"),
     ({"key": 7}, "the key is a int"),
-    ({"key": "two\nlines"}, "no header may have"),
+    ({"key": "two\nlines"}, "not allowed in HTTP headers"),
     ({"criterion": " "}, "criterion"),
     ({"orders": 4}, "orders = 4"),
     ({"orders": True}, "orders = True"),

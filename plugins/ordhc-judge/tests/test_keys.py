@@ -64,7 +64,7 @@ def test_keys_come_from_the_environment(served, monkeypatch):
 
 @pytest.mark.parametrize(
     ("status", "message"),
-    [(402, "wants to be paid"), (403, "refuses the key"), (404, "no such model"), (302, "is elsewhere")],
+    [(402, "demands payment"), (403, "rejects the key"), (404, "not have this model"), (302, "redirects")],
 )
 def test_what_ends_everything(served, monkeypatch, status, message):
     server = served()
@@ -76,7 +76,7 @@ def test_what_ends_everything(served, monkeypatch, status, message):
 def test_an_empty_purse_is_no_rate_limit(served, monkeypatch):
     server = served()
     monkeypatch.setattr(server, "respond", lambda *_: server._error(429, "no money", "insufficient_quota"))
-    with judged(server) as judge, pytest.raises(JudgeError, match="wants to be paid"):
+    with judged(server) as judge, pytest.raises(JudgeError, match="demands payment"):
         judge([[0, 1, 2]])
 
 

@@ -1,4 +1,4 @@
-"""Ordinal embeddings and similarities made from them: a plugin of ordhc."""
+"""A plugin of ordhc with ordinal embeddings, and with similarities that are computed from embeddings."""
 
 from ordhc.hooks import hookimpl
 from ordhc.specs import MethodSpec, SimilaritySpec
@@ -28,7 +28,7 @@ def ordhc_similarities() -> list[SimilaritySpec]:
 
 @hookimpl
 def ordhc_methods() -> list[MethodSpec]:
-    """Return methods with average linkage, of embeddings in the literature and of completed similarities."""
+    """Return methods with average linkage: two published methods, and two methods with `completion`."""
     return [
         MethodSpec(
             name="tste-al",
@@ -46,13 +46,13 @@ def ordhc_methods() -> list[MethodSpec]:
         ),
         MethodSpec(
             name="completion-al",
-            summary="average linkage of the AddS3 similarities that a t-STE embedding expects",
+            summary="average linkage of AddS3 similarities that a t-STE embedding predicts",
             similarity="completion",
             linkage="average",
         ),
         MethodSpec(
             name="completion",
-            summary="the same, then moves of subtrees",
+            summary="completion-al, then moves of subtrees (ordhc.refine)",
             similarity="completion",
             linkage="average",
             refine="dasgupta",

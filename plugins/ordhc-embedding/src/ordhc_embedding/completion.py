@@ -1,4 +1,4 @@
-"""Completion: the similarities of all triplets, as expected by a model that was fitted to some of them."""
+"""Completion: fit a model to some triplets, and compute the similarities that it predicts for all."""
 
 from typing import Any
 
@@ -18,15 +18,15 @@ __all__ = ["choose_n_components", "expected_similarities"]
 #: The numbers of dimensions that `choose_n_components` tries.
 _DIMENSIONS = range(1, 7)
 _FOLDS = 3
-#: One more dimension must lower the held-out loss by at least this share.
-_WORTH = 0.01
+#: Minimum relative decrease of the held-out loss for one more dimension.
+_MIN_DECREASE = 0.01
 
 
 @shows_progress("similarities")
 def expected_similarities(
     embedding: Embedding, *, progress: Progress | bool | None = None
 ) -> NDArray[np.float64]:
-    """Return the expected AddS3 similarities of all triplets, if the embedding's model answered them.
+    """Return the expected AddS3 similarities, if the embedding's model answered all triplets.
 
     The similarity s_ij is the sum over k of (2 P_ijk - 1) + (2 P_jik - 1). P_ijk is the model's probability
     that i is nearer to j than to k. The computation takes O(n^3) time.
@@ -46,7 +46,7 @@ def expected_similarities(
     Raises
     ------
     InputError
-        The embedding's model gives no probabilities.
+        The embedding's model does not define probabilities.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def choose_n_components(
     """Return the smallest number of dimensions (1 to 6) that predicts held-out answers well.
 
     The questions are split at random into three folds; answers to the same question are in the same fold. The
-    score of a number of dimensions is the mean loss of each fold under an embedding of the other folds. A
-    dimension is added as long as it lowers the score by 1% or more.
+    score of a number of dimensions is the sum over the folds of the mean loss of the fold's answers, in an
+    embedding of the other folds. Dimensions are added as long as each one lowers the score by more than 1%.
 
     Parameters
     ----------
@@ -111,12 +111,17 @@ def choose_n_components(
         score = 0.0
         for fold in range(_FOLDS):
             at, of = step * _FOLDS + fold, len(_DIMENSIONS) * _FOLDS
-            told = part(progress, at / of, (at + 1) / of)
+            step_progress = part(progress, at / of, (at + 1) / of)
             kept = embed(
-                triplets[fold_of != fold], model, n_components=d, seed=seed, progress=told, **settings
+                triplets[fold_of != fold],
+                model,
+                n_components=d,
+                seed=seed,
+                progress=step_progress,
+                **settings,
             )
             score += kept.score(triplets[fold_of == fold])
-        if not score < best_score * (1 - _WORTH):
+        if not score < best_score * (1 - _MIN_DECREASE):
             break
         best, best_score = d, score
     if progress is not None:
@@ -134,8 +139,9 @@ def completed(
         start = 0.9
         d = choose_n_components(data, seed=seed, progress=part(progress, 0.0, start), **given)
     elif isinstance(d, str):
-        raise InputError(f"n_components is {d!r}, not a whole number or 'auto'")
+        raise InputError(f"n_components is {d!r}; it must be a whole number of at least 1, or 'auto'")
     middle = start + 0.8 * (1 - start)
-    told = part(progress, start, middle)
-    embedding = embed(data, "tste", n_components=d, seed=seed, progress=told, **settings)
+    embedding = embed(
+        data, "tste", n_components=d, seed=seed, progress=part(progress, start, middle), **settings
+    )
     return expected_similarities(embedding, progress=part(progress, middle, 1.0))

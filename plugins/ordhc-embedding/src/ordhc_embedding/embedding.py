@@ -18,13 +18,13 @@ from ordhc_embedding.solvers import SOLVERS, Solution
 
 __all__ = ["Embedding", "embed"]
 
-#: A typical number of iterations, by which the progress is estimated.
+#: A typical number of iterations, for the estimate of the progress.
 _USUAL = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """The points of an embedding, and the way in which they were found.
+    """The points of an embedding, their loss, and the settings of `embed`.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Embedding:
         The weighted sum of the losses of all triplets. The loss of a triplet is -log(P) for "tste", "ste",
         "forte" and "ckl".
     n_iterations
-        The number of iterations of the best start.
+        The number of iterations from the best start.
     converged
         True if the solver stopped before `max_iterations`.
     model, solver, seed
@@ -66,10 +66,12 @@ class Embedding:
         For "tste", "ste", "forte" and "ckl" the mean loss is the negative mean log-likelihood.
         """
         if triplets.n_leaves != len(self.points):
-            raise InputError(f"triplets of {triplets.n_leaves} leaves for {len(self.points)} points")
+            raise InputError(
+                f"the triplets have {triplets.n_leaves} leaves; the embedding has {len(self.points)} points"
+            )
         loss = _loss(triplets, MODELS[self.model], self.parameter)
         if not loss.total_weight > 0:
-            raise InputError("there are no triplets (of positive weight) to score")
+            raise InputError("there are no triplets with a positive weight to score")
         return loss.evaluate(self.points)[0] / loss.total_weight
 
     def __repr__(self) -> str:
@@ -109,7 +111,7 @@ def embed(
     seed
         The seed of the random start; the same seed gives the same points.
     restarts
-        The number of random starts. The result is that with the smallest loss.
+        The number of random starts. The result has the smallest loss of all starts.
     initial
         (n, n_components) points to start from, instead of a random start.
     solver
@@ -119,7 +121,7 @@ def embed(
     max_iterations
         The largest number of iterations.
     tolerance
-        The solver stops when the loss decreases by a smaller share than this. "paper" has its own rule.
+        The solver stops when the relative decrease of the loss is smaller. "paper" has its own rule.
     alpha
         The degrees of freedom of "tste", by default max(n_components - 1, 1).
     mu
@@ -127,8 +129,8 @@ def embed(
     margin
         The margin of "soe": the difference by which the far leaf should be farther, by default 1.
     executor
-        An executor or a pool of workers, as `ordhc.bootstrap` takes. The starts are distributed
-        to it; the result is the same.
+        An executor or a pool of workers, as in `ordhc.bootstrap`. The starts are distributed to the workers;
+        the result is the same.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. The fraction is an
         estimate, because the number of iterations is not known in advance.
@@ -141,8 +143,8 @@ def embed(
     Raises
     ------
     InputError
-        Unknown names; settings outside of their limits or of another model; `initial` has another shape or is
-        not finite; the loss is not finite.
+        A name is unknown; a setting is out of its limits or belongs to another model; `initial` has the wrong
+        shape or is not finite; or the loss is not finite.
 
     Notes
     -----
@@ -163,7 +165,7 @@ def embed(
     """
     triplets = triplets if isinstance(triplets, Triplets) else Triplets(triplets)
     if model not in MODELS:
-        raise InputError(f"model is {model!r}, not one of {', '.join(MODELS)}")
+        raise InputError(f"model is {model!r}; it must be one of {', '.join(MODELS)}")
     kind = MODELS[model]
     solver = kind.solvers[0] if solver is None else solver
     if solver not in kind.solvers:
@@ -172,7 +174,7 @@ def embed(
     seed, restarts = _whole("seed", seed, 0), _whole("restarts", restarts, 1)
     max_iterations = _whole("max_iterations", max_iterations, 1)
     if not (isinstance(tolerance, int | float) and 0 <= tolerance < 1):
-        raise InputError(f"tolerance is {tolerance!r}, not from 0 to below 1")
+        raise InputError(f"tolerance is {tolerance!r}; it must be at least 0 and below 1")
     own: float | None = None
     for name, value in (("alpha", alpha), ("mu", mu), ("margin", margin)):
         if value is None:
@@ -180,7 +182,7 @@ def embed(
         if name != kind.parameter:
             raise InputError(f"{model!r} has no parameter {name!r}")
         if not isinstance(value, int | float | np.number) or not 0 < value < math.inf:
-            raise InputError(f"{name} is {value!r}, not above 0 and finite")
+            raise InputError(f"{name} is {value!r}; it must be above 0 and finite")
         own = float(value)
     parameter = kind.value(own, n_components)
     loss = _loss(triplets, kind, parameter)
@@ -195,15 +197,15 @@ def embed(
     best = None
     for number, start in enumerate(starts):
 
-        def tell(iteration: int, number: int = number) -> None:
+        def report(iteration: int, number: int = number) -> None:
             if progress is not None:
                 share = max(iteration / max_iterations, iteration / (iteration + _USUAL))
                 progress((number + share) / len(starts))
 
         if loss.total_weight > 0:
-            # The matrices are tiny, so that starting BLAS threads takes many times longer than the work.
+            # The matrices are tiny, so starting BLAS threads takes many times longer than the computation.
             with threadpool_limits(1, "blas"):
-                found = SOLVERS[solver](loss, start, max_iterations, tolerance, tell)
+                found = SOLVERS[solver](loss, start, max_iterations, tolerance, report)
         else:
             found = Solution(start, 0.0, 0, True)
         if best is None or found.loss < best.loss:
@@ -252,21 +254,21 @@ def _starts(
         scale = 1e-4 if solver == "paper" else 1.0
         return [np.random.default_rng([seed, at]).normal(size=(n, d)) * scale for at in range(restarts)]
     if restarts > 1:
-        raise InputError(f"restarts = {restarts} from the same initial points would all be the same")
+        raise InputError(f"restarts is {restarts}; with initial points it must be 1, as all starts are equal")
     try:
         points = np.array(initial, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputError(f"initial is {type(initial).__name__}, not an array of numbers") from None
+        raise InputError(f"initial is {type(initial).__name__}; it must be an array of numbers") from None
     if points.shape != (n, d):
-        raise InputError(f"initial has shape {points.shape}; {(n, d)} is needed")
+        raise InputError(f"initial has shape {points.shape}; it must have shape {(n, d)}")
     wrong = np.argwhere(~np.isfinite(points))
     if len(wrong):
         row, column = wrong[0].tolist()
-        raise InputError(f"initial at [{row}, {column}] is {points[row, column]}, not finite")
+        raise InputError(f"initial[{row}, {column}] is {points[row, column]}; it must be finite")
     return [points]
 
 
 def _whole(name: str, value: object, at_least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        raise InputError(f"{name} is {value!r}, not a whole number from {at_least} on")
+        raise InputError(f"{name} is {value!r}; it must be a whole number of at least {at_least}")
     return int(value)

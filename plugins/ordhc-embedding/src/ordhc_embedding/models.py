@@ -10,14 +10,14 @@ __all__ = ["MODELS", "Model"]
 
 @dataclass(frozen=True)
 class Model:
-    """A model of answers.
+    """A model of the probability or the loss of an answer, given points.
 
     Parameters
     ----------
     summary, source
-        A summary and the publication, for lists.
+        A summary and the publication, for lists of methods.
     loss
-        The name of the loss in the crate.
+        The name of the loss in the Rust crate.
     solvers
         The solvers for this loss; the first one is the default.
     parameter
@@ -34,10 +34,10 @@ class Model:
     default: float | None = None
 
     def value(self, given: float | None, n_components: int) -> float | None:
-        """Return the value of the parameter for the crate; None if the model has no parameter."""
+        """Return the value of the model's parameter, `given` or its default; None if it has no parameter."""
         if self.parameter is None:
             if given is not None:
-                raise InputError(f"a parameter {given!r} is given to a model that has none")
+                raise InputError(f"this model has no parameter, but {given!r} is given")
             return None
         if given is not None:
             return float(given)
@@ -52,7 +52,7 @@ MODELS: Mapping[str, Model] = {
     ),
     "ste": Model("stochastic triplet embedding", _STE, "ste"),
     "forte": Model(
-        "fast ordinal triplet embedding: logistic loss over Gram matrices of a rank",
+        "fast ordinal triplet embedding: logistic loss over Gram matrices of fixed rank",
         "Jain, Jamieson & Nowak 2016",
         "ste",
         ("lbfgs", "projected"),

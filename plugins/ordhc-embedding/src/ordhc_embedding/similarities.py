@@ -1,4 +1,4 @@
-"""Similarities of leaves made from embeddings."""
+"""Compute similarities of leaves from embeddings."""
 
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ __all__ = ["MEASURES", "specs"]
 
 #: The measures of similarity between two points.
 MEASURES = ("cosine", "dot", "sqeuclidean")
-#: Relative weights are rounded to this number of bits, far coarser than the rounding error of products.
+#: Relative weights are rounded to this number of bits, which removes the rounding errors of products.
 _BITS = 30
 _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, "tolerance": 1e-9}
 
@@ -45,7 +45,7 @@ def specs() -> list[SimilaritySpec]:
     ]
     completion = SimilaritySpec(
         name="completion",
-        summary="the AddS3 similarities that a t-STE embedding expects of all triplets",
+        summary="the AddS3 similarities of all triplets, as predicted by a t-STE embedding",
         data=("triplets",),
         build=build_completed,
         parameters={"n_components": "auto", **_SETTINGS, "alpha": 1.0},
@@ -63,9 +63,9 @@ def embedded(
     measure: str,
     **settings: Any,
 ) -> NDArray[Any]:
-    """Return the similarities of an embedding's points, which are neither centred nor scaled."""
+    """Return the similarities of an embedding's points; the points are neither centred nor scaled."""
     if measure not in MEASURES:
-        raise InputError(f"measure is {measure!r}, not one of {', '.join(MEASURES)}")
+        raise InputError(f"measure is {measure!r}; it must be one of {', '.join(MEASURES)}")
     _check(dtype, name)
     points = embed(without_scale(data), name, progress=part(progress, 0.0, 0.9), **settings).points
     found: NDArray[Any] = ordhc.similarity(
@@ -77,7 +77,7 @@ def embedded(
 def build_completed(
     data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
 ) -> NDArray[Any]:
-    """Return the similarity `completion` in the layout and type that are asked for."""
+    """Return the similarity `completion` in the given layout and type."""
     from scipy.spatial.distance import squareform
 
     _check(dtype, "completion")
@@ -88,7 +88,7 @@ def build_completed(
 
 
 def without_scale(data: Triplets) -> Triplets:
-    """Return each distinct comparison once; weights are divided by the largest one and rounded to 30 bits.
+    """Return each distinct comparison once; weights are divided by the largest weight and rounded to 30 bits.
 
     Minimising a loss amplifies rounding errors. Without this step, repeating all answers or tripling all
     weights changed the points, and the tree of one in eight small data sets.
@@ -106,4 +106,4 @@ def without_scale(data: Triplets) -> Triplets:
 
 def _check(dtype: str, name: str) -> None:
     if not dtype.startswith("float"):
-        raise InputError(f"dtype is {dtype}, but {name} similarities are no whole numbers")
+        raise InputError(f"dtype is {dtype}, but {name} similarities are not whole numbers; use a float type")

@@ -12,9 +12,9 @@ from ordhc._ordhc import EmbeddingLoss
 __all__ = ["SOLVERS", "Solution", "Solver"]
 
 Floats = NDArray[np.float64]
-Tell = Callable[[int], None]
+Report = Callable[[int], None]
 
-#: Above this number of leaves only the needed eigenvectors are computed, by an iterative method.
+#: Above this number of leaves, an iterative method computes only the needed eigenvectors.
 _MANY = 50
 
 
@@ -29,19 +29,19 @@ class Solution:
 
 
 class Solver(Protocol):
-    """A function that minimises a loss and calls `tell` with the number of each iteration."""
+    """A function that minimises a loss and calls `report` with the number of each iteration."""
 
     def __call__(
-        self, loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
+        self, loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, report: Report, /
     ) -> Solution:
         """Return the solution from `start`."""
         ...
 
 
 def lbfgs(
-    loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
+    loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, report: Report, /
 ) -> Solution:
-    """Minimise with SciPy's L-BFGS-B, until the relative decrease of the loss is below the tolerance."""
+    """Minimise the loss with SciPy's L-BFGS-B, until its relative decrease is below the tolerance."""
     from scipy.optimize import minimize
 
     shape, weight = start.shape, loss.total_weight
@@ -54,7 +54,7 @@ def lbfgs(
     def count(_: Floats) -> None:
         nonlocal iterations
         iterations += 1
-        tell(iterations)
+        report(iterations)
 
     options = {"maxiter": max_iterations, "maxfun": 20 * max_iterations, "ftol": tolerance, "gtol": 0.0}
     found = minimize(evaluate, start.ravel(), jac=True, method="L-BFGS-B", callback=count, options=options)
@@ -63,12 +63,13 @@ def lbfgs(
 
 
 def paper(
-    loss: EmbeddingLoss, start: Floats, max_iterations: int, _tolerance: float, tell: Tell, /
+    loss: EmbeddingLoss, start: Floats, max_iterations: int, _tolerance: float, report: Report, /
 ) -> Solution:
-    """Minimise with the published gradient descent of t-STE, which has its own tolerance.
+    """Minimise the loss with the published gradient descent of t-STE, which has its own stopping rule.
 
-    A step is eta n/|T| times the gradient. Eta starts at 2. Eta grows by 1% after a decrease of the loss by
-    more than 1e-7, and is halved otherwise. Five steps in a row without such a decrease end the descent.
+    A step is eta n/|T| times the gradient, for n leaves and triplets of total weight |T|. Eta starts at 2.
+    Eta grows by 1% after a decrease of the loss by more than 1e-7, and is halved otherwise. Five steps in a
+    row without such a decrease end the descent.
     """
     points, best_points = start, start
     value = best = np.inf
@@ -86,18 +87,18 @@ def paper(
             failures += 1
             eta *= 0.5
         iteration += 1
-        tell(iteration)
+        report(iteration)
     return Solution(best_points, float(best), iteration, failures >= 5)
 
 
 def projected(
-    loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, tell: Tell, /
+    loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, report: Report, /
 ) -> Solution:
-    """Minimise with projected gradient descent over Gram matrices of the start's rank, with backtracking.
+    """Minimise the loss with projected gradient descent over Gram matrices, with backtracking.
 
-    Each step is projected on the positive semidefinite matrices of this rank. The step is halved until the
-    loss decreases by the amount that its quadratic bound predicts. A step that was not halved is doubled for
-    the next iteration.
+    Each step is projected on the positive semidefinite matrices of the start's rank. The step is halved until
+    the loss decreases by the amount that its quadratic bound predicts. A step that was not halved is doubled
+    for the next iteration.
     """
     from scipy.spatial.distance import squareform
 
@@ -120,7 +121,7 @@ def projected(
                 break
             step /= 2
             halved = True
-        tell(iteration)
+        report(iteration)
         fall = value - moved_value
         if fall > 0:
             points, value, pulls = moved, moved_value, moved_pulls

@@ -38,7 +38,8 @@ __all__ = [
     "ordhc_oracles",
 ]
 
-_HOMES = {
+#: The module of each public name.
+_MODULES = {
     "Audit": "auditing",
     "BudgetError": "errors",
     "DEFAULT_TEMPLATE": "prompt",
@@ -56,8 +57,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        found = getattr(import_module(f"ordhc_judge.{_HOMES[name]}"), name)
+    if name in _MODULES:
+        found = getattr(import_module(f"ordhc_judge.{_MODULES[name]}"), name)
         globals()[name] = found
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Get the replies to prompts, many at a time, from the cache or from the server."""
+"""Get the replies to many prompts at the same time, from the cache or from the server."""
 
 import asyncio
 import json
@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ordhc_judge.cache import Cache, Kept, key_of
-from ordhc_judge.client import Client, Received, Tuning
+from ordhc_judge.cache import Cache, Row, key_of
+from ordhc_judge.client import Client, Limits, Received
 from ordhc_judge.endpoint import Endpoint
 from ordhc_judge.errors import BudgetError, JudgeError
 from ordhc_judge.replies import Reply, brief, read_chat, read_text, usage_of
@@ -21,6 +21,7 @@ _GIVE_UP = 100
 _GIVE_UP_REJECTED = 8
 #: Fields that are dropped, one by one in this order, if the server rejects a request without naming a field.
 _OPTIONAL = ("top_logprobs", "logprobs", "max_tokens", "max_completion_tokens", "temperature")
+#: Maximum number of tokens to which the limit of an answer is raised.
 _LONGEST_ANSWER = 4096
 
 
@@ -87,14 +88,14 @@ class Chat:
 
 
 class Asker:
-    """A client that asks for completions and caches them; used within one event loop."""
+    """Sends prompts to a server and caches the replies; for use within one event loop."""
 
     def __init__(
-        self, endpoint: Endpoint, chat: Chat, tuning: Tuning, pace: Pace, budget: Budget, cache: Cache
+        self, endpoint: Endpoint, chat: Chat, limits: Limits, pace: Pace, budget: Budget, cache: Cache
     ) -> None:
         self.chat, self.cache, self.budget = chat, cache, budget
-        self.client = Client(endpoint, tuning, pace, budget)
-        self._lease = tuning.timeout + 90
+        self.client = Client(endpoint, limits, pace, budget)
+        self._lease = limits.timeout + 90
         self.replies: Counter[str] = Counter()
         self.n_cached = 0
         self.prompt_tokens = self.completion_tokens = 0
@@ -110,10 +111,10 @@ class Asker:
     async def ask_all(
         self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
     ) -> None:
-        """Ask prompts, many at a time, and call `done` with the name and the reply of each.
+        """Send many prompts at the same time, and call `done` with the name and the reply of each prompt.
 
-        Prompts with a reply in the cache are not sent. If another process is asking a prompt, its reply is
-        awaited.
+        Prompts with a reply in the cache are not sent. If another process has sent the same prompt already,
+        this method waits for the reply of that process.
 
         Parameters
         ----------
@@ -125,8 +126,8 @@ class Asker:
         Raises
         ------
         JudgeError
-            An error that stops all requests. After a spent budget, open requests are answered first; after
-            other errors they are cancelled.
+            An error that stops all requests. If the budget is spent, open requests are answered first. Other
+            errors cancel open requests.
         """
         async with self._one_at_a_time:
             await self._ask_all(prompts, done)
@@ -151,12 +152,12 @@ class Asker:
                     stop.append(error)
                     return
 
-        tasks = [asyncio.ensure_future(work()) for _ in range(self.client.tuning.concurrency)]
+        tasks = [asyncio.ensure_future(work()) for _ in range(self.client.limits.concurrency)]
         await self._finished(tasks, stop)
         await self._wait_for_others(waiting, done)
 
     async def _finished(self, tasks: list["asyncio.Task[None]"], stop: list[JudgeError]) -> None:
-        """Wait for the workers; an error other than a spent budget cancels the others."""
+        """Wait for the workers; after an error other than `BudgetError`, cancel the remaining workers."""
         try:
             open_tasks = set(tasks)
             while open_tasks:
@@ -169,14 +170,14 @@ class Asker:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self.cache.give_up()
+            self.cache.release_claims()
         if stop:
             raise stop[0]
 
     def _missing(
         self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
     ) -> Iterator[tuple[Any, list[dict[str, str]], bytes]]:
-        """Yield the prompts without a reply in the cache; call `done` for the others."""
+        """Yield the prompts without a reply in the cache; call `done` for the prompts with one."""
         part: list[tuple[Any, list[dict[str, str]], bytes]] = []
         for name, messages in prompts:
             part.append((name, messages, self.key(messages)))
@@ -199,7 +200,7 @@ class Asker:
     async def _wait_for_others(
         self, waiting: list[tuple[Any, list[dict[str, str]], bytes]], done: Callable[[Any, Reply], None]
     ) -> None:
-        """Take replies that another process asks for from the cache, or ask if that process gives up."""
+        """Wait for replies of other processes in the cache; send a prompt if its process gives up."""
         while waiting:
             found = self.cache.find([key for _, _, key in waiting])
             left = []
@@ -211,7 +212,7 @@ class Asker:
                     try:
                         done(name, await self._ask(messages, key))
                     except BaseException:
-                        self.cache.give_up()
+                        self.cache.release_claims()
                         raise
                 else:
                     left.append((name, messages, key))
@@ -222,7 +223,7 @@ class Asker:
     async def _ask(
         self, messages: list[dict[str, str]], key: bytes, read: Callable[[Any], Reply | None] = read_chat
     ) -> Reply:
-        """Ask a prompt; store the reply in the cache, then return it."""
+        """Send a prompt; store the reply in the cache, then return the reply."""
         asked_again, reply = False, None
         held = self._expected(messages)
         while True:
@@ -248,7 +249,7 @@ class Asker:
         if reply is None:
             reply = Reply(received.fault or "malformed", text=received.message)
         self.cache.keep(
-            Kept(
+            Row(
                 key,
                 self.client.endpoint.base,
                 self.chat.model,
@@ -263,7 +264,7 @@ class Asker:
         return reply
 
     async def write(self, messages: list[dict[str, str]]) -> str | None:
-        """Return the text that a model writes, which need not be a number; None if there is none."""
+        """Return the free text that a model writes; None if the model writes no text."""
         key = self.key(messages)
         reply = self.cache.find([key]).get(key)
         if reply is None:
@@ -282,9 +283,9 @@ class Asker:
         few = reply.status == "rejected" and not self._has_worked
         if self._in_a_row >= (_GIVE_UP_REJECTED if few else _GIVE_UP):
             raise JudgeError(
-                f"{self.client.endpoint.base} answered none of the last {self._in_a_row} prompts, the last"
-                f" time ({reply.status}): {brief(reply.text)}; every answer so far is in the cache: the same"
-                " again goes on"
+                f"{self.client.endpoint.base} answered none of the last {self._in_a_row} prompts. Last fault"
+                f" ({reply.status}): {brief(reply.text)}. All answers so far are in the cache: repeat the"
+                " call to continue"
             )
 
     def _expected(self, messages: list[dict[str, str]]) -> Tokens:
@@ -295,7 +296,7 @@ class Asker:
         return _rough(messages), 16
 
     def _used(self, document: Any, messages: list[dict[str, str]]) -> Tokens | None:
-        """Return the tokens of a completion, estimated if the server does not count; None if it has none."""
+        """Return the tokens of a completion, estimated if the server does not count; None without one."""
         if read_chat(document) is None:
             return None
         asked, written = usage_of(document)
@@ -314,5 +315,5 @@ def _lets_others_finish(error: JudgeError) -> bool:
 
 
 def _rough(messages: list[dict[str, str]]) -> int:
-    """Return a rough estimate of a prompt's tokens: one for three bytes, and 8 for each message."""
+    """Return a rough estimate of a prompt's tokens: one token per three bytes, and 8 per message."""
     return sum(len(message["content"].encode()) // 3 + 8 for message in messages)

@@ -22,7 +22,7 @@ __all__ = ["Audit", "audit"]
 
 #: The default number of questions drawn from a tree.
 _FROM_TREE = 300
-_DISTANCES = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more", 8, 2**31))
+_DISTANCE_GROUPS = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more", 8, 2**31))
 
 
 class Audited(Protocol):
@@ -35,7 +35,7 @@ class Audited(Protocol):
         """Return the number of items."""
 
     def leaves_of(self, names: Sequence[str]) -> list[int]:
-        """Return the item of each leaf with a name."""
+        """Return the number of the item for each name."""
 
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
@@ -50,12 +50,12 @@ class Audit:
     Attributes
     ----------
     accuracy
-        The share of questions that are answered as in the gold. The answer -1 (none) counts as wrong, because
-        each gold question has an odd one out.
+        The share of questions with the right answer. The answer -1 (none) counts as wrong, because each gold
+        question has an odd one out.
     decided
         The share of questions with an answer other than -1.
     when_decided
-        The share of right answers among these questions.
+        The share of right answers among the decided questions.
     consistency
         The share of questions whose replies agree in all orders, among questions with a reply to each order.
     by_distance
@@ -67,8 +67,8 @@ class Audit:
     named
         The share of all replies that name each position; each is 1/3 if the model prefers no position.
     p
-        The probability of a right answer to give to a learner: the lower bound of the accuracy, and at least
-        0.501, because learners need more than 1/2.
+        The probability of a right answer for learners: the lower bound of the accuracy, but at least 0.501,
+        because learners need more than 1/2.
     """
 
     accuracy: Share
@@ -81,7 +81,7 @@ class Audit:
 
     @property
     def p(self) -> float:
-        """The probability of a right answer to give to a learner."""
+        """The probability of a right answer for learners."""
         return max(0.501, round(self.accuracy.interval[0], 3))
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Audit:
             ("right when decided", self.when_decided),
             ("consistent over orders", self.consistency),
             *((f"accuracy at distance {name}", share) for name, share in self.by_distance.items()),
-            *((f"right with the odd one at place {at}", share) for at, share in self.by_place.items()),
+            *((f"right if the odd one is at place {at}", share) for at, share in self.by_place.items()),
             *((f"named place {at}", share) for at, share in self.named.items()),
         ]
         width = max(len(title) for title, _ in rows) + 2
@@ -123,14 +123,14 @@ def audit(
     judge
         The judge. Its attribute `p` is set to the `p` of the audit, so that `ordhc.learn` uses it.
     gold
-        The right answers: `Triplets`, a file of them, or (m, 3) leaf ids. Or a tree, in any form that
-        `ordhc.as_dendrogram` takes, from which questions are drawn. Leaves with names are matched by name. If
-        the tree has lengths, such as `Posterior.tree`, a question is drawn only if its closest pair also has
-        the shortest path. Other questions have two right answers, one by the clusters and one by the lengths
-        of untypical leaves.
+        The right answers: `Triplets`, a file of triplets, or (m, 3) leaf ids. Or a tree, in any form that
+        `ordhc.as_dendrogram` takes, from which questions are drawn. Leaves with names are matched by name.
+        If the tree has lengths, such as `Posterior.tree`, a question is drawn only if its closest pair also
+        has the shortest path. In other questions, clusters and lengths give different right answers.
     n_questions
-        The number of questions; by default all questions of the answers, and 300 of a tree. From a tree about
-        the same number is drawn for each distance, so that easy (distant) questions do not dominate.
+        The number of questions; by default all questions for answers, and 300 for a tree. From a tree, about
+        the same number of questions is drawn for each distance, so that easy (distant) questions do not
+        dominate.
     seed
         The seed of the random draw of questions.
     progress
@@ -144,7 +144,7 @@ def audit(
     Raises
     ------
     InputError
-        The gold has no answers, or is about items that the judge does not have.
+        The gold has no answers, or has items that the judge does not have.
 
     Examples
     --------
@@ -161,19 +161,19 @@ def audit(
     rows, tree = _gold(gold)
     leaves = _leaves(judge, tree)
     if rows is None:
-        rows = _drawn(tree, _FROM_TREE if n_questions is None else n_questions, random)
+        rows = _draw(tree, _FROM_TREE if n_questions is None else n_questions, random)
     elif n_questions is not None and n_questions < len(rows):
         rows = rows[np.sort(random.choice(len(rows), n_questions, replace=False))]
     if not len(rows):
         raise InputError("the gold has no question with an odd one out")
-    steps = _steps(tree, rows)
+    steps = _distances(tree, rows)
     answers, single = judge.replies(leaves[rows], callback)
     right, decided = answers == 2, answers >= 0
     full = (single.said > -2).all(axis=1)
     agreed = full & (single.said == single.said[:, :1]).all(axis=1)
     by_distance = {
         name: Share(int(right[inside].sum()), int(inside.sum()))
-        for name, low, high in _DISTANCES
+        for name, low, high in _DISTANCE_GROUPS
         if (inside := (steps >= low) & (steps <= high)).any()
     }
     replied = single.said > -2
@@ -209,7 +209,7 @@ def audit(
 
 
 def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
-    """Return the questions (None for a tree), the odd one out last, and the tree that defines distances."""
+    """Return the gold questions (None for a tree) with the odd one out last, and the tree for distances."""
     if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
         is_tree = str(gold).lower().endswith((".nwk", ".newick", ".tree", ".nex", ".json"))
         gold = ordhc.read_tree(gold) if is_tree else ordhc.read_answers(gold)
@@ -223,10 +223,10 @@ def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
         # Ignore the warning about few answers: this tree only serves to group questions by distance.
         warnings.simplefilter("ignore", OrdhcWarning)
         tree = ordhc.cluster(gold)
-    return _without_doubts(gold), tree
+    return _majorities(gold), tree
 
 
-def _without_doubts(gold: ordhc.Triplets) -> NDArray[np.int64]:
+def _majorities(gold: ordhc.Triplets) -> NDArray[np.int64]:
     """Return each question once, with its most frequent odd one out last; questions with ties are dropped."""
     weights = np.ones(len(gold)) if gold.weights is None else gold.weights
     votes: dict[tuple[int, ...], dict[int, float]] = {}
@@ -248,43 +248,44 @@ def _leaves(judge: "Audited", tree: ordhc.Dendrogram) -> NDArray[np.int64]:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)
     if tree.n_leaves > judge.n_leaves:
         raise InputError(
-            f"the gold has {tree.n_leaves:,} leaves without names, and the judge {judge.n_leaves:,} items"
+            f"the gold has {tree.n_leaves:,} leaves without names, the judge only {judge.n_leaves:,} items"
         )
     return np.arange(tree.n_leaves)
 
 
-def _drawn(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArray[np.int64]:
+def _draw(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArray[np.int64]:
     """Return at most `n` random questions that a tree decides, about the same number for each distance."""
     if tree.n_leaves < 3:
         return np.zeros((0, 3), dtype=np.int64)
-    many = random.integers(0, tree.n_leaves, (max(20 * n, 1000), 3))
-    many = np.unique(np.sort(many, axis=1), axis=0)
-    many = random.permutation(many[(np.diff(many, axis=1) > 0).all(axis=1)])
-    odd = ordhc.oracles.from_tree(tree)(many)
+    rows = random.integers(0, tree.n_leaves, (max(20 * n, 1000), 3))
+    rows = np.unique(np.sort(rows, axis=1), axis=0)
+    rows = random.permutation(rows[(np.diff(rows, axis=1) > 0).all(axis=1)])
+    odd = ordhc.oracles.from_tree(tree)(rows)
     keep = odd >= 0
     if tree.scale == "lengths" and not np.isnan(tree.lengths[:-1]).any():
-        keep &= odd == ordhc.oracles.from_similarity(-tree.patristic(square=True))(many)
-    many, odd = many[keep], odd[keep].astype(np.int64)
-    at = np.arange(len(many))
-    many = np.stack([many[at, (odd + 1) % 3], many[at, (odd + 2) % 3], many[at, odd]], axis=1)
-    steps = _steps(tree, many)
-    groups = [np.flatnonzero((steps >= low) & (steps <= high)) for _, low, high in _DISTANCES]
+        keep &= odd == ordhc.oracles.from_similarity(-tree.patristic(square=True))(rows)
+    rows, odd = rows[keep], odd[keep].astype(np.int64)
+    at = np.arange(len(rows))
+    rows = np.stack([rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]], axis=1)
+    steps = _distances(tree, rows)
+    groups = [np.flatnonzero((steps >= low) & (steps <= high)) for _, low, high in _DISTANCE_GROUPS]
     # Take questions of the groups in turn, so that each distance is represented.
-    turns = np.concatenate([np.arange(len(group)) for group in groups]) if len(many) else np.zeros(0)
+    turns = np.concatenate([np.arange(len(group)) for group in groups]) if len(rows) else np.zeros(0)
     order = (
-        np.concatenate(groups)[np.argsort(turns, kind="stable")] if len(many) else np.zeros(0, dtype=np.int64)
+        np.concatenate(groups)[np.argsort(turns, kind="stable")] if len(rows) else np.zeros(0, dtype=np.int64)
     )
-    return many[np.sort(order[:n])]
+    return rows[np.sort(order[:n])]
 
 
-def _steps(tree: ordhc.Dendrogram, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each question the number of edges from where the first two leaves merge to the third leaf.
+def _distances(tree: ordhc.Dendrogram, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the distance of each question: the number of edges between two ancestors of its first leaf.
 
-    The number is 0 if the first two leaves are not the closest pair in the tree.
+    At the lower ancestor the first two leaves merge; at the upper ancestor the third leaf joins them. The
+    distance is 0 if the first two leaves are not the closest pair in the tree.
     """
     if not len(rows):
         return np.zeros(0, dtype=np.int64)
-    above = {leaf: _above(tree, leaf) for leaf in np.unique(rows).tolist()}
+    above = {leaf: _ancestors(tree, leaf) for leaf in np.unique(rows).tolist()}
     found = np.zeros(len(rows), dtype=np.int64)
     for at, (a, b, c) in enumerate(rows.tolist()):
         near, far = (next(step for step, label in enumerate(above[a]) if label in above[x]) for x in (b, c))
@@ -292,7 +293,7 @@ def _steps(tree: ordhc.Dendrogram, rows: NDArray[np.int64]) -> NDArray[np.int64]
     return found
 
 
-def _above(tree: ordhc.Dendrogram, leaf: int) -> dict[int, None]:
+def _ancestors(tree: ordhc.Dendrogram, leaf: int) -> dict[int, None]:
     """Return the labels of the nodes from a leaf up to the root, in order."""
     node: Node | None = tree.node(leaf)
     labels: dict[int, None] = {}

@@ -16,7 +16,7 @@ from typing import Any
 from ordhc_judge.errors import JudgeError
 from ordhc_judge.replies import Reply
 
-__all__ = ["Cache", "Kept", "key_of"]
+__all__ = ["Cache", "Row", "key_of"]
 
 #: SQLite's application id in the header of the file: "oJdg" in ASCII.
 _APPLICATION = 0x6F4A6467
@@ -25,15 +25,15 @@ _VERSION = 1
 _PATIENCE = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies(
-    key BLOB PRIMARY KEY,      -- of everything that determines the answer
+    key BLOB PRIMARY KEY,      -- hash of everything that determines the answer, see key_of
     endpoint TEXT NOT NULL,
     model TEXT NOT NULL,
-    request TEXT NOT NULL,     -- what was asked, as JSON
-    status TEXT NOT NULL,      -- ok, or why there is no answer
-    said INTEGER,              -- 0 to 3
-    probabilities TEXT,        -- of 0 to 3, as JSON
-    text TEXT NOT NULL,        -- what the model wrote, or what went wrong
-    raw TEXT NOT NULL,         -- the beginning of what the server sent, without keys
+    request TEXT NOT NULL,     -- the request as JSON
+    status TEXT NOT NULL,      -- ok, or the reason why there is no answer
+    said INTEGER,              -- the answer, 0 to 3
+    probabilities TEXT,        -- the probabilities of the answers 0 to 3, as JSON
+    text TEXT NOT NULL,        -- the text of the model, or the error message
+    raw TEXT NOT NULL,         -- the beginning of the reply of the server, without keys
     prompt_tokens INTEGER,
     completion_tokens INTEGER,
     seconds REAL,
@@ -57,8 +57,8 @@ def key_of(endpoint: str, kind: str, request: Mapping[str, Any]) -> bytes:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A row of the cache: a reply, the request, and the duration in seconds and number of attempts."""
+class Row:
+    """A row of the cache: the request, the reply, the duration in seconds, and the number of attempts."""
 
     key: bytes
     endpoint: str
@@ -81,20 +81,19 @@ class Cache:
     Raises
     ------
     JudgeError
-        The file cannot be opened or is no cache.
+        The file cannot be opened or is not a cache.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        #: The owner of claims. It contains the process id, so that others can check if the process still
-        #: runs.
+        #: The owner of claims. The process id in it lets other processes check if this process still runs.
         self.owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
-        with self._telling():
+        with self._naming_errors():
             self._connection = sqlite3.connect(self.path or "", timeout=_PATIENCE, isolation_level=None)
             self._open()
 
     def _open(self) -> None:
-        # Read in one transaction, because another process may be making the file.
+        # Read in one transaction, because another process may be creating the tables.
         self._connection.execute("BEGIN")
         found = self._one("PRAGMA application_id")[0]
         version = self._one("PRAGMA user_version")[0]
@@ -102,13 +101,17 @@ class Cache:
         self._connection.execute("ROLLBACK")
         if not empty and found != _APPLICATION:
             self._connection.close()
-            raise JudgeError(f"{self.path}: this is a SQLite file, but no cache of ordhc-judge")
+            raise JudgeError(
+                f"{self.path} is an SQLite file, but not a cache of ordhc-judge; give another file"
+            )
         if version > _VERSION:
             self._connection.close()
-            raise JudgeError(f"{self.path}: a cache of version {version}; this ordhc-judge knows {_VERSION}")
+            raise JudgeError(
+                f"{self.path} is a cache of version {version}, newer than {_VERSION}; update ordhc-judge"
+            )
         if self.path is not None:
             self._share()
-        # With NORMAL a killed process loses nothing; a power cut can lose the last few seconds.
+        # With NORMAL, a killed process loses no replies; a power cut can lose those of the last few seconds.
         self._connection.execute("PRAGMA synchronous=NORMAL")
         with self._writing():
             for statement in _SCHEMA.split(";"):
@@ -117,7 +120,7 @@ class Cache:
             self._connection.execute(f"PRAGMA user_version={_VERSION}")
 
     def _share(self) -> None:
-        """Turn on the write-ahead log, so that processes can read while one writes.
+        """Turn on the write-ahead log, so that processes can read while another process writes.
 
         The loop is needed because SQLite does not wait if another process changes the mode at the same time.
         """
@@ -134,9 +137,12 @@ class Cache:
     # Replies.
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
-        """Return the cached replies by key: replies of servers, and faults of this object's own requests."""
+        """Return the cached replies by key.
+
+        Faults of the connection are returned only if this object sent the request.
+        """
         found: dict[bytes, Reply] = {}
-        with self._telling():
+        with self._naming_errors():
             for at in range(0, len(keys), 500):
                 part = list(keys[at : at + 500])
                 marks = ",".join("?" * len(part))
@@ -151,11 +157,11 @@ class Cache:
                         found[key] = Reply(status, said, shares, text, asked, written)
         return found
 
-    def keep(self, row: Kept) -> None:
+    def keep(self, row: Row) -> None:
         """Store a reply, and delete the claim on its request."""
         reply = row.reply
         shares = None if reply.probabilities is None else json.dumps(reply.probabilities)
-        with self._telling(), self._writing():
+        with self._naming_errors(), self._writing():
             self._connection.execute(
                 "INSERT OR REPLACE INTO replies VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                 (
@@ -183,7 +189,7 @@ class Cache:
 
         The means are those of prompt tokens, completion tokens, and seconds.
         """
-        with self._telling():
+        with self._naming_errors():
             count, asked, written, seconds = self._one(
                 "SELECT count(*), avg(prompt_tokens), avg(completion_tokens), avg(seconds) FROM"
                 " (SELECT * FROM replies WHERE endpoint = ? AND model = ? AND status = 'ok'"
@@ -195,9 +201,9 @@ class Cache:
     # Vectors.
 
     def find_vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the cached vectors by key, as bytes."""
+        """Return the cached vectors, as bytes, by key."""
         found: dict[bytes, bytes] = {}
-        with self._telling():
+        with self._naming_errors():
             for at in range(0, len(keys), 500):
                 part = list(keys[at : at + 500])
                 marks = ",".join("?" * len(part))
@@ -207,8 +213,8 @@ class Cache:
         return found
 
     def keep_vectors(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Store vectors, each as a key and bytes."""
-        with self._telling(), self._writing():
+        """Store vectors; each row is the key and the vector as bytes."""
+        with self._naming_errors(), self._writing():
             self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
     # Claims, so that processes that run at the same time do not send the same request twice.
@@ -216,9 +222,9 @@ class Cache:
     def claim(self, key: bytes, seconds: float) -> bool:
         """Claim a request for `seconds`; return False if a running process has claimed or answered it."""
         now = time.time()
-        with self._telling(), self._writing():
+        with self._naming_errors(), self._writing():
             row = self._connection.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
-            if row is not None and row[0] != self.owner and row[1] > now and _lives(row[0]):
+            if row is not None and row[0] != self.owner and row[1] > now and _is_running(row[0]):
                 return False
             if row is None or row[0] != self.owner:
                 final = self._connection.execute(
@@ -232,15 +238,15 @@ class Cache:
             )
         return True
 
-    def give_up(self) -> None:
+    def release_claims(self) -> None:
         """Delete all claims of this object."""
-        with self._telling(), self._writing():
+        with self._naming_errors(), self._writing():
             self._connection.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
     def close(self) -> None:
         """Delete all claims of this object, and close the file."""
         try:
-            self.give_up()
+            self.release_claims()
         finally:
             self._connection.close()
 
@@ -261,7 +267,7 @@ class Cache:
         self._connection.execute("COMMIT")
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _naming_errors(self) -> Iterator[None]:
         """Convert errors of SQLite to `JudgeError` with the name of the file."""
         try:
             yield
@@ -269,8 +275,8 @@ class Cache:
             raise JudgeError(f"the cache {self.path}: {error}") from error
 
 
-def _lives(owner: str) -> bool:
-    """Return True if the process of a claim may still run; always True for processes on other machines."""
+def _is_running(owner: str) -> bool:
+    """Return True if the process of a claim may still run; True for processes on other machines."""
     host, _, rest = owner.partition("/")
     number = rest.partition("/")[0]
     if host != socket.gethostname() or os.name != "posix" or not number.isdigit():

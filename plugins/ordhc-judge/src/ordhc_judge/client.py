@@ -18,18 +18,19 @@ from ordhc_judge.replies import brief, message_of, retry_after
 from ordhc_judge.secret import scrubbed
 from ordhc_judge.spending import Budget, Pace, Tokens
 
-__all__ = ["LARGEST_REPLY", "Client", "Received", "Tuning"]
+__all__ = ["LARGEST_REPLY", "Client", "Received", "Limits"]
 
-#: HTTP statuses after which the same request may succeed.
+#: HTTP statuses after which the same request can succeed later.
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
-#: Upper bounds in seconds of the random wait before the second attempt (doubled for each further attempt),
-#: and of every wait.
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
+#: Upper bound in seconds of the random wait before the second attempt; doubled for each further attempt.
+_FIRST_WAIT = 0.5
+#: Upper bound in seconds of every random wait.
+_LONGEST_WAIT = 30.0
 #: The client stops if a server asks it to wait longer than this number of seconds.
 _PATIENCE = 300.0
-#: A request counts as failed after more than this number of refusals by a rate limit.
+#: Maximum number of times that a request is sent again after status 429 (rate limit).
 _TURNED_AWAY = 50
-#: Maximum size in bytes of an unpacked reply; chat completions take some thousand bytes.
+#: Maximum size in bytes of an unpacked reply; a chat completion has a few thousand bytes.
 LARGEST_REPLY = 1 << 20
 #: Maximum number of characters of a reply that are kept as text.
 _KEPT = 1 << 16
@@ -38,7 +39,7 @@ _POLICY = ("content_filter", "content_policy", "safety", "moderation", "responsi
 
 
 @dataclass(frozen=True)
-class Tuning:
+class Limits:
     """The limits of a client.
 
     Attributes
@@ -96,21 +97,18 @@ class Client:
         The number of times that each fault occurred, including faults after which a later attempt succeeded.
     """
 
-    def __init__(self, endpoint: Endpoint, tuning: Tuning, pace: Pace, budget: Budget) -> None:
-        self.endpoint, self.tuning, self.pace, self.budget = endpoint, tuning, pace, budget
+    def __init__(self, endpoint: Endpoint, limits: Limits, pace: Pace, budget: Budget) -> None:
+        self.endpoint, self.limits, self.pace, self.budget = endpoint, limits, pace, budget
         self.faults: Counter[str] = Counter()
         self.attempts = 0
         self._random = random.Random()
         self._reached = False
         self._version = ""
-        limits = httpx2.Limits(
-            max_connections=tuning.concurrency, max_keepalive_connections=tuning.concurrency
-        )
-        timeout = httpx2.Timeout(tuning.timeout)
-        # Ask for gzip only, and unpack it here up to a limit: a few kilobytes of brotli can unpack to
-        # gigabytes.
+        pool = httpx2.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency)
+        timeout = httpx2.Timeout(limits.timeout)
+        # Accept only gzip, and unpack it here up to a limit, because a few kilobytes can unpack to gigabytes.
         self._http = httpx2.AsyncClient(
-            auth=endpoint.auth(), headers={"Accept-Encoding": "gzip"}, limits=limits, timeout=timeout
+            auth=endpoint.auth(), headers={"Accept-Encoding": "gzip"}, limits=pool, timeout=timeout
         )
 
     async def close(self) -> None:
@@ -126,7 +124,7 @@ class Client:
         before: Callable[[], Any],
         most: int = LARGEST_REPLY,
     ) -> Received:
-        """Send a request, with retries, until there is a document or further attempts are pointless.
+        """Send a request, with retries, until there is a document or the retries are used up.
 
         Parameters
         ----------
@@ -135,11 +133,12 @@ class Client:
         body
             The JSON body; None for a request without a body.
         tokens
-            The numbers of tokens that the budget reserves for each attempt, of the prompt and of the answer.
+            The numbers of tokens of the prompt and of the answer that the budget reserves for each attempt.
         used
-            Returns the numbers of tokens that a document took; None if it is not the document asked for.
+            A function that returns the numbers of tokens that a document took; None for an unexpected
+            document.
         before
-            Called before each attempt, for example to renew a claim.
+            Called before each attempt, for example to renew a claim in the cache.
         most
             Maximum size of an unpacked reply in bytes.
 
@@ -162,8 +161,8 @@ class Client:
             try:
                 status, document, raw, wait = await self._exchange(path, body, most)
                 self._reached = True
-                told = used(document) if status == 200 and isinstance(document, dict) else None
-                is_asked, taken = told is not None, told or (0, 0)
+                counted = used(document) if status == 200 and isinstance(document, dict) else None
+                is_asked, taken = counted is not None, counted or (0, 0)
             except (TimeoutError, httpx2.TimeoutException):
                 fault = "timeout"
             except (httpx2.ConnectError, httpx2.ProxyError) as error:
@@ -184,7 +183,7 @@ class Client:
                     self._version = "/v1"
                     continue
                 message, code, param = message_of(document, raw)
-                self._end_all(status, message, code, wait)
+                self._raise_if_final(status, message, code, wait)
                 fault = "malformed" if status == 200 else "rate limit" if status == 429 else f"http {status}"
                 if status not in (200, *_AGAIN):
                     about = f"{code} {message}".lower()
@@ -195,11 +194,11 @@ class Client:
                 message, code, param = raw or fault, "", ""
             self.faults[fault] += 1
             failed, turned_away = failed + (fault != "rate limit"), turned_away + (fault == "rate limit")
-            if failed > self.tuning.retries or turned_away > _TURNED_AWAY:
+            if failed > self.limits.retries or turned_away > _TURNED_AWAY:
                 if fault == "connection":
                     raise JudgeError(
-                        f"{self.endpoint.base} cannot be reached, {attempts} times: {raw}; every"
-                        " answer so far is in the cache: the same again goes on where this stopped"
+                        f"{self.endpoint.base} cannot be reached, after {attempts} attempts: {raw}. All"
+                        " answers so far are in the cache: repeat the call to continue"
                     )
                 return Received(None, raw, fault, message, code, param, seconds, attempts)
             await self._back_off(failed + turned_away, wait)
@@ -212,7 +211,7 @@ class Client:
         content = None if body is None else json.dumps(body, ensure_ascii=True).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
         method = "GET" if content is None else "POST"
-        async with asyncio.timeout(self.tuning.timeout):
+        async with asyncio.timeout(self.limits.timeout):
             async with self._http.stream(method, address, content=content, headers=headers) as response:
                 encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
                 if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
@@ -226,7 +225,7 @@ class Client:
                     except zlib.error as error:
                         raise httpx2.DecodingError(str(error)) from None
                     if len(text) > most:
-                        raise JudgeError(f"{self.endpoint.base}: a reply of more than {most:,} bytes")
+                        raise JudgeError(f"{self.endpoint.base}: the reply has more than {most:,} bytes")
                 if unpacker is not None and text and not unpacker.eof:
                     raise httpx2.DecodingError("the reply is cut off")
                 return (
@@ -236,7 +235,7 @@ class Client:
                 )
 
     def _read(self, text: str) -> tuple[Any, str]:
-        """Return the JSON document (None if the text is no JSON) and its text, both without keys."""
+        """Return the JSON document (None if the text is not JSON) and its text, both without keys."""
         try:
             # Search for keys in the parsed document, because JSON may contain them with escapes.
             document = self._cleaned(json.loads(text))
@@ -246,6 +245,7 @@ class Client:
         return document, self._clean(text)[:_KEPT]
 
     def _cleaned(self, value: Any) -> Any:
+        """Return a JSON value without keys."""
         if isinstance(value, str):
             return self._clean(value)
         if isinstance(value, list):
@@ -254,30 +254,33 @@ class Client:
             return {self._clean(key): self._cleaned(each) for key, each in value.items()}
         return value
 
-    def _end_all(self, status: int, message: str, code: str, wait: float | None) -> None:
+    def _raise_if_final(self, status: int, message: str, code: str, wait: float | None) -> None:
         """Raise an error if the status means that no further request can succeed."""
-        base, go_on = self.endpoint.base, "every answer so far is in the cache: the same again goes on"
+        base = self.endpoint.base
+        advice = "all answers so far are in the cache: repeat the call to continue"
         if status in (401, 403, 407):
             given = (
                 "the key"
                 if self.endpoint.secrets
                 else "requests without a key (give key=, or ORDHC_JUDGE_KEY)"
             )
-            raise KeyRefusedError(f"{base} refuses {given} with status {status}: {message}")
+            raise KeyRefusedError(f"{base} rejects {given} with status {status}: {message}")
         if status == 402 or any(word in code.lower() for word in _OUT_OF_MONEY):
-            raise JudgeError(f"{base} wants to be paid (status {status}): {message}; {go_on}")
+            raise JudgeError(f"{base} demands payment (status {status}): {message}; {advice}")
         if status == 404:
-            raise JudgeError(f"{base} knows no such model or address (status 404): {message}")
+            raise JudgeError(f"{base} does not have this model or address (status 404): {message}")
         if 300 <= status < 400:
-            raise JudgeError(f"{base} is elsewhere (status {status}): give the address that it leads to")
+            raise JudgeError(
+                f"{base} redirects to another address (status {status}); give that address as url"
+            )
         if wait is not None and wait > _PATIENCE:
-            raise JudgeError(f"{base} asks to come back in {wait:,.0f} seconds: {message}; {go_on}")
+            raise JudgeError(f"{base} asks to wait {wait:,.0f} seconds: {message}; {advice}")
 
     async def _back_off(self, times: int, wait: float | None) -> None:
         """Wait before the next attempt.
 
-        The wait is random (full jitter). If the server asks for a wait, all requests wait that long, and
-        this one a random time longer.
+        The wait is random (full jitter). If the server asks for a wait, all requests wait that long, and this
+        request waits a random time longer, so that not all requests are sent again at the same moment.
         """
         jitter = self._random.uniform(0, min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(times - 1, 10)))
         if wait is not None:

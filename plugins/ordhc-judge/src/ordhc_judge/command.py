@@ -52,7 +52,7 @@ def judge() -> None:
     "--questions",
     type=int,
     metavar="N",
-    help="Ask N questions; by default all questions of the answers, and 300 of a tree.",
+    help="Ask N questions; by default all questions if GOLD has answers, and 300 if GOLD is a tree.",
 )
 @click.option("--seed", type=int, default=0, help="The seed of the random draw of questions.")
 @section("Options")
@@ -96,7 +96,7 @@ def audit(
 def estimate(questions: int | None, items: str, params: tuple[str, ...], as_json: bool) -> None:
     """Estimate calls, tokens, minutes and cost of QUESTIONS, without sending a request.
 
-    QUESTIONS is the number of questions; by default n log2 n, about as many as learning a tree takes.
+    QUESTIONS is the number of questions; by default n log2 n, about the number to learn a tree of n items.
 
     \b
     Example:
@@ -126,12 +126,12 @@ def estimate(questions: int | None, items: str, params: tuple[str, ...], as_json
 )
 @section("Results")
 @click.option("-o", "--output", "outputs", multiple=True, metavar="TREE", help="Write the tree. Repeatable.")
-@click.option("--vectors", metavar="NPY", help="Write the vectors, a row for each item.")
+@click.option("--vectors", metavar="NPY", help="Write the vectors, one row for each item.")
 def embed(items: str, params: tuple[str, ...], outputs: tuple[str, ...], vectors: str | None) -> None:
-    """Make a tree of ITEMS from embedding vectors, which a learner can begin with (--prior).
+    """Make a tree of ITEMS from embedding vectors, from which a learner can begin (--prior).
 
-    ITEMS are texts: one on each line, or csv with the columns `name` and `text`. The tree is that of average
-    linkage of cosines. A learner that begins with it needs far fewer questions.
+    ITEMS are texts: one on each line, or csv with the columns `name` and `text`. The tree is made by average
+    linkage of cosine similarities. A learner that begins with this tree needs far fewer questions.
 
     \b
     Example:
@@ -220,9 +220,9 @@ def _read_gold(path: str) -> Any:
 
 
 def _judge(items: Any, params: tuple[str, ...]) -> Any:
-    """Return the judge that the options describe."""
+    """Return a judge with the items and parameters of the options."""
     from ordhc_judge.making import judge_of
 
     if items is None:
-        raise InputError("the leaves have no names: give their texts as --items FILE")
+        raise InputError("the leaves have no names; give their texts with --items FILE")
     return judge_of(items, parameters_of(params))

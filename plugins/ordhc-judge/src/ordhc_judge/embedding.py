@@ -1,4 +1,4 @@
-"""Get embedding vectors of texts, from the same kind of server and with the same cache as a judge."""
+"""Get embedding vectors of texts, from the same kind of server as a judge, and with the same cache."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ def embed(
     Parameters
     ----------
     items
-        The texts, a dict of names and texts, or a file of them.
+        The texts, a dict of names and texts, or a file of texts.
     url, model, key, cache, concurrency, rpm, budget, timeout, retries, headers
         As in `Judge`. The server must have the path `/embeddings`.
     batch
@@ -60,7 +60,7 @@ def embed(
     Raises
     ------
     JudgeError
-        The server gives no vectors. Earlier vectors are in the cache.
+        The server returns no vectors. Earlier vectors are in the cache.
 
     Examples
     --------
@@ -103,7 +103,7 @@ async def _vectors(
     keys = {text: key_of(base, "embedding", {"model": model, "input": text, **extra}) for text in texts}
     found = asker.cache.find_vectors(list(keys.values()))
     missing = [text for text, key in keys.items() if key not in found]
-    slots = asyncio.Semaphore(asker.client.tuning.concurrency)
+    slots = asyncio.Semaphore(asker.client.limits.concurrency)
 
     async def ask(part: list[str]) -> None:
         async with slots:
@@ -126,6 +126,7 @@ async def _vectors(
 
 
 async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> list[NDArray[np.float32]]:
+    """Send one request for the vectors of texts, and return the vectors."""
     body = {"model": asker.chat.model, "input": texts, **extra}
     tokens = sum(len(text.encode()) // 3 + 1 for text in texts)
 
@@ -142,7 +143,7 @@ async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> li
     rows = None if received.fault else _rows(received.document, len(texts))
     if rows is None:
         why = f"({received.fault}): {received.message}"
-        raise JudgeError(f"{asker.client.endpoint.base} gives no vectors of {texts[0][:60]!r} {why}")
+        raise JudgeError(f"{asker.client.endpoint.base} returns no vector for {texts[0][:60]!r} {why}")
     return rows
 
 

@@ -41,15 +41,17 @@ class Endpoint:
 
     @classmethod
     def of(cls, url: Any, key: Any = None, headers: Mapping[str, str] | None = None) -> "Endpoint":
-        """Return the endpoint; by default the key is that in the environment variable `ORDHC_JUDGE_KEY`.
+        """Return the endpoint; the default key is in the environment variable `ORDHC_JUDGE_KEY`.
 
         Raises
         ------
         InputError
-            `url` is no HTTP address or contains a key; a header is no text.
+            `url` is not an HTTP address or contains a key; a header is not a text.
         """
         if not isinstance(url, str) or not url.strip():
-            raise InputError(f"url is a {type(url).__name__}, not an address as https://api.example.com/v1")
+            raise InputError(
+                f"url is a {type(url).__name__}; it must be an address such as https://api.example.com/v1"
+            )
         try:
             parts = urlsplit(url.strip())
             fine = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -59,10 +61,10 @@ class Endpoint:
             fine = inside = False
         if inside:
             raise InputError(
-                "the url holds a name or a password: give the key as key=, where it stays hidden"
+                "the url contains a name or a password; give the key as key=, which is never shown"
             )
         if not fine:
-            raise InputError(f"url = {url[:200]!r} is no address as https://api.example.com/v1")
+            raise InputError(f"url = {url[:200]!r} must be an address such as https://api.example.com/v1")
         for name, _ in parse_qsl(parts.query):
             if name.lower() in _SECRET_QUERIES:
                 raise InputError(f"the url's {name!r} looks like a key: give it as key= or in headers=")
@@ -72,7 +74,7 @@ class Endpoint:
         if key is None:
             key = os.environ.get(KEY_VARIABLE) or None
         if not isinstance(headers, Mapping | None):
-            raise InputError(f"headers are a {type(headers).__name__}, not a dict")
+            raise InputError(f"headers is a {type(headers).__name__}; it must be a dict")
         return cls(
             f"{parts.scheme}://{parts.netloc}{path}",
             urlencode(parse_qsl(parts.query, keep_blank_values=True)),

@@ -1,4 +1,4 @@
-"""The engine of a judge: it runs an `Asker` in its own event loop, opened at the first request."""
+"""The engine of a judge: runs an `Asker` in its own event loop, which starts with the first request."""
 
 import math
 import os
@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 from ordhc.errors import InputError, warn
 from ordhc_judge.asker import Asker, Chat
 from ordhc_judge.cache import Cache
-from ordhc_judge.client import Client, Tuning
+from ordhc_judge.client import Client, Limits
 from ordhc_judge.endpoint import Endpoint
 from ordhc_judge.errors import JudgeError
 from ordhc_judge.replies import Reply, brief
 from ordhc_judge.runner import Runner
 from ordhc_judge.spending import Budget, Pace, whole
 
-__all__ = ["Engine", "Setup", "Told"]
+__all__ = ["Engine", "Setup", "Counts"]
 
 #: The default limit of requests per minute for servers on other machines.
 _RPM = 500
@@ -33,7 +33,7 @@ class Setup:
 
     endpoint: Endpoint
     model: str | None
-    tuning: Tuning
+    limits: Limits
     rpm: float | None
     cache: str | os.PathLike[str] | None
     optional: Mapping[str, Any] = field(default_factory=dict)
@@ -55,9 +55,9 @@ class Setup:
         optional: Mapping[str, Any],
         extra: Any,
     ) -> "Setup":
-        """Return the settings; raise `InputError` for an impossible value."""
+        """Return the settings from the arguments of `Judge`; raise `InputError` for an invalid value."""
         if model is not None and (not isinstance(model, str) or not model.strip()):
-            raise InputError(f"model = {model!r} is no name of a model")
+            raise InputError(f"model = {model!r} must be the name of a model, or None")
         endpoint = Endpoint.of(url, key, headers)
         word = rpm.lower() if isinstance(rpm, str) else None
         if word == "auto":
@@ -67,20 +67,20 @@ class Setup:
         if rpm is not None:
             rpm = _positive("rpm", rpm)
         if cache is not None and (not isinstance(cache, str | os.PathLike) or not os.fspath(cache)):
-            raise InputError(f"cache = {cache!r} is no file's name")
+            raise InputError(f"cache = {cache!r} must be the name of a file, or None")
         if not isinstance(extra, Mapping | None) or {"model", "messages", "stream"} & set(extra or {}):
             raise InputError(
-                f"extra = {extra!r} is no dict of further fields (without model, messages, stream)"
+                f"extra = {extra!r} must be a dict of fields other than model, messages and stream"
             )
-        tuning = Tuning(
+        limits = Limits(
             whole("concurrency", concurrency, 1), _positive("timeout", timeout), whole("retries", retries, 0)
         )
-        return cls(endpoint, model, tuning, rpm, cache, optional, dict(extra or {}))
+        return cls(endpoint, model, limits, rpm, cache, optional, dict(extra or {}))
 
 
 @dataclass(frozen=True)
-class Told:
-    """The counts of an engine: replies from the cache, tokens, faults, and rejected fields."""
+class Counts:
+    """The counts of an engine; see the attributes of `Report` with the same names."""
 
     cached: int = 0
     prompt_tokens: int = 0
@@ -91,40 +91,40 @@ class Told:
 
 
 class Engine:
-    """An engine that sends prompts; it can be used from any thread, and after a fork."""
+    """Sends prompts; can be used from any thread, and after a fork."""
 
     def __init__(self, setup: Setup, budget: Budget) -> None:
         self._setup, self._budget = setup, budget
         self._runner = Runner()
         self._asker: Asker | None = None
-        self._earlier = Told()
+        self._earlier = Counts()
 
     def run(
-        self, work: Callable[[Asker], Coroutine[Any, Any, T]], tell: Callable[[], None] | None = None
+        self, work: Callable[[Asker], Coroutine[Any, Any, T]], on_tick: Callable[[], None] | None = None
     ) -> T:
-        """Return the result of a coroutine that uses the asker; `tell` is called about ten times a second."""
+        """Run a coroutine with the asker, and return its result; `on_tick` is called ten times a second."""
 
         async def opened() -> T:
             return await work(await self._open())
 
-        if self._asker is not None and not self._runner.is_here:
+        if self._asker is not None and not self._runner.is_in_this_process:
             # After a fork, do not touch the connections and files of the parent process.
             self._runner, self._asker = Runner(), None
-        return self._runner.run(opened(), tell)
+        return self._runner.run(opened(), on_tick)
 
     def ask_all(
         self,
         prompts: Iterable[tuple[Any, list[dict[str, str]]]],
         done: Callable[[Any, Reply], None],
-        tell: Callable[[], None] | None = None,
+        on_tick: Callable[[], None] | None = None,
     ) -> None:
-        """Ask prompts, and call `done` with each reply; see `Asker.ask_all`."""
-        self.run(lambda asker: asker.ask_all(prompts, done), tell)
+        """Send prompts, and call `done` with each reply; see `Asker.ask_all`."""
+        self.run(lambda asker: asker.ask_all(prompts, done), on_tick)
 
     def usage(self) -> tuple[int, float, float, float]:
         """Return the mean usage of earlier calls in the cache, see `Cache.usage`; no request is sent."""
         model, base = self._setup.model, self._setup.endpoint.base
-        if model is None or (self._asker is None and not _is_there(self._setup.cache)):
+        if model is None or (self._asker is None and not _exists(self._setup.cache)):
             return 0, 0.0, 0.0, 0.0
 
         async def found(asker: Asker) -> tuple[int, float, float, float]:
@@ -132,13 +132,13 @@ class Engine:
 
         return self.run(found)
 
-    def told(self) -> Told:
+    def counts(self) -> Counts:
         """Return the counts so far."""
         asker, before = self._asker, self._earlier
         if asker is None:
             return before
         bad = {reason: count for reason, count in asker.replies.items() if reason != "ok"}
-        return Told(
+        return Counts(
             before.cached + asker.n_cached,
             before.prompt_tokens + asker.prompt_tokens,
             before.completion_tokens + asker.completion_tokens,
@@ -153,8 +153,8 @@ class Engine:
 
     def close(self) -> None:
         """Close connections and the cache."""
-        asker, self._earlier, self._asker = self._asker, self.told(), None
-        if asker is None or not self._runner.is_here:
+        asker, self._earlier, self._asker = self._asker, self.counts(), None
+        if asker is None or not self._runner.is_in_this_process:
             return
 
         async def closed() -> None:
@@ -172,9 +172,9 @@ class Engine:
             pace = Pace(setup.rpm)
             model = setup.model
             if model is None:
-                model = await _only_model(Client(setup.endpoint, setup.tuning, pace, self._budget))
+                model = await _only_model(Client(setup.endpoint, setup.limits, pace, self._budget))
             chat = Chat(model, setup.optional, setup.extra)
-            self._asker = Asker(setup.endpoint, chat, setup.tuning, pace, self._budget, Cache(setup.cache))
+            self._asker = Asker(setup.endpoint, chat, setup.limits, pace, self._budget, Cache(setup.cache))
         return self._asker
 
 
@@ -196,7 +196,7 @@ async def _only_model(client: Client) -> str:
         listed = brief(", ".join(names[:20]), 1000)
         raise InputError(f"{client.endpoint.base} has several models; give model=, one of {listed}")
     if not names:
-        warn(f"{client.endpoint.base} does not list its models; it is asked for the model 'default'")
+        warn(f"{client.endpoint.base} does not list its models; the name 'default' is used, give model=")
     return names[0] if names else "default"
 
 
@@ -207,7 +207,7 @@ def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def _is_there(cache: str | os.PathLike[str] | None) -> bool:
+def _exists(cache: str | os.PathLike[str] | None) -> bool:
     return cache is not None and os.path.exists(cache)  # noqa: PTH110
 
 
@@ -217,5 +217,5 @@ def _positive(what: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, bool | str) or not 0 < number < math.inf:
-        raise InputError(f"{what} = {value!r} is no number above 0")
+        raise InputError(f"{what} = {value!r} must be a number above 0")
     return number

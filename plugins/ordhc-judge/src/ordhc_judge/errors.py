@@ -25,4 +25,4 @@ class BudgetError(JudgeError, StoppedError):
 
 
 class KeyRefusedError(JudgeError):
-    """The server refuses the key or the account."""
+    """The server rejects the key or the account."""

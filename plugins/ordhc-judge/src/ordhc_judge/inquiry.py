@@ -12,7 +12,7 @@ from ordhc.progress import Progress
 from ordhc_judge.engine import Engine
 from ordhc_judge.items import Items
 from ordhc_judge.prompt import Template
-from ordhc_judge.questions import FAILED, Replies, orders_of, together
+from ordhc_judge.questions import FAILED, Replies, combined, orders_of
 from ordhc_judge.replies import Reply
 
 __all__ = ["Inquiry"]
@@ -41,21 +41,24 @@ class Inquiry:
     def ask(
         self, rows: NDArray[np.int64], progress: Progress | None
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], Replies]:
-        """Return the answers, weights and single replies for (m, 3) questions; each is asked only once."""
+        """Return the answers, weights and single replies to (m, 3) questions; each is asked only once."""
         order = np.argsort(rows, axis=1, kind="stable")
         triples, inverse = np.unique(np.take_along_axis(rows, order, axis=1), axis=0, return_inverse=True)
         inverse = inverse.reshape(-1)
-        parts = [self._part(triples[:0], None)]
+        parts = [self._batch(triples[:0], None)]
         for at in range(0, len(triples), _PART):
-            tell = None if progress is None else _partly(progress, at, len(triples), self._times)
-            parts.append(self._part(triples[at : at + _PART], tell))
+            on_tick = None if progress is None else _part_of_progress(progress, at, len(triples), self._times)
+            parts.append(self._batch(triples[at : at + _PART], on_tick))
         odd, weights, said, places = (np.concatenate(each)[inverse] for each in zip(*parts, strict=True))
         return _in_order(odd, order), weights, Replies(_in_order(said, order), _columns(places, order))
 
-    def _part(
-        self, triples: NDArray[np.int64], tell: Any
+    def _batch(
+        self, triples: NDArray[np.int64], on_tick: Any
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8], NDArray[np.int8]]:
-        """Return the answers, weights and single replies for sorted triples, and the leaves' positions."""
+        """Return the answers, weights and single replies for sorted triples, and the leaves' positions.
+
+        `on_tick` receives the number of replies so far.
+        """
         times, texts = self._times, self._texts
         said = np.full((len(triples), times), FAILED, dtype=np.int8)
         shares = np.full((len(triples), times, 4), math.nan)
@@ -82,8 +85,8 @@ class Inquiry:
                 shares[name][orders[name]] = reply.probabilities[1:]
 
         if len(triples):
-            self._engine.ask_all(prompts(), done, None if tell is None else lambda: tell(n_done))
-        found = together(said, self._agree)
+            self._engine.ask_all(prompts(), done, None if on_tick is None else lambda: on_tick(n_done))
+        found = combined(said, self._agree)
         self._count(found.answers, found.agreed, found.failed)
         mean = shares.mean(axis=1)[np.arange(len(triples)), np.maximum(found.answers, 0)]
         weights = np.where(found.answers < 0, math.nan, mean)
@@ -102,18 +105,18 @@ class Inquiry:
 
 
 def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Convert positions in sorted triples to positions in questions; negative values stay."""
+    """Convert positions in sorted triples to positions in questions; negative values are kept."""
     flat = (places if places.ndim == 2 else places[:, None]).astype(np.int64)
     found = np.take_along_axis(order, np.maximum(flat, 0), axis=1)
     return np.where(flat < 0, flat, found).astype(np.int8).reshape(places.shape)
 
 
 def _columns(shown: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Return `shown` with the columns of sorted triples rearranged as the columns of the questions."""
+    """Reorder `shown` from the columns of sorted triples to the columns of the questions."""
     found = np.empty_like(shown)
     np.put_along_axis(found, np.broadcast_to(order[:, None, :], shown.shape), shown, axis=2)
     return found
 
 
-def _partly(progress: Progress, before: int, total: int, times: int) -> Any:
+def _part_of_progress(progress: Progress, before: int, total: int, times: int) -> Any:
     return lambda done: progress(min((before + done / times) / max(total, 1), 1.0))

@@ -12,6 +12,7 @@ from ordhc_judge.prompt import one_line
 
 __all__ = ["Items"]
 
+#: Maximum number of characters of a text.
 _LONGEST = 20_000
 
 
@@ -29,7 +30,9 @@ class Items:
     def __init__(self, given: Any) -> None:
         self._keyed = isinstance(given, Mapping)
         if isinstance(given, str | bytes | os.PathLike) or not isinstance(given, Iterable):
-            raise InputError(f"items are a {type(given).__name__}, not texts or a dict of names and texts")
+            raise InputError(
+                f"items is a {type(given).__name__}; it must be a list of texts, or a dict of names and texts"
+            )
         texts = list(given.values()) if isinstance(given, Mapping) else list(given)
         for at, text in enumerate(texts):
             if not isinstance(text, str):
@@ -37,7 +40,7 @@ class Items:
             if not one_line(text):
                 raise InputError(f"items[{at}] is empty")
             if len(text) > _LONGEST:
-                raise InputError(f"items[{at}] has {len(text):,} letters, more than {_LONGEST:,}")
+                raise InputError(f"items[{at}] has {len(text):,} characters, {_LONGEST:,} at most")
         self.texts = [one_line(text) for text in texts]
         names = [str(name) for name in given] if isinstance(given, Mapping) else [str(text) for text in texts]
         self.names = tuple(names) if len(set(names)) == len(names) else None
@@ -46,15 +49,15 @@ class Items:
         return len(self.texts)
 
     def leaves_of(self, names: Sequence[str]) -> list[int]:
-        """Return the leaf of each name.
+        """Return the number of the item for each name.
 
-        If no name is the text of an item, and there are as many names as items, the names belong to the items
-        in their order.
+        If the items have no names of their own, none of `names` is the text of an item, and the numbers of
+        names and items are equal, the names belong to the items in their order.
 
         Raises
         ------
         InputError
-            A name that no item has.
+            No item has one of the names.
         """
         places = {} if self.names is None else {name: leaf for leaf, name in enumerate(self.names)}
         missing = [name for name in names if name not in places]
@@ -63,7 +66,7 @@ class Items:
         if not self._keyed and len(missing) == len(names) == len(self):
             return list(range(len(self)))
         raise InputError(
-            f"the judge has no item {missing[0][:200]!r}, and {len(self):,} items for {len(names):,} names"
+            f"the judge has no item {missing[0][:200]!r}; it has {len(self):,} items for {len(names):,} names"
         )
 
     @classmethod
@@ -90,7 +93,7 @@ class Items:
         try:
             content = file.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
-            raise InputError(f"{file}: it is not UTF-8: {error.reason}") from None
+            raise InputError(f"{file} is not UTF-8 text ({error.reason}); save it as UTF-8") from None
         rows = csv.DictReader(io.StringIO(content), delimiter="\t" if file.suffix.lower() == ".tsv" else ",")
         columns = rows.fieldnames or []
         if "text" not in columns:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge"]
 
-#: Warn once requests have waited this number of seconds together for the limit of requests per minute.
+#: Warn when the waits of all requests for the limit of requests per minute exceed this number of seconds.
 _LONG_WAIT = 60.0
 
 
@@ -39,9 +39,9 @@ class Judge:
         The address of an OpenAI-compatible server, such as ``https://api.example.com/v1`` or
         ``http://localhost:11434/v1``.
     model
-        The name of the model; None for the only model of the server.
+        The name of the model; None for a server with only one model.
     items
-        The texts that are compared, one for each leaf; or a dict of names and texts; or a file of them.
+        The texts that are compared, one for each leaf; or a dict of names and texts; or a file of texts.
     key
         The key that is sent as ``Authorization: Bearer``; by default the value of the environment variable
         ORDHC_JUDGE_KEY. The key is never shown, logged or stored.
@@ -77,9 +77,10 @@ class Judge:
         The largest number of tokens of an answer, by default 16. An answer that is cut off is asked again
         with a larger limit.
     timeout
-        The largest number of seconds that a request may take.
+        The largest number of seconds that one attempt to send a request may take.
     retries
-        The largest number of times that a request is sent again after a fault, with a random wait.
+        The largest number of times that a request is sent again after a fault. A random wait precedes each
+        further attempt.
     headers
         Further HTTP headers, which are kept secret like the key.
     extra
@@ -88,7 +89,7 @@ class Judge:
     Raises
     ------
     InputError
-        A parameter has an impossible value.
+        A parameter has an invalid value.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class Judge:
     """
 
     questions = (3,)
-    #: Wrong answers are repeated: the model gives the same answer each time a question is asked.
+    #: Errors are persistent: the model gives the same wrong answer each time a question is asked.
     noise = "persistent"
 
     def __init__(
@@ -134,11 +135,11 @@ class Judge:
         self.p: float | None = None
         self._items = Items.of(items)
         if len(self._items) < 1:
-            raise InputError("there are no items")
+            raise InputError("items is empty; give at least one text")
         self._template = Template(template, criterion)
         self._times = n_orders(orders)
         if agree not in ("all", "majority"):
-            raise InputError(f"agree = {agree!r} is neither 'all' nor 'majority'")
+            raise InputError(f"agree = {agree!r} must be 'all' or 'majority'")
         self._prices = Prices.of(prices)
         optional: dict[str, Any] = {}
         if temperature is not None:
@@ -165,7 +166,7 @@ class Judge:
         self._inquiry = Inquiry(self._items, self._template, self._times, agree, self._engine)
         # Close the connections when the judge is garbage collected.
         self._finalizer = weakref.finalize(self, self._engine.close)
-        # Do not close at exit: all replies are written already, and the event loop may have ended.
+        # Do not run the finalizer at exit: all replies are written by then, and the event loop may be closed.
         self._finalizer.atexit = False
 
     # As an oracle.
@@ -197,8 +198,8 @@ class Judge:
         if waited > _LONG_WAIT and not self._has_warned:
             self._has_warned = True
             warn(
-                f"rpm = {self._setup.rpm:g} holds requests back: they have waited {waited:,.0f} seconds in "
-                "total; rpm=None (--param rpm=none) removes the limit, for a server that allows it"
+                f"requests have waited {waited:,.0f} seconds in total for rpm = {self._setup.rpm:g}; "
+                "if the server allows it, remove the limit with rpm=None (--param rpm=none)"
             )
         return answers
 
@@ -211,7 +212,7 @@ class Judge:
         Parameters
         ----------
         questions
-            (m, 3) items by number, or by name.
+            (m, 3) items, given by number or by name.
         progress
             `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
@@ -220,7 +221,8 @@ class Judge:
         Triplets
             Two triplets for each question with an odd one out. The weight is the probability that the model
             gives to its answer, averaged over the orders. The weight is 1 if the server returns no
-            log-probabilities for the answer. If it returns none at all, the triplets have no weights.
+            log-probabilities for the answer. If there are no log-probabilities for any answer, the triplets
+            have no weights.
 
         Examples
         --------
@@ -235,17 +237,20 @@ class Judge:
         callback = progress if callable(progress) else None
         rows = self._checked(questions)
         answers, weights, _ = self._inquiry.ask(rows, callback)
-        told = answers >= 0
-        odd, at = answers[told].astype(np.int64), np.flatnonzero(told)
+        decided = answers >= 0
+        odd, at = answers[decided].astype(np.int64), np.flatnonzero(decided)
         turned = np.stack([rows[at, odd], rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3]], axis=1)
-        known = weights[told]
+        known = weights[decided]
         shares = None if np.isnan(known).all() else np.where(np.isnan(known), 1.0, known)
         return ordhc.Triplets.from_odd_one_out(turned.reshape(-1, 3), self.n_leaves, self.names, shares)
 
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
     ) -> "tuple[NDArray[np.int8], Replies]":
-        """Return the (m,) combined answers to questions, and the reply to each order."""
+        """Ask the model questions; return the (m,) combined answers, and the reply to each order.
+
+        Parameters are as in `answer`.
+        """
         answers, _, replies = self._inquiry.ask(self._checked(questions), progress)
         return answers, replies
 
@@ -253,7 +258,7 @@ class Judge:
 
     @property
     def budget(self) -> dict[str, float | None]:
-        """The largest numbers of calls and tokens, and the largest cost; assign a larger budget to continue.
+        """The limits of calls, tokens and cost; assign a larger budget to continue after `BudgetError`.
 
         Calls, tokens and money that were spent before count towards the new budget.
         """
@@ -271,8 +276,8 @@ class Judge:
         Parameters
         ----------
         n_questions
-            The number of questions; by default n log2(n), about as many as learning a tree of n items takes
-            without a prior.
+            The number of questions; by default n log2(n), which is about the number of questions to learn a
+            tree of n items without a prior.
 
         Returns
         -------
@@ -287,11 +292,13 @@ class Judge:
         )
         calls = count * self._times
         known, asked, written, seconds = self._engine.usage()
-        basis = f"{known:,} earlier calls" if known else "the length of the prompts, and a second a call"
+        basis = (
+            f"{known:,} earlier calls" if known else "the length of the prompts, and one second for each call"
+        )
         if not known:
             asked, written, seconds = self._rough_tokens(), 2.0, 1.0
-        tuning = self._setup.tuning
-        slots = calls * seconds / tuning.concurrency
+        limits = self._setup.limits
+        slots = calls * seconds / limits.concurrency
         at_pace = 0.0 if self._setup.rpm is None else 60.0 * calls / self._setup.rpm
         prompt, completion = round(calls * asked), round(calls * written)
         left = self._budget.most_calls - self._budget.calls, self._budget.most_tokens - self._budget.tokens
@@ -316,18 +323,18 @@ class Judge:
         seed: int = 0,
         progress: Progress | bool | None = None,
     ) -> "Audit":
-        """Return how often the judge is right, see `ordhc_judge.audit`; set `p`, which learners then use."""
+        """Measure how often the judge is right, see `ordhc_judge.audit`; set `p`, which learners then use."""
         from ordhc_judge.auditing import audit
 
         return audit(self, gold, n_questions, seed=seed, progress=progress)
 
     def report(self) -> Report:
         """Return a report of the work so far: answers, consistency, calls, tokens, cost and faults."""
-        counts, told = self._inquiry.counts, self._engine.told()
+        counts, totals = self._inquiry.counts, self._engine.counts()
         agreed = counts["agreed"]
         cost = None
         if self._prices is not None:
-            cost = self._prices.cost(told.prompt_tokens, told.completion_tokens)
+            cost = self._prices.cost(totals.prompt_tokens, totals.completion_tokens)
         return Report(
             questions=counts["questions"],
             answered=counts["answered"],
@@ -337,13 +344,13 @@ class Judge:
             consistency=Share(agreed, counts["questions"] - counts["failed"]),
             places=tuple(self._inquiry.named[[1, 2, 3, 0]].tolist()),
             calls=self._budget.calls,
-            cached=told.cached,
-            prompt_tokens=told.prompt_tokens,
-            completion_tokens=told.completion_tokens,
+            cached=totals.cached,
+            prompt_tokens=totals.prompt_tokens,
+            completion_tokens=totals.completion_tokens,
             cost=cost,
-            faults=told.faults,
-            unanswered=told.unanswered,
-            rejected=told.rejected,
+            faults=totals.faults,
+            unanswered=totals.unanswered,
+            rejected=totals.rejected,
         )
 
     @property
@@ -357,12 +364,16 @@ class Judge:
         return self._template.criterion
 
     def writer(self, optional: Mapping[str, Any]) -> Engine:
-        """Return an engine for free texts, with the server, the cache and the budget of this judge."""
+        """Return an engine for free texts, with the server, the cache and the budget of this judge.
+
+        `optional` has the fields of requests that may be left out.
+        """
         return Engine(replace(self._setup, optional=dict(optional)), self._budget)
 
     # Internals.
 
     def _checked(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """Return questions as (m, 3) numbers of items; raise `InputError` for invalid questions."""
         table = np.asarray(rows)
         if table.dtype.kind in "UO" and table.size:
             names = [str(name) for name in table.ravel().tolist()]
@@ -372,7 +383,10 @@ class Judge:
         if table.size == 0:
             return np.zeros((0, 3), dtype=np.int64)
         if table.ndim != 2 or table.shape[1] != 3 or table.dtype.kind not in "iu":
-            raise InputError(f"questions are (m, 3) items, not of shape {table.shape} and type {table.dtype}")
+            raise InputError(
+                f"questions have shape {table.shape} and type {table.dtype}; they must be (m, 3) numbers "
+                "or names of items"
+            )
         table = table.astype(np.int64)
         wrong = np.flatnonzero(((table < 0) | (table >= self.n_leaves)).any(axis=1))
         if wrong.size:
@@ -421,5 +435,5 @@ def _number(what: str, value: Any, at_least: float) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, bool | str) or not at_least <= number < math.inf:
-        raise InputError(f"{what} = {value!r} is no number from {at_least:g}")
+        raise InputError(f"{what} = {value!r} must be a number of at least {at_least:g}")
     return int(number) if number.is_integer() else number

@@ -1,4 +1,4 @@
-"""Make a judge from the parameters of the oracle named "judge"."""
+"""Create a judge from the parameters of the oracle named "judge"."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ PARAMETERS = {
 
 
 def judge_of(source: Any, given: Mapping[str, Any]) -> Any:
-    """Return a judge with the parameters of a command line, and defaults for the others."""
+    """Return a judge with the parameters given on a command line, and defaults for the other parameters."""
     for name in given:
         if name not in PARAMETERS:
             raise InputError(f"the judge has no parameter {name!r}; its parameters: {', '.join(PARAMETERS)}")
@@ -40,7 +40,7 @@ def judge_of(source: Any, given: Mapping[str, Any]) -> Any:
 
 
 def make_judge(source: Any, **parameters: Any) -> Any:
-    """Return the oracle named "judge", about texts or a file of texts."""
+    """Return the oracle named "judge"; `source` has the texts, or is a file of texts."""
     from ordhc_judge.judge import Judge
 
     if source is None:
@@ -48,7 +48,7 @@ def make_judge(source: Any, **parameters: Any) -> Any:
     if parameters["url"] is None:
         raise InputError("the judge needs the address of a server: --param url=https://...")
     for name in ("model", "key", "criterion"):
-        # On the command line these may look like numbers.
+        # The command line converts values that look like numbers, but these parameters are texts.
         if isinstance(parameters[name], int | float):
             parameters[name] = str(parameters[name])
     return Judge(parameters.pop("url"), parameters.pop("model"), source, **parameters)

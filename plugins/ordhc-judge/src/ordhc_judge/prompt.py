@@ -22,7 +22,7 @@ Two of them are more alike than the third. By {criterion}, which one is the odd 
 Answer with its number alone: 1, 2 or 3. Answer 0 if there is none."""
 
 _FIELDS = re.compile(r"\{(criterion|1|2|3)\}")
-#: White space, line separators and control characters, all of which become one blank.
+#: White space, line separators and control characters; each run of them is replaced by one blank.
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
@@ -56,20 +56,22 @@ class Template:
 
     def __init__(self, given: str | Mapping[str, str] | None, criterion: str) -> None:
         if not isinstance(criterion, str) or not criterion.strip():
-            raise InputError(f"criterion = {criterion!r} is no text")
+            raise InputError(f"criterion = {criterion!r} must be a text that is not empty")
         if isinstance(given, Mapping):
             parts = dict(given)
         else:
             parts = {"user": DEFAULT_TEMPLATE if given is None else given}
         roles = [role for role in ("system", "user") if role in parts]
         if set(parts) - set(roles) or "user" not in roles:
-            raise InputError(f"a template has the parts system and user, not {', '.join(map(str, parts))}")
+            raise InputError(
+                f"the template has {', '.join(map(str, parts))}; it must have user, and may have system"
+            )
         for role in roles:
             if not isinstance(parts[role], str):
                 raise InputError(f"the template's {role} is a {type(parts[role]).__name__}, not text")
         missing = [f"{{{at}}}" for at in "123" if not any(f"{{{at}}}" in parts[role] for role in roles)]
         if missing:
-            raise InputError(f"the template has no place for the items {', '.join(missing)}")
+            raise InputError(f"the template must contain {', '.join(missing)}, where the items are inserted")
         self._parts = [(role, parts[role]) for role in roles]
         self.criterion = one_line(criterion)
 
@@ -84,7 +86,7 @@ class Template:
 
 
 def said_in(text: str) -> int | None:
-    """Return the number (0 to 3) in a model's answer; None if there is no number or several.
+    """Return the number (0 to 3) in a model's answer; None unless there is exactly one such number.
 
     Examples
     --------
@@ -113,7 +115,7 @@ def probabilities_in(logprobs: Any, answer: int) -> tuple[float, ...] | None:
     [0.0, 0.2, 0.8, 0.0]
     """
     try:
-        # Use the last token with the answer, because a model may write its thoughts first.
+        # Use the last token with the answer, because a model may write its reasoning before the answer.
         at = next(token for token in reversed(logprobs["content"]) if token["token"].strip() == str(answer))
         found = {entry["token"]: float(entry["logprob"]) for entry in [*(at.get("top_logprobs") or ()), at]}
         shares = [0.0] * 4

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc.errors import InputError
 
-__all__ = ["FAILED", "Replies", "Together", "n_orders", "orders_of", "together"]
+__all__ = ["FAILED", "Replies", "Combined", "n_orders", "orders_of", "combined"]
 
 _ORDERS = {"cyclic": 3, "two": 2, "one": 1, 3: 3, 2: 2, 1: 1}
 #: The value for a missing reply.
@@ -23,7 +23,7 @@ class Replies:
     Attributes
     ----------
     said
-        (m, orders) the column of the question that the reply names; -1 for none, -2 if there is no reply.
+        (m, orders) the column of the question that the reply names; -1 for "none", -2 if there is no reply.
     places
         (m, orders, 3) the position, 1 to 3, at which each column of the question was shown.
     """
@@ -36,7 +36,7 @@ def n_orders(given: object) -> int:
     """Return the number of orders: 3 for "cyclic" or 3, 2 for "two" or 2, 1 for "one" or 1."""
     found = _ORDERS.get(given) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if found is None:
-        raise InputError(f"orders = {given!r} is none of 'cyclic', 'two', 'one'")
+        raise InputError(f"orders = {given!r} must be 'cyclic', 'two' or 'one'")
     return found
 
 
@@ -44,8 +44,8 @@ def orders_of(texts: Sequence[str], leaves: Sequence[int], times: int) -> NDArra
     """Return the orders in which three leaves are shown, as (times, 3) positions in `leaves`.
 
     Each order is a rotation of the previous one, so that in three orders each leaf is shown once at each
-    position. The first order is one of all six, chosen by a hash of the three texts. The orders therefore do
-    not depend on the order of `leaves`, and with one order no position is preferred.
+    position. A hash of the three texts chooses the first order among all six orders. The orders therefore do
+    not depend on the order of `leaves`. Even with only one order, no leaf is always at the same position.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def orders_of(texts: Sequence[str], leaves: Sequence[int], times: int) -> NDArra
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class Combined:
     """The combined replies to all orders of questions.
 
     Attributes
@@ -73,7 +73,7 @@ class Together:
     answers
         (m,) the position of the odd one out, or -1.
     agreed
-        (m,) True if all orders have the same reply, which may be none.
+        (m,) True if all orders have the same reply, which may be "none".
     failed
         (m,) True if an order has no reply.
     """
@@ -83,8 +83,8 @@ class Together:
     failed: NDArray[np.bool_]
 
 
-def together(said: NDArray[np.int8], agree: str) -> Together:
-    """Combine the (m, orders) replies to questions: positions 0 to 2, -1 for none, -2 for a missing reply.
+def combined(said: NDArray[np.int8], agree: str) -> Combined:
+    """Combine the (m, orders) replies to questions: positions 0 to 2, -1 for "none", -2 for a missing reply.
 
     The answer is the common reply of all orders. With `agree="majority"` it is the reply of more than half of
     all orders. Otherwise the answer is -1.
@@ -92,7 +92,7 @@ def together(said: NDArray[np.int8], agree: str) -> Together:
     Examples
     --------
     >>> said = np.array([[0, 0, 0], [1, 1, 2], [0, 1, 2], [1, 1, -2], [-1, -1, -1]], dtype=np.int8)
-    >>> together(said, "all").answers, together(said, "majority").answers
+    >>> combined(said, "all").answers, combined(said, "majority").answers
     (array([ 0, -1, -1, -1, -1], dtype=int8), array([ 0,  1, -1,  1, -1], dtype=int8))
     """
     failed = (said == FAILED).any(axis=1)
@@ -103,4 +103,4 @@ def together(said: NDArray[np.int8], agree: str) -> Together:
         counts = np.stack([(said == place).sum(axis=1) for place in range(3)], axis=1)
         best = counts.argmax(axis=1)
         answers = np.where(2 * counts.max(axis=1) > said.shape[1], best, -1)
-    return Together(answers.astype(np.int8), agreed, failed)
+    return Combined(answers.astype(np.int8), agreed, failed)

@@ -26,7 +26,7 @@ class Reply:
         "ok", or the reason why there is no answer: "refusal", "malformed", "truncated", or a fault of the
         connection.
     said
-        The number in the answer, 0 to 3; None if there is none.
+        The number in the answer, 0 to 3; None if the answer has no such number.
     probabilities
         The probabilities of the numbers 0 to 3; None if the server does not return them.
     text
@@ -44,7 +44,7 @@ class Reply:
 
 
 def read_chat(document: Any) -> Reply | None:
-    """Return the reply in a chat completion; None if the document is no chat completion.
+    """Return the reply in a chat completion; None if the document is not a chat completion.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _first_choice(document: Any) -> tuple[dict[str, Any], str, str] | None:
 
 
 def usage_of(document: Any) -> tuple[int | None, int | None]:
-    """Return the numbers of prompt and completion tokens; None for a number that the server does not give."""
+    """Return the numbers of prompt and completion tokens; None for a number that is missing or invalid."""
     usage = document.get("usage") if isinstance(document, dict) else None
     counts = [
         usage.get(name) if isinstance(usage, dict) else None
@@ -110,7 +110,7 @@ def usage_of(document: Any) -> tuple[int | None, int | None]:
 
 
 def message_of(document: Any, text: str) -> tuple[str, str, str]:
-    """Return the message, the code and the parameter of a server's error; "" for missing ones.
+    """Return the message, the code and the parameter of a server's error; "" for a missing part.
 
     Parameters
     ----------

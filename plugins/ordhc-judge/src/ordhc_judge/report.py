@@ -15,7 +15,7 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class Share:
-    """A share with its 95 % interval of Wilson (1927).
+    """A share with its 95 % score interval (Wilson 1927).
 
     Examples
     --------
@@ -64,14 +64,19 @@ class Report:
     Attributes
     ----------
     questions
-        The number of questions; a question that is repeated in one batch counts once.
-    answered, none, disagreed, failed
-        The numbers of questions with an odd one out, with the reply "none" in all orders, with different
-        replies in the orders, and with an order without a reply. The last three kinds get the answer -1.
+        The number of questions. A question that is repeated in one batch counts once.
+    answered
+        The number of questions with an odd one out. The other questions have the answer -1.
+    none
+        The number of questions with the reply "none" in all orders.
+    disagreed
+        The number of questions whose orders have different replies.
+    failed
+        The number of questions with an order without a reply.
     consistency
         The share of questions whose replies agree in all orders, among questions with a reply to each order.
     places
-        The number of replies that name the first, the second and the third position, and none.
+        The number of replies that name the first, the second, the third position, and no position.
     calls, cached
         The number of requests that were sent, and of prompts with a reply in the cache.
     prompt_tokens, completion_tokens
@@ -113,7 +118,7 @@ class Report:
             ("consistency", f"{self.consistency} questions have the same answer in all orders"),
             ("places", "1: {:,}, 2: {:,}, 3: {:,}, none: {:,}".format(*self.places)),
             ("calls", f"{self.calls:,}, and {self.cached:,} from the cache"),
-            ("tokens", f"{self.prompt_tokens:,} asked, {self.completion_tokens:,} written"),
+            ("tokens", f"{self.prompt_tokens:,} in prompts, {self.completion_tokens:,} in answers"),
         ]
         if self.cost is not None:
             lines.append(("cost", money(self.cost)))

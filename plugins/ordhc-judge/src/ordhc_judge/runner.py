@@ -1,6 +1,6 @@
-"""An event loop on its own thread, so that synchronous callers can run coroutines.
+"""Run an event loop on its own thread, so that synchronous callers can run coroutines.
 
-The loop also works if the caller's thread already runs an event loop, as in notebooks.
+This also works if the caller's thread already runs an event loop, as in notebooks.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Runner:
-    """A runner of coroutines on its own thread, which starts with the first coroutine."""
+    """Runs coroutines on its own thread, which starts with the first coroutine."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,30 +24,30 @@ class Runner:
         self._process = 0
 
     @property
-    def is_here(self) -> bool:
+    def is_in_this_process(self) -> bool:
         """True if the loop runs in this process; False after a fork."""
         return self._loop is not None and self._process == os.getpid()
 
-    def run(self, work: Coroutine[Any, Any, T], tell: Callable[[], None] | None = None) -> T:
+    def run(self, work: Coroutine[Any, Any, T], on_tick: Callable[[], None] | None = None) -> T:
         """Return the result of a coroutine, or raise its exception; Ctrl-C cancels the coroutine.
 
         Parameters
         ----------
         work
             The coroutine.
-        tell
+        on_tick
             Called on the caller's thread, about ten times a second.
         """
         future = asyncio.run_coroutine_threadsafe(work, self._started())
         try:
             while True:
                 try:
-                    return future.result(None if tell is None else 0.1)
+                    return future.result(None if on_tick is None else 0.1)
                 except TimeoutError:
                     if future.done():
                         raise
-                    if tell is not None:
-                        tell()
+                    if on_tick is not None:
+                        on_tick()
         except BaseException:
             if not future.done():
                 future.cancel()
@@ -61,7 +61,7 @@ class Runner:
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            if self._loop is None or not self.is_here:
+            if self._loop is None or not self.is_in_this_process:
                 loop = asyncio.new_event_loop()
                 thread = threading.Thread(target=loop.run_forever, name="ordhc-judge", daemon=True)
                 thread.start()
@@ -72,8 +72,8 @@ class Runner:
         """Stop the loop."""
         with self._lock:
             loop, thread = self._loop, self._thread
-            here, self._loop = self.is_here, None
-        if loop is None or thread is None or not here:
+            is_ours, self._loop = self.is_in_this_process, None
+        if loop is None or thread is None or not is_ours:
             return
         loop.call_soon_threadsafe(loop.stop)
         thread.join(5)

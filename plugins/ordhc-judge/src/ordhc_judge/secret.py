@@ -22,12 +22,12 @@ class Secret:
     __slots__ = ("_text",)
 
     def __init__(self, text: str, what: str = "key") -> None:
-        # A message about a wrong key must not show it either.
+        # The messages about an invalid key must not show the key.
         if not isinstance(text, str):
             raise InputError(f"the {what} is a {type(text).__name__}, not text")
         text = text.strip()
         if not text or not text.isascii() or not text.isprintable():
-            raise InputError(f"the {what} is empty, or has characters that no header may have")
+            raise InputError(f"the {what} is empty, or has characters that are not allowed in HTTP headers")
         self._text = text
 
     def reveal(self) -> str:
@@ -38,13 +38,13 @@ class Secret:
         return _SHOWN
 
     def __reduce__(self) -> str:
-        raise TypeError("keys are not written")
+        raise TypeError("a judge's key cannot be pickled")
 
 
 def scrubbed(text: str, secrets: Iterable[Secret]) -> str:
-    """Replace secrets in a server's text by stars, in upper or lower case, and with escapes.
+    """Replace secrets in a server's text by stars.
 
-    The escapes are those of JSON, URLs and HTML.
+    Secrets are found in upper and lower case, and with the escapes of JSON, URLs and HTML.
     """
     for secret in secrets:
         whole = secret.reveal()
@@ -55,7 +55,7 @@ def scrubbed(text: str, secrets: Iterable[Secret]) -> str:
 
 
 def _forms(char: str) -> str:
-    r"""Return the pattern of a character and its escapes: `\/`, `\u002f`, `%2f`, `&#47;` or `&sol;`."""
+    r"""Return a pattern for a character and its escapes, such as `\/`, `\u002f`, `%2f`, `&#47;`, `&sol;`."""
     code = ord(char)
     forms = [rf"\\{{0,8}}{re.escape(char)}", rf"\\{{1,8}}u{code:04x}", f"%{code:02x}"]
     # On a server's error page the `&` of an entity may be escaped again, as `&amp;`.

@@ -23,7 +23,7 @@ def whole(what: str, value: Any, at_least: int) -> int:
     except (TypeError, ValueError, OverflowError):
         fine = False
     if not fine:
-        raise InputError(f"{what} = {value!r} is no whole number from {at_least}")
+        raise InputError(f"{what} = {value!r} must be a whole number of at least {at_least}")
     return number
 
 
@@ -33,10 +33,10 @@ def money(cost: float) -> str:
 
 
 class Budget:
-    """The calls, tokens and money that may be spent, and those that were spent.
+    """Limits of calls, tokens and money, and the amounts that were spent.
 
-    A call is a request that is sent, with or without an answer. Tokens are those that the server counts.
-    While a request is open, an estimate of its tokens is reserved.
+    A call is a request that is sent, with or without an answer. The server counts the tokens. While a request
+    is open, an estimate of its tokens is reserved.
     """
 
     def __init__(self, given: Mapping[str, Any] | None, prices: "Prices | None" = None) -> None:
@@ -49,7 +49,7 @@ class Budget:
         """Set the limits; calls and tokens that were spent before count towards them."""
         given = {} if given is None else given
         if not isinstance(given, Mapping) or set(given) - {"calls", "tokens", "cost"}:
-            raise InputError(f"budget = {given!r} is no dict of calls, tokens and cost")
+            raise InputError(f"budget = {given!r} must be a dict with the keys calls, tokens and cost")
         limits = {
             name: math.inf if given.get(name) is None else whole(f"budget[{name!r}]", given[name], 0)
             for name in ("calls", "tokens")
@@ -58,7 +58,7 @@ class Budget:
         if cost is not None and self.prices is None:
             raise InputError(f"budget['cost'] = {cost!r} needs prices=dict(input=..., output=...)")
         if cost is not None and (isinstance(cost, bool | str) or not 0 <= cost < math.inf):
-            raise InputError(f"budget['cost'] = {cost!r} is no number from 0, in the currency of prices")
+            raise InputError(f"budget['cost'] = {cost!r} must be a number of at least 0")
         self.most_calls, self.most_tokens = limits["calls"], limits["tokens"]
         self.most_cost = math.inf if cost is None else float(cost)
 
@@ -93,8 +93,8 @@ class Budget:
         cost = "" if self.prices is None else f", cost {self.cost:,.6g}"
         return (
             f"the budget of {what} is spent ({self.calls:,} calls and {self.tokens:,} tokens{cost}); "
-            "every answer so far is in the cache and costs nothing again: the same with a larger budget "
-            "goes on where this stopped"
+            "all answers so far are in the cache and cost nothing again: repeat the call with a larger "
+            "budget to continue"
         )
 
 
@@ -103,12 +103,12 @@ def _added(one: Tokens, other: Tokens) -> Tokens:
 
 
 class Pace:
-    """A limit of calls per minute, evenly spread, and pauses that a server asks for.
+    """Limits the calls per minute, evenly spread, and observes the pauses that a server asks for.
 
     Attributes
     ----------
     waited
-        The seconds that calls have waited for the limit, all calls together.
+        The sum over all calls of the seconds that they have waited for the limit.
     """
 
     def __init__(self, rpm: float | None) -> None:
@@ -149,7 +149,7 @@ class Prices:
 
     @classmethod
     def of(cls, given: Any) -> "Prices | None":
-        """Return the prices from a dict of input and output, or a pair; None for None."""
+        """Return the prices from a dict with the keys input and output, or from a pair; None for None."""
         if given is None:
             return None
         if isinstance(given, Mapping) and set(given) == {"input", "output"}:
@@ -159,7 +159,9 @@ class Prices:
         except (TypeError, ValueError):
             prices = cls(-1, -1)
         if not all(0 <= price < math.inf for price in (prices.input, prices.output)):
-            raise InputError(f"prices = {given!r} are no dict of input and output, each for a million tokens")
+            raise InputError(
+                f"prices = {given!r} must be a dict of input and output, the prices of a million tokens"
+            )
         return prices
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
@@ -207,11 +209,11 @@ class Estimate:
         lines = [
             f"questions  {self.questions:,}",
             f"calls      {self.calls:,}",
-            f"tokens     about {self.tokens:,} ({asked} asked, {written} written)",
+            f"tokens     about {self.tokens:,} ({asked} in prompts, {written} in answers)",
             f"minutes    about {self.minutes:,.1f}",
             f"cost       {cost}",
             f"from       {self.basis}",
         ]
         if self.over:
-            lines.append(f"more than the budget of {' and '.join(self.over)}")
+            lines.append(f"exceeds the budget of {' and '.join(self.over)}")
         return "\n".join(lines)

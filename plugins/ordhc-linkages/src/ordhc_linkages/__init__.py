@@ -1,4 +1,4 @@
-"""More linkages for ordhc, registered through the entry point `linkages` of the group `ordhc`."""
+"""A plugin of ordhc with five linkages."""
 
 from ordhc.hooks import hookimpl
 from ordhc.specs import LanceWilliams, LinkageSpec
@@ -17,33 +17,33 @@ def ordhc_linkages() -> list[LinkageSpec]:
     return [
         LinkageSpec(
             name="flexible-beta",
-            summary="(1 - beta) / 2 of each part and beta of their own similarity",
+            summary="(1 - beta) / 2 times the value of each part, plus beta times the value between parts",
             coefficients=LanceWilliams(alpha="(1 - beta) / 2", beta="beta"),
             parameters={"beta": -0.25},
             source="Lance & Williams 1967",
         ),
         LinkageSpec(
             name="flexible-average",
-            summary="flexible-beta with the parts weighted by their sizes",
+            summary="flexible-beta, with the parts weighted by size",
             coefficients=LanceWilliams(alpha="(1 - beta) * n_i / (n_i + n_j)", beta="beta"),
             parameters={"beta": -0.1},
             source="Belbin, Faith & Milligan 1992",
         ),
         LinkageSpec(
             name="minimum-variance",
-            summary="Ward's recurrence on the values as they are, nothing is squared (ward.D)",
+            summary="Ward's recurrence on the given values, without squaring (ward.D)",
             coefficients=LanceWilliams(
                 alpha="(n_i + n_k) / (n_i + n_j + n_k)",
                 beta="-n_k / (n_i + n_j + n_k)",
             ),
-            # The recurrence depends only on the partition, not on the order of earlier merges, and a merge
-            # never brings a third cluster closer.
+            # A merge never brings a third cluster closer. The similarities depend only on the current
+            # clusters, not on the order of the earlier merges.
             reducible=True,
             source="Murtagh & Legendre 2014",
         ),
         LinkageSpec(
             name="hausdorff",
-            summary="the Hausdorff distance of the two sets of members, negated",
+            summary="the negative Hausdorff distance between the two sets of members",
             make_update=make_hausdorff,
             source="Basalto et al. 2008",
         ),

@@ -1,6 +1,6 @@
 """Linkages that need the members of clusters, implemented as row updates.
 
-The number of a cluster is its smallest leaf. Merging clusters i < j makes cluster i.
+The number of a cluster is its smallest leaf. The merge of clusters i < j gets the number i.
 """
 
 from typing import Any, Protocol
@@ -35,7 +35,7 @@ class Update(Protocol):
 
 
 def make_median_pairwise(S: Floats) -> Update:
-    """Return the update whose similarity is the median over all pairs of members of two clusters."""
+    """Return a row update: the similarity of two clusters is the median over all pairs of their members."""
     members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(len(S))}
 
     def update(*merge: Any) -> Floats:
@@ -48,10 +48,10 @@ def make_median_pairwise(S: Floats) -> Update:
 
 
 def make_hausdorff(S: Floats) -> Update:
-    """Return the update whose similarity is the negative Hausdorff distance, for the dissimilarities -S.
+    """Return a row update: the similarity of two clusters is their negative Hausdorff distance.
 
-    For each member of both clusters, take the similarity with its nearest member of the other cluster. The
-    smallest of these similarities is that of the clusters.
+    The dissimilarities of leaves are -S. For each member of both clusters, take the similarity with its
+    nearest member of the other cluster. The similarity of the clusters is the smallest of these similarities.
     """
     n = len(S)
     members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(n)}

@@ -142,6 +142,7 @@ class Comparing:
         return tuple(self._result(comparison, data, n) for comparison in self._comparisons)
 
     def _result(self, comparison: Comparison, data: Data, n: int) -> Compared:
+        """Return the result of one comparison of `n` answers; see `results`."""
         running = self._running.get(comparison)
         if running is not None and running.done():
             del self._running[comparison]
@@ -177,6 +178,7 @@ def _missing(n: int) -> Compared:
 
 
 def _compared(comparison: Comparison, data: Data, n: int, progress: Progress) -> Compared:
+    """Make a comparison, and return its result or the message about its failure."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OrdhcWarning)
         try:

@@ -100,7 +100,7 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
     number and the weight of the answer, and the reasons for which the person is excluded.
     """
     if study.question == "pairs":
-        raise InputError("Salmon's format has no pairs; use --as trials or --as triplets")
+        raise InputError("Salmon's format has no pairs; export trials or triplets instead")
     names, ids = study.names, tables.platform_ids()
     yield [
         *("head", "left", "right", "winner", "puid", "response_time", "time_received", "sampler"),
@@ -185,6 +185,7 @@ def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
 
 
 def _meaning(question: str, shown: list[str], choice: int | None) -> tuple[str, str]:
+    """Return the chosen item or pair, and the meaning of the choice."""
     if choice is None:
         return "", "not answered"
     if choice == 0:

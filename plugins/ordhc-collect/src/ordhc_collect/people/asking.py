@@ -117,11 +117,11 @@ class Asker:
     def _from_sampler(
         self, name: str, who: str, held: int | None, known: Callable[[], list[Row]]
     ) -> Asked | None:
+        """Return a question of the sampler `name`, or None."""
         if name == "learner":
             return self._from_learner(who, held)
         if name == "list":
             return self._from_list(who, known)
-        """Return a question of the sampler `name`, or None."""
         is_random = name in ("random", "heldout")
         if is_random and (
             self._study.question == "triplet" or self._session.n_leaves > len(self._study.items)
@@ -156,6 +156,7 @@ class Asker:
         return int(questions.ids[0]), row, name
 
     def _from_list(self, who: str, known: Callable[[], list[Row]]) -> Asked | None:
+        """Return the next question of the list that is new to the person, or None."""
         listed = self._study.listed
         mine = set(known())
         for row in list(self.returned):

@@ -65,6 +65,7 @@ class Writer:
         self._thread.join(30)
 
     def _run(self) -> None:
+        """Execute requests until `close` is called."""
         is_over = False
         while not is_over:
             jobs = [self._queue.get()]
@@ -78,7 +79,7 @@ class Writer:
                 together = self._together(together)
             for job in jobs:
                 if not job[1]:
-                    self._tell([(job, *self._result(job[0]))])
+                    self._report([(job, *self._result(job[0]))])
 
     def _result(self, work: Callable[[StudyState], Any]) -> tuple[Any, Exception | None]:
         try:
@@ -117,14 +118,14 @@ class Writer:
                 for job in jobs:
                     self._together([job])
                 return []
-        self._tell(results)
+        self._report(results)
         return jobs[len(results) :]
 
-    def _tell(self, results: list[Any]) -> None:
+    def _report(self, results: list[Any]) -> None:
         """Pass all results to the event loop with one call."""
         (_, _, loop, _), *_ = results[0]
 
-        def tell() -> None:
+        def report() -> None:
             for (_, _, _, future), result, error in results:
                 if future.cancelled():
                     continue
@@ -134,4 +135,4 @@ class Writer:
                     future.set_exception(error)
 
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(tell)
+            loop.call_soon_threadsafe(report)

@@ -93,6 +93,7 @@ class SimulatedPerson:
         return self._chance.choice([choice for choice in choices if choice != right])
 
     def _right(self, shown: list[int]) -> int:
+        """Return the number of the right choice, from 1."""
         asked = [shown[0], shown[1], shown[0], shown[2]] if self._question == "triplet" else shown
         if (known := self._gold.get(key_of(asked))) is not None:
             row, answer = known
@@ -112,4 +113,5 @@ class SimulatedPerson:
         return self._chance.choice(best)
 
     def _of(self, a: int, b: int) -> int:
+        """Return the size of the smallest cluster that contains two leaves."""
         return self._tree.node([a, b]).size

@@ -134,6 +134,7 @@ def simulated(
 
 
 def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
+    """Return the true tree, with leaves in the order of the items of the study."""
     n = len(study.items)
     if path is None:
         return drawn_tree(n, seed)
@@ -249,6 +250,7 @@ def levels_of(n: int) -> list[int]:
 
 
 def _quality(comparisons: Any, truth: Dendrogram) -> float:
+    """Return the AARI of the tree of the comparisons; 0 without comparisons."""
     tree = tree_of(model_of(comparisons, support=False))
     return 0.0 if tree is None else float(metrics.aari(tree, truth, levels=levels_of(truth.n_leaves)))
 
@@ -278,6 +280,7 @@ def _report(
     *,
     is_drawn: bool,
 ) -> list[str]:
+    """Return the lines of the report."""
     run = results.run
     how = [
         "at random" if kind.accuracy is None else f"right {kind.accuracy:.0%} of the time" for kind in kinds
@@ -343,6 +346,7 @@ def _left_out(study: Study, summary: Summary) -> str:
 
 
 def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:
+    """Return lines about the accuracy and the AARI of the tree."""
     lines = []
     if summary.heldout is not None:
         n, share, low, high = summary.heldout

@@ -1,19 +1,19 @@
-// What the pages do beyond plain forms: the next question without a new page, keys, response times, loading
-// of media, enlarged pictures, answers sent again after a lost connection. Without a script everything but
-// `must_play`, `max_seconds` and enlarging works, too.
+// The script of the participants' pages. It shows the next question without loading a new page, handles keys,
+// measures response times, loads media, enlarges pictures, and sends answers again after a lost connection.
+// Without the script, only `must_play`, `max_seconds` and enlarging do not work.
 (() => {
   "use strict";
   const main = document.getElementById("main");
   const notice = document.getElementById("notice");
   const large = document.getElementById("large");
   document.documentElement.classList.add("live");
-  // The moment from which response times count, and what is measured for the current question.
+  // The start of the response time, and the other measurements of the current question.
   let shown = 0, hidden = 0, hiddenSince = 0, enlarged = 0, plays = [];
 
   const wait = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
   const at = (form, name, value) => { if (form.elements[name]) form.elements[name].value = value; };
 
-  // Load a picture again if a bad connection has lost it, for about ten seconds.
+  // Load a picture. If loading fails, try again for about ten seconds.
   const loaded = async (image) => {
     for (let tries = 0; tries < 5; tries++) {
       try {
@@ -26,7 +26,7 @@
     }
   };
 
-  // All media are loaded, four at a time, from the page after the consent on. The first question waits for them.
+  // After the consent, load all media, four at a time. The first question waits for them.
   const media = { all: 0, done: 0, over: false };
   const load = async ([first, address]) => {
     if (address === undefined) {
@@ -55,19 +55,19 @@
   const waitForMedia = async (page) => {
     if (!preloading || media.over || !main.querySelector("[data-trial]")) return;
     page.hidden = true;
-    const told = document.getElementById("loading").content.cloneNode(true).firstElementChild;
-    main.append(told);
-    const bar = told.querySelector("progress"), skip = told.querySelector("button");
+    const loading = document.getElementById("loading").content.cloneNode(true).firstElementChild;
+    main.append(loading);
+    const bar = loading.querySelector("progress"), skip = loading.querySelector("button");
     const timer = setInterval(() => { bar.max = media.all || 1; bar.value = media.done; }, 100);
     setTimeout(() => { skip.hidden = false; }, 20000);
     await Promise.race([preloading, new Promise((done) => skip.addEventListener("click", done))]);
     clearInterval(timer);
     media.over = true;
-    told.remove();
+    loading.remove();
     page.hidden = false;
   };
 
-  // Resolves when all sounds and clips were played to their ends; one plays at a time.
+  // Resolve when all sounds and clips were played to their ends. Only one plays at a time.
   const heard = (players) => new Promise((done) => {
     plays = players.map(() => 0);
     if (!players.length) done();
@@ -104,8 +104,8 @@
     const viewport = main.querySelector("[name=viewport]");
     if (viewport) viewport.value = `${innerWidth}x${innerHeight} @${Math.round(devicePixelRatio * 100) / 100}`;
     await waitForMedia(page);
-    // No answer counts before the pictures of its question are there and for a moment after that: it is the second
-    // click of two.
+    // Ignore answers until the pictures of the question are loaded, and for a moment afterwards: such an answer is
+    // the second click of a double click on the previous question.
     await Promise.all([...main.querySelectorAll(".trial img")].map(loaded));
     if (page !== main.firstElementChild) return;
     main.classList.remove("waiting");
@@ -144,7 +144,7 @@
     begin();
   };
 
-  // The server keeps an answer once, however often it is sent.
+  // Send until the server answers. The server stores an answer only once, even if it arrives several times.
   const send = async (form, data) => {
     for (let tries = 0; ; tries++) {
       try {
@@ -228,7 +228,7 @@
     if (button) button.form.requestSubmit(button);
   });
 
-  // A page that the back button brings is loaded again.
+  // Reload a page that the browser restores after the back button, because it may be outdated.
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   main.classList.add("waiting");

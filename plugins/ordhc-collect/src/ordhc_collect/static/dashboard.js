@@ -1,4 +1,4 @@
-// Shows what changes while people answer.
+// Update the parts of the dashboard that change while people answer.
 (() => {
   "use strict";
   const source = new EventSource("dashboard/events");

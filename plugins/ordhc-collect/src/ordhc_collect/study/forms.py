@@ -150,6 +150,7 @@ def questions_of(
 
 
 def _question(section: Section, name: str, languages: tuple[str, ...], passing: str) -> Field:
+    """Return the question in a table of the study file; `name` is its default name."""
     name = section.text("name", name) or name
     if name in (*STANDARD, *AUTOMATIC, PRACTISED) or len(name) > 60:
         section.wrong("name", "is the name of another column of people.csv, or longer than 60 characters")

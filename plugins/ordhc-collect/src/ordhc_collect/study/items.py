@@ -117,6 +117,7 @@ def _described(item: Item, fields: dict[str, str], picture: Picture) -> Item:
 
 
 def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems) -> list[Item]:
+    """Return the items in a folder: files with the same name belong to the same item."""
     kinds = {ending: kind for kind, endings in MEDIA.items() for ending in endings}
     fields: dict[str, dict[str, str]] = {}
     items: dict[str, Item] = {}
@@ -154,6 +155,7 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _text(path: Path, place: str, problems: Problems) -> str:
+    """Return the text in a file; "", with an error, if the file is not valid text."""
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except UnicodeDecodeError:
@@ -167,6 +169,7 @@ def _text(path: Path, place: str, problems: Problems) -> str:
 
 
 def _of_table(table: Path, root: Path, pictures: Pictures, problems: Problems) -> list[Item]:
+    """Return the items in a table."""
     place = f"[items] table = {table.name!r}"
     found = []
     for line, row in rows_of_table(table, place, problems, ("id",), _COLUMNS):

@@ -59,6 +59,7 @@ def _keys(values: Any) -> list[str]:
 
 
 def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
+    """Return the shares of the samplers, which add up to 1."""
     names = (*SAMPLERS, "uncertain")
     if given is None:
         if has_list:
@@ -106,6 +107,7 @@ def _default_learner(question: str) -> dict[str, Any]:
 def _check_learner(
     learner: dict[str, Any], question: str, items: tuple[Item, ...], problems: Problems
 ) -> None:
+    """Report settings of the learner that are invalid or do not fit the question."""
     try:
         found = ordhc.Learner(max(len(items), 3), **ordhc.learners.arguments(learner))
     except ValueError as error:

@@ -84,6 +84,7 @@ _SECRET = re.compile(r"(?m)^(\s*password\s*=\s*).*$")
 
 
 def _read(path: Path, problems: Problems) -> str | None:
+    """Return the text of the study file; None, with an error, if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -94,6 +95,7 @@ def _read(path: Path, problems: Problems) -> str | None:
 
 
 def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
+    """Return the study in a file; values with errors are replaced by defaults."""
     general, keys = top.section("study"), {}
     languages = _languages(general, root)
     keys["question"] = question = general.choice("question", QUESTIONS, "odd")
@@ -281,6 +283,7 @@ def _pages(
 
 
 def _outcome(section: Section) -> Outcome:
+    """Return the code and the address of an outcome."""
     code, url = section.text("code"), section.text("url")
     if code is not None and (unknown := set(re.findall(r"\{(.*?)\}", code)) - {"person"}):
         section.wrong("code", f"has {{{unknown.pop()}}}, but only {{person}} is filled in")

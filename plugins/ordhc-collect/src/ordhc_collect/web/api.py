@@ -168,6 +168,7 @@ class Api:
         return [[name] for name in names[1:]] if len(trial.sides) == 3 else [names[:2], names[2:]]
 
     def _item(self, leaf: int) -> dict[str, Any]:
+        """Return an item as JSON, with the addresses of its files."""
         item, folder = self._study.items[leaf], f"{self._prefix}/media/"
         # In the pages, addresses of pictures are relative. Clients of the API are at other addresses, so make
         # the paths absolute.
@@ -218,6 +219,7 @@ def _plays(body: dict[str, Any]) -> tuple[int, ...] | None:
 
 
 async def _body(request: Request) -> dict[str, Any]:
+    """Return the JSON object in the body of a request."""
     try:
         found = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):

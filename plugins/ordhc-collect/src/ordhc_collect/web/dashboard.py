@@ -84,6 +84,7 @@ class Dashboard:
         return self._signer.is_admin(request.cookies.get(self._cookie), self._proof)
 
     def _is_password(self, secret: str) -> bool:
+        """Return True if `secret` is the password of the dashboard."""
         if self._study.password is None:
             return False
         try:
@@ -92,6 +93,7 @@ class Dashboard:
             return False
 
     def _login(self, request: Request, status: int = 403, what: str = "") -> Response:
+        """Return the page that asks for the token or password; `what` is a message."""
         has_password = self._study.password is not None
         language = self._language(request)
         text = self._words[language].gettext(what) if what else ""
@@ -99,6 +101,7 @@ class Dashboard:
         return HTMLResponse(self._render("enter.html", language, **values), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
+        """Give access to the dashboard if `secret` is the token or the password."""
         # Check the token before the rate limit. A token of 192 bits cannot be guessed, so it needs no limit,
         # and failed attempts from the same address must not lock its owner out.
         if not secrets.compare_digest(secret.encode(), self._token.encode()):

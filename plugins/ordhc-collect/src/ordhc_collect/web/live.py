@@ -121,6 +121,7 @@ class Live:
         copy_session(self.path, target)
 
     async def _snapshot_of(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Snapshot:
+        """Return the snapshot with a summary; add a point to the history if there are more answers."""
         if summary.heldout is not None:
             _, share, low, high = summary.heldout
             point = (float(summary.n_answers), share, low, high)

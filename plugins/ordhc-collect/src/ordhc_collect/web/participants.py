@@ -195,6 +195,7 @@ class Participants:
         return await self._page(person)
 
     async def _page(self, person: Person, *, is_live: bool = False) -> Response:
+        """Return a person's current page; a part of a page if `is_live`."""
         may_continue, platform = self._state.may_continue(person.id), None
         if person.has_ended or not may_continue:
             platform = await self._writer.do(lambda state: state.platform_of(person.id))
@@ -251,8 +252,8 @@ class Participants:
                 measured = _measured(form)
                 person = await self._writer.do(
                     lambda state: state.renewed(
-                        state.answer(who, int(number), int(attempt), choice, measured)
-                    )  # type: ignore[call-overload]
+                        state.answer(who, int(number), int(attempt), choice, measured)  # type: ignore[call-overload]
+                    )
                 )
         except RefusedError as error:
             return await self._refused(error, who, is_live)
@@ -280,6 +281,7 @@ class Participants:
         return HTMLResponse(self._pages.render("message.html", language, what=what, layout=layout), status)
 
     async def _refused(self, error: RefusedError, who: str, is_live: bool) -> Response:
+        """Return the page about a refused request."""
         person = self._state.people.get(who)
         language = self._study.languages[0] if person is None else person.language
         if error.reason in self._study.outcomes:

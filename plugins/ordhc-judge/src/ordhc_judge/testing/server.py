@@ -17,10 +17,10 @@ __all__ = ["FAULTS", "Server", "serve"]
 
 #: The faults that can be switched on, each with its effect.
 FAULTS = {
-    "timeout": "nothing is answered",
-    "429": "too many requests, with Retry-After",
-    "500": "an error of the server",
-    "garbage": "what is answered is no JSON",
+    "timeout": "the server sends no answer",
+    "429": "the server answers with status 429 (too many requests), with Retry-After",
+    "500": "the server answers with status 500 (server error)",
+    "garbage": "the answer is not JSON",
     "malformed": "the model answers without a number",
     "refusal": "the model refuses",
     "truncated": "the connection ends in the middle of the answer",
@@ -44,7 +44,7 @@ class Server:
     requests, answered
         The numbers of requests, and of requests that were answered without a fault.
     prompts
-        The number of answers to each prompt about three items, by the items.
+        The number of answers to prompts about three items, by the three items.
     bodies
         The last requests, at most 100.
     largest
@@ -67,7 +67,7 @@ class Server:
     ) -> None:
         unknown = set(faults or {}) - set(FAULTS)
         if unknown:
-            raise ValueError(f"there is no fault {unknown}; there are {', '.join(FAULTS)}")
+            raise ValueError(f"there is no fault {unknown}; known are {', '.join(FAULTS)}")
         self.model, self.key, self.models = model, key, list(models)
         self.faults, self.rejects = dict(faults or {}), list(rejects)
         self.logprobs, self.usage, self.delay, self.retry_after = logprobs, usage, delay, retry_after
@@ -93,7 +93,7 @@ class Server:
         try:
             request = json.loads(body)
         except ValueError:
-            return self._error(400, "the request is no JSON", "invalid_json")
+            return self._error(400, "the request is not JSON", "invalid_json")
         self.bodies = [*self.bodies[-99:], request]
         if request.get("model") not in self.models:
             return self._error(404, f"there is no model {request.get('model')}", "model_not_found")
@@ -291,7 +291,7 @@ def serve(
     try:
         yield server
     finally:
-        # If the program ends within the context, the thread has stopped already and no result comes.
+        # If the program ends within the context, the thread has stopped already, so do not wait for long.
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(end(listening), loop).result(1)
         loop.call_soon_threadsafe(loop.stop)
