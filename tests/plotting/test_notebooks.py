@@ -107,7 +107,7 @@ def test_a_bootstrap_has_intervals_and_the_consensus():
             f"{interval.low:.4g} to {interval.high:.4g}",
         ],
         [
-            "share of held-out answers foretold",
+            "share of held-out answers predicted",
             f"{answers.estimate:.4g}",
             f"{answers.low:.4g} to {answers.high:.4g}",
         ],

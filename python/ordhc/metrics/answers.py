@@ -1,4 +1,4 @@
-"""The share of answers that a tree predicts correctly."""
+"""Compute the share of answers that a tree predicts correctly."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) 
     found, data = prepared(tree, comparisons, ("triplets", "quadruplets"), "answer_accuracy")
     right, weights = answers_foretold(found, data)
     if not weights.sum():
-        raise InputError("there are no answers (of positive weight) to foretell")
+        raise InputError("there are no answers (of positive weight) to predict")
     return float(np.average(right, weights=weights))
 
 
@@ -97,8 +97,8 @@ def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
     tree
         The tree.
     needs_heights
-        True if pairs without a shared leaf are compared. Without this flag the tree's shape is enough: if two
-        pairs share a leaf, one of their two common ancestors is below the other.
+        True if pairs without a shared leaf are compared. Otherwise the tree's shape is enough: if two pairs
+        share a leaf, one of their two common ancestors is below the other.
     """
     if tree.scale == "lengths":
         return -tree.patristic(square=True)

@@ -1,4 +1,4 @@
-"""Scores that measure a tree against comparisons."""
+"""Score a tree against comparisons."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -110,7 +110,7 @@ def _revenue(
     if not normalize:
         return value
     if best == 0:
-        raise InputError("the best conceivable revenue is 0: there are no comparisons (of positive weight)")
+        raise InputError("the upper bound of the revenue is 0: there are no comparisons (of positive weight)")
     return value / best
 
 
