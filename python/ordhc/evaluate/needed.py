@@ -219,7 +219,7 @@ def plan(
     With noise "lengths" the length of each leaf is drawn from a normal distribution with standard deviation
     0.5, where 1 is the distance between two levels of the tree. A first study shows how large lengths are:
     compare `Posterior.lengths` with the heights of `Posterior.tree`. The method "adds3-al+spr" assumes that
-    all leaves are equally typical, so its score may stay below the target with any number of answers. Of 24
+    all leaves are equally typical, so its score may stay below the target with any number of answers. In 24
     new simulated studies of 20 and 50 leaves, 3 reached the target with `low` answers per leaf, and 23 with
     `high`.
 
