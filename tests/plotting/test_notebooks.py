@@ -111,7 +111,7 @@ def test_a_bootstrap_has_intervals_and_the_consensus():
             f"{answers.estimate:.4g}",
             f"{answers.low:.4g} to {answers.high:.4g}",
         ],
-        ["chance 0.3333; of whole answers 0.5000"],
+        ["chance 0.3333; for whole answers 0.5000"],
     ]
 
 

@@ -185,7 +185,7 @@ def test_unknown_names_suggest_the_nearest(install):
         ordhc.linkage(S, "nobody:average", dissimilarity=False)
     with pytest.raises(InputError, match=r"there are .*average"):
         ordhc.linkage(S, "zzzzzz", dissimilarity=False)
-    with pytest.raises(InputError, match="must be a name, not 3"):
+    with pytest.raises(InputError, match="must be a name or a pair"):
         ordhc.linkage(S, 3, dissimilarity=False)
 
 
