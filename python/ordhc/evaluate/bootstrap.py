@@ -51,9 +51,8 @@ LABELS = {
     "held_out": "share of held-out answers satisfied",
     "answers": "share of held-out answers predicted",
 }
-#: Whole answers are predicted by so few trees that trees times comparisons is about `_FORETOLD`, but by at
-#: least `_FEWEST` trees.
-_FORETOLD, _FEWEST = 10_000_000, 10
+#: Maximum number of trees times comparisons for the score "answers", and minimum number of trees.
+_MOST_PREDICTED, _FEWEST = 10_000_000, 10
 #: Maximum number of leaves of trees that are drawn in notebooks.
 _DRAWN = 500
 
@@ -338,7 +337,7 @@ def bootstrap(
     judging = part(progress, _LAST, _JUDGED)
     found = _summed_up(tree, resampled, scores, (times, parts(), n_units), facts, judging)
     foretold = _Foretold(resampled, fitted)
-    judged = min(len(resampled), max(_FEWEST, _FORETOLD // len(fitted)))
+    judged = min(len(resampled), max(_FEWEST, _MOST_PREDICTED // len(fitted)))
     sums = sums_left_out(judged, times, parts(), n_units, foretold, part(progress, _JUDGED, 1))
     if progress is not None:
         progress(1.0)
@@ -350,7 +349,7 @@ def bootstrap(
 
 
 class _Foretold:
-    """Returns whether trees predict the answers in blocks of the data."""
+    """Callable that returns whether trees predict the answers in blocks of the data."""
 
     def __init__(self, trees: tuple[Dendrogram, ...], data: Triplets | Quadruplets) -> None:
         self.trees, self.data = trees, data

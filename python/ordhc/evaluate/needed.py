@@ -43,8 +43,8 @@ class Way:
         The numbers that are expected to reach the target; None if no simulated number of answers does.
     low, high
         Answers per leaf: 10% of studies reach the target with `low`, 90% with `high`. None as above.
-        answers_low, answers_high
-            The same for all leaves together.
+    answers_low, answers_high
+        The same for all leaves together.
     is_measured
         False if `high` is above the largest simulated number of answers. `high` is then extrapolated, to at
         most four times `most`; a `high` that is four times `most` is a lower bound.
@@ -81,8 +81,8 @@ class StudyPlan:
     ----------
     n_leaves, accuracy, target, score, noise, seconds, per_person
         The arguments of `plan`.
-        ways
-            A `Way` for each method; the method that needs the fewest answers is first.
+    ways
+        A `Way` for each method; the method that needs the fewest answers is first.
     """
 
     n_leaves: int

@@ -138,7 +138,7 @@ class Selection:
     nested
         The expected `satisfied` of `best` on new answers, a `Score` from nested cross-validation: for each
         fold, the method is chosen on the other folds. The score in `candidates` is too high, because `best`
-        was chosen by it. None with one method, two folds or adaptive questions.
+        was chosen by it. None with one method, two folds, a scan or questions that a learner chose.
     answer_ceiling
         Bounds on the accuracy of the best predictor of whole answers; None unless questions were repeated.
     """

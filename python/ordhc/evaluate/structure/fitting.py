@@ -34,10 +34,10 @@ def answer_loss(choices: Choices, S: Floats, noise: float) -> tuple[float, Float
     -------
     loss
         The weighted sum, in nats.
-        by_closeness
-            (n, n) symmetric; the derivative by the closeness of each pair.
-        by_noise
-            The derivative by the noise.
+    by_closeness
+        (n, n) symmetric; the derivative by the closeness of each pair.
+    by_noise
+        The derivative by the noise.
     """
     n = len(S)
     loss, by_noise, by_pair = 0.0, 0.0, np.zeros(n * n)

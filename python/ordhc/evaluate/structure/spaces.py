@@ -39,8 +39,8 @@ class Fitted:
         (n, n) the closeness of each pair of leaves; larger is closer.
     noise
         Half of the share of answers that are given by chance.
-        parameters
-            The parameters at which the solver ended; another fit can begin there.
+    parameters
+        The parameters at which the solver ended; another fit can begin there.
     """
 
     closeness: Floats
