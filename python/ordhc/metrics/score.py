@@ -104,8 +104,8 @@ def _without_metric(reference: Any) -> str:
     """Return an error message that lists the metrics for a reference."""
     if isinstance(reference, str) and not {"(", ";"} & set(reference):
         return (
-            f"the reference, {_checks.quoted(reference, 40)}, is not Newick text; to read a file use "
-            "ordhc.read_tree, ordhc.read_answers or ordhc.io.read_reference"
+            f"the reference, {_checks.quoted(reference, 40)}, is not Newick text; files are read by "
+            "ordhc.read_tree, ordhc.read_answers and ordhc.io.read_reference"
         )
     is_tree = isinstance(reference, Dendrogram | str)
     known = [name for name in registry.names("metric") if not is_tree or "tree" in _taken(name)]
