@@ -88,7 +88,7 @@ def people_section(numbers: Numbers) -> Markup:
         gave = "person" if unsure == 1 else "people"
         text_of.append(f"{unsure:,} {gave} gave too few answers for a conclusion.")
     extra = any(person.get("reliability") is not None for person in people)
-    columns = ["person", "answers", "accuracy", "95% interval", "", "agrees with others", "verdict"]
+    columns = ["person", "answers", "accuracy", "95% interval", "", "agrees with others", "standing"]
     kinds = "lnnnlns"
     if extra:
         columns.insert(6, "reliability")

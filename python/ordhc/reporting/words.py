@@ -311,7 +311,7 @@ MARKED = ("looks random", "below chance")
 ODD = (*MARKED, "unlike others", "another view")
 _SAID = (
     ("looks random", "looks as if answering at random", "look as if answering at random"),
-    ("below chance", "answers the opposite of the question", "answer the opposite of the question"),
+    ("below chance", "seems to answer the opposite question", "seem to answer the opposite question"),
     ("another view", "follows another tree than the others", "follow another tree than the others"),
     (
         "unlike others",

@@ -13,7 +13,7 @@ from ordhc.evaluate.structure.words import Estimate
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import shape_of
 
-__all__ = ["Misfits", "Misfit", "common_clusters", "incidences", "find_misfits"]
+__all__ = ["Misfit", "Misfits", "common_clusters", "find_misfits", "incidences"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
