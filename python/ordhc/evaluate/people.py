@@ -63,8 +63,8 @@ class Standing:
         * "as others": the trees of others predict this person's answers as well as other people's;
         * "below others": better than chance, but worse than other people's;
         * "another view": no better than chance by the trees of others, but the answers agree with each other,
-          or with other people of this verdict, more than random answers do (`ordhc.people_groups` finds such
-          groups and their trees);
+          or with other people of this verdict, more than random answers do. `ordhc.people_groups` finds such
+          groups and their trees;
         * "unlike others": no better than chance by the trees of others, and too few answers to distinguish
           another view from random answers;
         * "looks random": enough answers, but they follow no tree;

@@ -261,9 +261,10 @@ def people_groups(
     to a group comes from trees made without that person. Each person has a separate noise, so careless people
     do not form a group. The prediction of several trees is averaged with that of one tree, because the trees
     of groups are made from fewer answers each. The prediction of one tree is averaged with that of a second
-    sample of one tree, so that all averages have the same number of chains. A number of trees is preferred to
-    a smaller one if its gain in log loss has a 95% interval, over people, above 0, and is at least 1% of the
-    log loss of chance. So small differences, and differences of few people, are not found.
+    sample of one tree, so that all averages have the same number of chains. A larger number of trees is
+    preferred to a smaller one only under two conditions: the 95% interval of its gain in log loss, over
+    people, is above 0, and the gain is at least 1% of the log loss of chance. So small differences, and
+    differences of few people, are not found.
 
     Examples
     --------

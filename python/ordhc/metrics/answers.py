@@ -20,9 +20,9 @@ def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) 
     """Return the share of answers that the tree predicts correctly (Luce 1959).
 
     An answer is one choice among several possible choices. There are 3 choices for the odd one out of three
-    and for the most central of three, 2 for "is A more like B or C?", and k! for a ranking of k leaves. The
-    tree predicts the choice whose pairs are closest in the tree. If t choices are equally close, the given
-    choice counts 1/t.
+    and for the most central of three. "Is A more like B or C?" has 2 choices, and a ranking of k leaves has
+    k! choices. The tree predicts the choice whose pairs are closest in the tree. If t choices are equally
+    close, the given choice counts 1/t.
 
     `satisfied` counts rows instead of answers. A "most central" answer has two rows, and a tree with heights
     satisfies at most one of them. An answer that the tree does not decide counts 0 in `satisfied` and 1/t
