@@ -21,7 +21,10 @@ BROKEN = {
     "hook raises": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    1 / 0\n", "ZeroDivisionError"),
     "hook exits": (IMPORTS + "@hookimpl\ndef ordhc_metrics():\n    raise SystemExit\n", "SystemExit"),
     "a number": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 42\n", "42, not a list of specs"),
-    "text": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 'average'\n", "'average', not a list of specs"),
+    "text": (
+        IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 'average'\n",
+        "'average', not a list of specs",
+    ),
     "no specs": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return [1]\n", "not a LinkageSpec"),
     "wrong kind": (
         IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"
