@@ -100,7 +100,7 @@ def test_whole_answers_may_choose_the_method(path, tmp_path, capsys):
     )
     assert code == 0, error
     assert json.loads(out.with_suffix(".json").read_text())["method"]["selection"]["by"] == "answers"
-    assert "the best held-out share of whole answers foretold in" in out.read_text()
+    assert "the best held-out share of whole answers predicted in" in out.read_text()
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_commands_say_which_part_is_meant(both, tmp_path, monkeypatch, capsys):
         ({"refine": True}, r"no parameter 'refine' of this method; .*'\+spr' after the name of a method"),
         ({"executor": None}, "no parameter 'executor' of this method; .*ordhc.scan has it"),
         ({"neighbors": 3}, "no parameter 'neighbors' of this method; .*ordhc.Vectors has it"),
-        ({"method": ("mulk3-al", {}, 3)}, "a method is given by name, not by .*; with settings as a pair"),
+        ({"method": ("mulk3-al", {}, 3)}, "the method must be a name or a pair"),
         ({"linkage": ("3-al", {}), "similarity": "adds3"}, "leave out the similarity"),
     ],
 )

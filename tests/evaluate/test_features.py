@@ -99,8 +99,8 @@ def test_forms_of_vectors_and_initial_clusters():
 def test_what_vectors_do_not_take():
     X = points(0)
     for options, message in [
-        ({"unit": "answer"}, "are for answers, not for vectors"),
-        ({"group": [0] * 12}, "are for answers, not for vectors"),
+        ({"unit": "answer"}, "cannot be used with vectors"),
+        ({"group": [0] * 12}, "cannot be used with vectors"),
         ({"tree": ordhc.Dendrogram([(0, 1)], [1.0])}, "the tree has 2 leaves"),
         ({"n_resamples": 0}, "n_resamples = 0 is below 1"),
     ]:

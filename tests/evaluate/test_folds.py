@@ -132,7 +132,7 @@ def test_a_method_is_chosen_without_the_answers_it_is_scored_on():
     assert found.nested.value == pytest.approx(total / len(t))
     assert found.nested.low < found.nested.value < found.nested.high
     assert found.to_dict()["nested"]["value"] == found.nested.value
-    assert "chosen without these answers" in str(found)
+    assert "nested cross-validation" in str(found)
     assert ordhc.select(t, METHODS[:1], folds=folds).nested is None
 
 

@@ -260,7 +260,9 @@ def test_people_are_kept_together_where_they_are_known():
     bare = Triplets(t.rows, t.n_leaves)
     assert own.trees == ordhc.bootstrap(bare, n_resamples=4, group=np.repeat(who, 2)).trees
     assert own.trees != ordhc.bootstrap(t, n_resamples=4, unit="answer").trees
-    with pytest.raises(InputError, match="there are 9 groups for 10 folds; or say unit='answer'"):
+    with pytest.raises(
+        InputError, match="there are 9 groups for 10 folds: give fewer folds or unit='answer'"
+    ):
         ordhc.select(t, folds=10)
     for function in (ordhc.select, ordhc.bootstrap):
         with pytest.raises(InputError, match="give group or unit, not both"):
@@ -307,7 +309,7 @@ def test_the_report_says_what_chance_and_noise_are(tmp_path, capsys):
     assert text[2].split() == ["chance", "0", "0.3333", "0.3333"]
     assert text[-2].startswith(f"noise ceiling of held-out satisfied: {found.ceiling.lower:.4f} to")
     best = found.answer_ceiling
-    assert text[-1].startswith(f"answers foretold by the best predictor: {best.accuracy_low:.4f} to")
+    assert text[-1].startswith(f"answers predicted by the best predictor: {best.accuracy_low:.4f} to")
     told = found.to_dict()
     assert told["ceiling"]["n_answers"] == found.ceiling.n_answers > 100
     assert told["candidates"][0]["chance"] == 1 / 3

@@ -75,7 +75,7 @@ def test_one_tree_is_one(noise):
     assert (found.verdict.kind, found.n_trees) == ("one", 1)
     assert found.groups[0].people == tuple(range(PEOPLE))
     assert found.groups[0].size == pytest.approx(PEOPLE)
-    assert "One tree will do for all" in str(found)
+    assert "One tree is enough for all people" in str(found)
     # The same tree as without looking for groups.
     alone = ordhc.posterior(answers_of_people([TREE] * PEOPLE, noise=noise))
     assert found.groups[0].tree.to_newick() == alone.tree.to_newick()
@@ -107,8 +107,8 @@ def test_careless_people_make_no_group():
     ("gains", "sure", "told"),
     [
         ([(0.1, 0.05, 0.15), (0.1, 0.02, 0.18)], True, None),
-        ([(0.1, 0.05, 0.15), (0.01, -0.02, 0.04)], False, "group 2 are not clearly foretold better"),
-        ([(0.0, np.nan, np.nan), (0.1, 0.02, 0.18)], False, "group 1 are not clearly foretold better"),
+        ([(0.1, 0.05, 0.15), (0.01, -0.02, 0.04)], False, "group 2 are not clearly predicted better"),
+        ([(0.0, np.nan, np.nan), (0.1, 0.02, 0.18)], False, "group 1 are not clearly predicted better"),
     ],
 )
 def test_people_who_may_have_answered_at_random_are_told(both, gains, sure, told):
@@ -125,7 +125,9 @@ def test_people_who_may_have_answered_at_random_are_told(both, gains, sure, told
 @pytest.mark.parametrize(("more", "n_trees"), [(0.008, 2), (0.004, 1), (-0.1, 1)])
 def test_several_trees_predict_together_with_one(monkeypatch, more, n_trees):
     likely = {1: 0.6, 2: 0.6 * (1 + 2 * more)}
-    monkeypatch.setattr(module, "foretold", lambda _, test, k, *__: np.full(len(test.data), likely[k]))
+    monkeypatch.setattr(
+        module, "answer_probabilities", lambda _, test, k, *__: np.full(len(test.data), likely[k])
+    )
     found = ordhc.people_groups(answers_of_people([TREE] * 6, each=10), **QUICK)
     # The mean of both is larger by half of what two trees alone would gain.
     assert found.scores[0].log_loss.value == pytest.approx(-np.log(0.6))
@@ -173,7 +175,7 @@ def test_executors_and_runs_give_the_same_result(both):
 def test_a_few_people(count):
     found = ordhc.people_groups(answers_of_people([TREE, OTHER, TREE][:count], each=20), **QUICK)
     assert (found.verdict.kind, found.n_trees, len(found.memberships)) == ("few", 1, count)
-    assert "at least 5 are needed" in found.verdict.text
+    assert "at least 5 people are needed" in found.verdict.text
     assert "null" in json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -205,7 +207,7 @@ def test_people_without_answers_and_rows_without_weight():
 def test_what_cannot_be_grouped():
     with pytest.raises(InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
         ordhc.people_groups([(0, 1, 2)])
-    with pytest.raises(InputError, match="not known whose answers"):
+    with pytest.raises(InputError, match="needs to know who gave each answer"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)]))
     with pytest.raises(InputError, match="positive weight"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)], groups=[0], weights=[0]))

@@ -196,10 +196,10 @@ def test_beyond_what_was_measured():
     within = ordhc.plan(most, 0.8, 0.8)
     assert [way.answers_per_leaf for way in beyond.ways] == [way.answers_per_leaf for way in within.ways]
     for n, accuracy, message in (
-        (11, 0.8, "n_leaves = 11 is below 12, .* all 165 questions"),
-        (10 * most + 1, 0.8, "times what was measured"),
+        (11, 0.8, "n_leaves = 11 is below 12, .* the 165 questions"),
+        (10 * most + 1, 0.8, "times the simulated number"),
         (20, 0.59, "accuracy = 0.59 is outside 0.6..1"),
-        (20, 85, "a share is needed, such as 0.85"),
+        (20, 85, "give a share, such as 0.85"),
     ):
         with pytest.raises(InputError, match=message):
             ordhc.plan(n, accuracy)

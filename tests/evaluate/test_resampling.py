@@ -307,7 +307,7 @@ def test_cluster_with_bootstrap(answers, tmp_path, capsys):
     assert (code, err) == (0, "")
     assert "14 clusters in at least half of 20 resamples" in out
     assert "share of held-out answers satisfied: 0." in out
-    assert "share of held-out answers foretold: 0." in out
+    assert "share of held-out answers predicted: 0." in out
     assert tree.read_text().endswith(")100;\n")
     assert consensus.read_text().count("(") < tree.read_text().count("(")
     code, out, _ = run(capsys, "cluster", answers, "--bootstrap", 20, "--person", "who", "--json")

@@ -139,7 +139,7 @@ EVIDENCE = Evidence(
 @pytest.mark.parametrize(
     ("changes", "kind", "sure", "words"),
     [
-        ({}, "tree", True, "A hierarchy describes these answers nearly as well as anything does"),
+        ({}, "tree", True, "A hierarchy describes these answers nearly as well as the best model"),
         ({"points": estimate(0.96)}, "tree", True, "do not decide between the two"),
         ({"tree": estimate(0.91, 0.05)}, "tree", False, "best estimate"),
         ({"tree": estimate(0.5), "points": estimate(1.0)}, "map", True, "n_components=2"),
@@ -157,10 +157,15 @@ EVIDENCE = Evidence(
             {"dimensions": 1, "tree": estimate(0.7), "points": estimate(0.95)},
             "line",
             True,
-            "leaves something",
+            "omits part of the structure",
         ),
         ({"beyond_effects": estimate(0.001)}, "effects", True, "how typical they are"),
-        ({"beyond_effects": estimate(0.001), "by_effects": estimate(0.0)}, "nothing", True, "by chance"),
+        (
+            {"beyond_effects": estimate(0.001), "by_effects": estimate(0.0)},
+            "nothing",
+            True,
+            "better than chance",
+        ),
         ({"beyond_effects": estimate(0.05, 0.06)}, "few", False, "too few answers"),
         ({"beyond_effects": Estimate(0.05, np.nan, np.nan)}, "few", False, "too few answers"),
     ],
@@ -203,11 +208,11 @@ def test_points_foretell_coin_flips_of_a_plane_and_not_of_a_tree():
     assert plane.coins.p_value < 0.01
     assert plane.coins.share.value > 0.55
     assert plane.coins.chance == 0.5
-    assert "something that is no tree" in str(plane)
+    assert "does not describe the answers fully" in str(plane)
     tree = ordhc.structure(answers_from(clusters(), 2500, 1), folds=3)
     assert tree.coins.n_answers > 300
     assert tree.coins.p_value > 0.05
-    assert "no evidence that the answers hold more than a tree" in str(tree)
+    assert "no evidence that a tree leaves anything out" in str(tree)
     few = ordhc.structure(answers_from(clusters(), 19, 1), folds=2)
     assert few.coins.n_answers < 20
     assert "too few to test" in few.coins.text

@@ -167,7 +167,7 @@ def test_nothing_to_divide_by():
     for weights in (None, [0.0, 0.0]):
         t = ordhc.Triplets([] if weights is None else [(0, 1, 2), (0, 2, 1)], 4, weights=weights)
         assert metrics.triplet_revenue("((0,1),(2,3));", t) == 0
-        with pytest.raises(InputError, match="best conceivable revenue is 0"):
+        with pytest.raises(InputError, match="upper bound of the revenue is 0"):
             metrics.triplet_revenue("((0,1),(2,3));", t, normalize=True)
         with pytest.raises(InputError, match="no comparisons"):
             metrics.satisfied("((0,1),(2,3));", t)

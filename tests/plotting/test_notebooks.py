@@ -107,11 +107,11 @@ def test_a_bootstrap_has_intervals_and_the_consensus():
             f"{interval.low:.4g} to {interval.high:.4g}",
         ],
         [
-            "share of held-out answers foretold",
+            "share of held-out answers predicted",
             f"{answers.estimate:.4g}",
             f"{answers.low:.4g} to {answers.high:.4g}",
         ],
-        ["chance 0.3333; of whole answers 0.5000"],
+        ["chance 0.3333; for whole answers 0.5000"],
     ]
 
 

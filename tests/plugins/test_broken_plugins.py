@@ -20,8 +20,11 @@ BROKEN = {
     "exit": ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
     "hook raises": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    1 / 0\n", "ZeroDivisionError"),
     "hook exits": (IMPORTS + "@hookimpl\ndef ordhc_metrics():\n    raise SystemExit\n", "SystemExit"),
-    "a number": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 42\n", "42, not specs"),
-    "text": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 'average'\n", "'average', not specs"),
+    "a number": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 42\n", "42, not a list of specs"),
+    "text": (
+        IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return 'average'\n",
+        "'average', not a list of specs",
+    ),
     "no specs": (IMPORTS + "@hookimpl\ndef ordhc_linkages():\n    return [1]\n", "not a LinkageSpec"),
     "wrong kind": (
         IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"
@@ -48,7 +51,7 @@ BROKEN = {
     "no command": (
         IMPORTS
         + "@hookimpl\ndef ordhc_commands():\n    return [CommandSpec(name='x', summary='x', make=7)]\n",
-        "make is 7, not a callable",
+        "make is 7; it must be a callable",
     ),
     "bad name": (
         IMPORTS + "@hookimpl\ndef ordhc_linkages():\n"

@@ -128,7 +128,7 @@ def test_what_is_no_command(install, capsys):
     install("odd-one", source)
     error = "ordhc: the command 'odd': make returned 7, which is not a click command\n"
     assert run(capsys, "odd") == (2, "", error)
-    with pytest.raises(PluginError, match="has options of its own"):
+    with pytest.raises(PluginError, match="defines its own options"):
         ordhc.specs.CommandSpec(name="odd", summary="odd", make=print, parameters={"a": 1})
 
 
@@ -141,7 +141,7 @@ def test_names_that_are_taken(install, capsys):
     assert [line.split()[0] for line in brought if line.strip()] == ["one:greet", "thief:score", "two:greet"]
     code, _, err = run(capsys, "greet", "people", "Ann")
     assert code == 2
-    assert "claimed by several plugins; say one:greet and two:greet" in err
+    assert "registered by several plugins; give one:greet or two:greet" in err
     assert run(capsys, "two:greet", "people", "Ann")[1] == "Hello Ann\n"
     assert run(capsys, "thief:score", "people", "Ann")[1] == "Hello Ann\n"
     assert "dendrogram" in run(capsys, "score", "--help")[1]

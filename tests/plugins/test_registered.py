@@ -89,8 +89,8 @@ def test_metrics_and_methods():
     ("specs", "error", "said"),
     [
         ([MINE, MINE], PluginError, "registers the linkage 'mine' twice"),
-        (["mine"], PluginError, "'mine' is no spec"),
-        ([None], PluginError, "None is no spec"),
+        (["mine"], PluginError, "'mine' is not a spec"),
+        ([None], PluginError, "None is not a spec"),
         (
             [LinkageSpec(name="ward", summary="another", update_row=mean)],
             InputError,

@@ -121,7 +121,7 @@ def test_a_name_that_two_plugins_claim(install):
     install("one", good("shared", "0.5"))
     install("two", good("shared", "n_i / (n_i + n_j)"))
     install("three", good("other"))
-    with pytest.raises(InputError, match="claimed by several plugins") as caught:
+    with pytest.raises(InputError, match="registered by several plugins") as caught:
         ordhc.linkage(S, "shared", dissimilarity=False)
     assert "one:shared" in str(caught.value)
     assert "two:shared" in str(caught.value)
@@ -154,7 +154,7 @@ def test_a_builtin_name_is_not_taken(install):
 
 def test_the_name_of_ordhc_is_taken(install):
     install("ordhc", good("mine"), version="99", entry_point="impostor")
-    with pytest.warns(OrdhcWarning, match="taken"):
+    with pytest.warns(OrdhcWarning, match="reserved"):
         assert "mine" not in registry.names("linkage")
 
 
@@ -185,7 +185,7 @@ def test_unknown_names_suggest_the_nearest(install):
         ordhc.linkage(S, "nobody:average", dissimilarity=False)
     with pytest.raises(InputError, match=r"there are .*average"):
         ordhc.linkage(S, "zzzzzz", dissimilarity=False)
-    with pytest.raises(InputError, match="by name, not by 3"):
+    with pytest.raises(InputError, match="must be a name or a pair"):
         ordhc.linkage(S, 3, dissimilarity=False)
 
 

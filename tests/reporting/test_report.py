@@ -358,7 +358,7 @@ def test_whether_people_agree():
     assert "Do people agree" not in without.to_html()
     unknown = ordhc.report(Triplets(rows, n_leaves=12), folds=3, people_groups=True, **FAST)
     assert unknown.numbers["people_groups"] is None
-    assert "not known whose answers" in unknown.numbers["notes"]["people_groups"]
+    assert "needs to know who gave each answer" in unknown.numbers["notes"]["people_groups"]
     assert unknown.numbers["notes"]["people_groups"].split(":")[0] in unknown.to_html()
 
 

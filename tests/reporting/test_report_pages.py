@@ -73,7 +73,7 @@ def test_the_page_is_one_file_without_scripts(report):
 
 def test_the_table_of_methods_has_whole_answers(report):
     page = report.to_html()
-    assert re.search(r"<th[^>]*>answers foretold</th>", page)
+    assert re.search(r"<th[^>]*>answers predicted</th>", page)
     for candidate in report.numbers["method"]["selection"]["candidates"]:
         row = page[page.index(f'<th scope="row">{candidate["method"]}</th>') :]
         row = re.sub(r"<svg.*?</svg>", "", row[: row.index("</tr>")], flags=re.DOTALL)

@@ -306,7 +306,7 @@ def test_methods_that_need_all_answers_say_so(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="of a scan whole people"):
         ordhc.bootstrap(scan, unit="answer")
     with pytest.raises(
-        InputError, match="takes no scan, only triplet_revenue, quadruplet_revenue, satisfied do"
+        InputError, match=r"takes no scan \(only triplet_revenue, quadruplet_revenue, satisfied do\)"
     ):
         ordhc.score("((0,1),(2,3));", scan, "aari")
     with pytest.raises(InputError, match="memory is '1B'; at least 16MB are needed"):

@@ -3,6 +3,7 @@
 import sqlite3
 
 import pytest
+from ordhc_collect.study.reading import read_study
 from studies import Client, ServerHere, make_study, number_of, shown_on, title_of
 
 import ordhc
@@ -117,3 +118,13 @@ def test_another_study_is_refused(serve, tmp_path):
     other = make_study(tmp_path / "other", items={"x": "X", "y": "Y", "z": "Z"})
     with pytest.raises(InputError, match="has none of this study.s items"):
         ServerHere(other, data=server.data)
+
+
+def test_practice_shows_its_own_items_in_a_session_of_another_order(tmp_path):
+    (tmp_path / "practice.csv").write_text("a,b,c,answer\nitem00,item01,item02,item00")
+    path = make_study(tmp_path, n=6, more='[practice]\ntable = "practice.csv"')
+    study = read_study(path)
+    with ordhc.Session(tmp_path / "other.ordhc", list(reversed(study.names))) as session:
+        other = study.of_session(session, path)
+    shown = [{study_.names[leaf] for leaf in study_.practice.rows[0]} for study_ in (study, other)]
+    assert shown == [{"item00", "item01", "item02"}] * 2

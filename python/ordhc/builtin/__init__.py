@@ -1,1 +1,1 @@
-"""The linkages, similarities, methods, metrics and oracles of ordhc, registered with the hooks of plugins."""
+"""Register the linkages, similarities, methods, metrics and oracles of ordhc with the hooks of plugins."""

@@ -1,4 +1,4 @@
-"""The built-in linkages."""
+"""Define the built-in linkages."""
 
 from functools import partial
 
@@ -71,13 +71,13 @@ def ordhc_linkages() -> list[LinkageSpec]:
         ),
         LinkageSpec(
             name="consistency",
-            summary="a tree that satisfies as many triplets as a search finds, all of them if it can be done",
+            summary="a tree that satisfies all triplets if possible, otherwise as many as a search finds",
             from_comparisons=consistency,
             data=("triplets",),
         ),
         LinkageSpec(
             name="posterior-al",
-            summary="average linkage of trees drawn by how likely they are, given noisy answers",
+            summary="average linkage of trees drawn by their posterior probability, given noisy answers",
             from_comparisons=posterior_linkage,
             data=("triplets", "quadruplets"),
             parameters={"chains": CHAINS, "sweeps": None, "seed": 0, "lengths": True, "scale": "heights"},

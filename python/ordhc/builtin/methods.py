@@ -1,4 +1,4 @@
-"""The built-in methods, under the names that the papers use."""
+"""Define the built-in methods, under the names that the papers use."""
 
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import MethodSpec
@@ -6,7 +6,7 @@ from ordhc.plugins.specs import MethodSpec
 _FOUNDATIONS = "Ghoshdastidar, Perrot & von Luxburg 2019"
 _REVENUE = "Mandal, Perrot & Ghoshdastidar 2023"
 
-#: Name, similarity, linkage, source.
+#: Rows of name, similarity, linkage, source.
 _METHODS = [
     ("adds3-al", "adds3", "average", _REVENUE),
     ("adds4-al", "adds4", "average", _REVENUE),
@@ -38,7 +38,7 @@ def ordhc_methods() -> list[MethodSpec]:
         parts = f"linkage {linkage}" if similarity is None else f"similarity {similarity}, linkage {linkage}"
         lengths = "+lengths" in name
         if lengths:
-            parts += ", answers weighted by what lengths of leaves leave open"
+            parts += ", answers weighted by how little lengths of leaves explain them"
         if refine:
             parts += ", then moves of subtrees"
         spec = MethodSpec(

@@ -1,4 +1,4 @@
-"""The built-in metrics."""
+"""Define the built-in metrics."""
 
 from ordhc import metrics
 from ordhc.plugins.hooks import hookimpl
@@ -11,7 +11,7 @@ _GRAY = "Gray et al. 2024"
 _METRICS = (
     MetricSpec(
         name="triplet_revenue",
-        summary="how much deeper near stands than far, in leaves, summed over triplets",
+        summary="leaves in the smallest cluster of anchor and far minus of anchor and near, summed",
         score=metrics.triplet_revenue,
         reference=("triplets",),
         parameters={"normalize": False, "progress": None},
@@ -19,7 +19,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="quadruplet_revenue",
-        summary="how much deeper (i, j) stands than (k, l), in leaves, summed over quadruplets",
+        summary="leaves in the smallest cluster of k and l minus of i and j, summed",
         score=metrics.quadruplet_revenue,
         reference=("quadruplets",),
         parameters={"normalize": False, "progress": None},
@@ -27,7 +27,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="satisfied",
-        summary="the share of comparisons that the tree agrees with",
+        summary="the share of comparisons with which the tree agrees",
         score=metrics.satisfied,
         reference=("triplets", "quadruplets"),
         parameters={"progress": None},
@@ -41,7 +41,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="dasgupta_cost",
-        summary="similarity times leaves under the common ancestor, summed over pairs",
+        summary="similarity times number of leaves below the common ancestor, summed over pairs",
         score=metrics.dasgupta_cost,
         reference=("similarity",),
         parameters={"progress": None},
@@ -50,7 +50,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="dasgupta_revenue",
-        summary="the same for leaves that are not under the common ancestor",
+        summary="similarity times number of leaves not below the common ancestor, summed over pairs",
         score=metrics.dasgupta_revenue,
         reference=("similarity",),
         parameters={"progress": None},
@@ -74,7 +74,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="ari",
-        summary="the adjusted Rand index of labels with the tree, cut",
+        summary="the adjusted Rand index of labels and a cut of the tree",
         score=metrics.ari,
         reference=("labels",),
         parameters={"n_clusters": None},
@@ -90,7 +90,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="dendrogram_purity",
-        summary="the share of a pair's label under its common ancestor, averaged over pairs",
+        summary="the share of a pair's label below its common ancestor, averaged over such pairs",
         score=metrics.dendrogram_purity,
         reference=("labels",),
         parameters={"join_ties": False},
@@ -98,7 +98,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="kendall_tau_b",
-        summary="how alike a tree and another tree or ranking rank the other leaves, averaged over leaves",
+        summary="the rank correlation of a tree with another tree or ranking, averaged over leaves",
         score=metrics.kendall_tau_b,
         reference=("tree", "ranking"),
         parameters={"include_self": True, "tie_self": False, "dissimilarity": None, "progress": None},
@@ -115,7 +115,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="triplet_distance",
-        summary="sets of three leaves about which two trees differ",
+        summary="the share of sets of three leaves on which two trees differ",
         score=metrics.triplet_distance,
         reference=("tree",),
         parameters={"normalize": True, "join_ties": False, "progress": None},
@@ -124,7 +124,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="robinson_foulds",
-        summary="clusters that only one of two trees has",
+        summary="the share of clusters that only one of two trees has",
         score=metrics.robinson_foulds,
         reference=("tree",),
         parameters={"normalize": True, "join_ties": False},
@@ -133,7 +133,7 @@ _METRICS = (
     ),
     MetricSpec(
         name="entanglement",
-        summary="how far leaves of two trees are from level when the trees are drawn face to face",
+        summary="how much the orders of leaves differ when two trees are drawn face to face",
         score=metrics.entanglement,
         reference=("tree",),
         larger_is_better=False,

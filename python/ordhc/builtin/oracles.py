@@ -1,4 +1,4 @@
-"""The built-in oracles, which answer questions about three leaves or two pairs."""
+"""Define the built-in oracles, which answer questions about three leaves or two pairs."""
 
 from ordhc.asking.sources import from_similarity, from_tree, from_vectors, person, recorded
 from ordhc.plugins.hooks import hookimpl
@@ -11,21 +11,21 @@ def ordhc_oracles() -> list[OracleSpec]:
     return [
         OracleSpec(
             name="tree",
-            summary="answers as a dendrogram has it",
+            summary="answers by the merges of a dendrogram",
             make=from_tree,
             takes=("tree",),
             questions=(3, 4),
         ),
         OracleSpec(
             name="similarity",
-            summary="answers as a matrix of similarities has it",
+            summary="answers by a matrix of similarities",
             make=from_similarity,
             takes=("similarity",),
             questions=(3, 4),
         ),
         OracleSpec(
             name="vectors",
-            summary="answers as vectors have it",
+            summary="answers by a similarity of vectors",
             make=from_vectors,
             takes=("vectors",),
             questions=(3, 4),
@@ -33,7 +33,7 @@ def ordhc_oracles() -> list[OracleSpec]:
         ),
         OracleSpec(
             name="recorded",
-            summary="answers that were collected before",
+            summary="answers from comparisons that were collected before",
             make=recorded,
             takes=("triplets", "quadruplets"),
             questions=(3, 4),
@@ -41,7 +41,7 @@ def ordhc_oracles() -> list[OracleSpec]:
         ),
         OracleSpec(
             name="person",
-            summary="the person at the terminal",
+            summary="asks the person at the terminal",
             make=person,
             takes=("names", "nothing"),
             questions=(3, 4),

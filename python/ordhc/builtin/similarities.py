@@ -1,4 +1,4 @@
-"""The built-in similarities."""
+"""Define the built-in similarities."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ _SOURCE_K = "Ghoshdastidar, Perrot & von Luxburg 2019"
 _SIMILARITIES = (
     SimilaritySpec(
         name="adds3",
-        summary="each triplet adds to (anchor, near) and takes from (anchor, far)",
+        summary="each triplet adds 1 to (anchor, near) and subtracts 1 from (anchor, far)",
         build=adds,
         data=("triplets",),
         parameters={"lengths": False},
@@ -25,7 +25,7 @@ _SIMILARITIES = (
     ),
     SimilaritySpec(
         name="adds4",
-        summary="each quadruplet adds to (i, j) and takes from (k, l)",
+        summary="each quadruplet adds 1 to (i, j) and subtracts 1 from (k, l)",
         build=adds,
         data=("quadruplets",),
         parameters={"lengths": False},
@@ -33,7 +33,7 @@ _SIMILARITIES = (
     ),
     SimilaritySpec(
         name="mulk3",
-        summary="Kendall's kernel: anchors agree on which of two leaves is closer",
+        summary="Kendall's kernel: two leaves, as anchors, agree on which of two other leaves is closer",
         build=mulk3,
         data=("triplets",),
         parameters={"normalize": True},
@@ -41,7 +41,7 @@ _SIMILARITIES = (
     ),
     SimilaritySpec(
         name="mulk4",
-        summary="pairs with a third leaf agree on being closer than another pair",
+        summary="two leaves, paired with a third, agree on being closer than another pair",
         build=mulk4,
         data=("quadruplets",),
         source=_SOURCE_K,
@@ -78,7 +78,7 @@ _SIMILARITIES = (
     ),
     SimilaritySpec(
         name="sqeuclidean",
-        summary="its square",
+        summary="the squared Euclidean distance of vectors, a dissimilarity",
         build=partial(euclidean, squared=True),
         dissimilarity=True,
         data=("vectors",),

@@ -1,1 +1,1 @@
-"""How sure a tree is, and which method to take."""
+"""Measure how certain a tree is, and compare methods."""

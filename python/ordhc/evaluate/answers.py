@@ -1,4 +1,4 @@
-"""Bounds for the best predictor of whole answers, estimated from repeated questions."""
+"""Estimate bounds on the accuracy of the best predictor of whole answers, from repeated questions."""
 
 import itertools
 import math
@@ -16,49 +16,48 @@ __all__ = ["AnswerCeiling", "answer_ceilings"]
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Pseudo-counts of the predictions from the other answers to a question.
+#: Candidate pseudo-counts for predictions of an answer from the other answers to its question.
 _PRIORS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 @dataclass(frozen=True)
 class AnswerCeiling:
-    """Bounds for a predictor that knows the probability of each answer to each question.
+    """Bounds on the best predictor, which knows the probability of each answer to each question.
 
-    Agreement between people is no bound. If answers have probabilities .7, .2 and .1, two people agree in 54
-    %, and the best predictor is right in 70 %.
+    Agreement between people is not a bound. If answers have probabilities .7, .2 and .1, two people agree in
+    54% of the cases, and the best predictor is right in 70%.
 
     Attributes
     ----------
     kind
         The name of the kind of answer, or "all".
     accuracy_low
-        The best predictor's accuracy is at least this: the share of answers that are the commonest one among
+        Lower bound on the best predictor's accuracy: the share of answers that equal the most common one of
         the other answers to their question.
     accuracy_high
-        The best predictor's accuracy is at most this, see Notes.
+        Upper bound on the best predictor's accuracy; see Notes.
     log_loss_low, log_loss_high
-        The same for the best predictor's log loss, in nats: no predictor has less than `log_loss_low`, and
-        the best one has no more than `log_loss_high`.
+        Bounds on the best predictor's log loss, in nats.
     agreement
         The probability that two answers to the same question are the same.
     n_answers, n_questions
-        The number of answers to questions that were asked more than once, and of these questions.
+        The number of answers to repeated questions, and the number of repeated questions.
 
     Notes
     -----
-    All four are estimates whose expected values are bounds; with few answers they scatter. Let p be the
-    probabilities of the K answers to a question, and A = sum p^2 its agreement, whose estimate from pairs of
-    answers is unbiased. Then max p >= A. The answer that is commonest among the others is right at least as
-    often in the mean as a single other answer, which is right with probability A, and at most as often as
-    the likeliest one. Given A, max p is largest if all other answers are equally likely:
+    All four bounds are estimates whose expected values are bounds. With few answers they vary widely. Let p
+    be the probabilities of the K answers to a question, and A = sum p^2 its agreement, whose estimate from
+    pairs of answers is unbiased. Then max p >= A. Predict an answer by the most common one of the other
+    answers. This is right on average at least as often as a single other answer (with probability A), and at
+    most as often as the likeliest answer. Given A, max p is largest if all other answers are equally likely:
     (1 + sqrt((K - 1) (K A - 1))) / K. This is concave in A, so by Jensen's inequality the mean over questions
-    is at most its value at the mean of A. The share of answers that are the commonest of all answers to their
-    question, themselves included, is an upper bound, too, because a maximum is convex. The smaller of both
-    is `accuracy_high`.
+    is at most its value at the mean of A. Another upper bound is the share of answers that equal the most
+    common answer to their question, themselves included, because the maximum is convex. The smaller of the
+    two upper bounds is `accuracy_high`.
 
     The best log loss is the entropy H(p). Predictions from the other answers, with pseudo-counts, have at
-    least this log loss. H(p) >= -log A (Renyi 1961), -log is convex, and the entropy of observed shares is
-    too small in the mean: the larger of these two is `log_loss_low`.
+    least this log loss. Two lower bounds are -log A (Renyi 1961: H(p) >= -log A, and -log is convex) and the
+    entropy of observed shares, which is too small on average. The larger of them is `log_loss_low`.
     """
 
     kind: str
@@ -79,11 +78,11 @@ class AnswerCeiling:
 
 
 def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
-    """Return the ceiling for each kind of answer with repeated questions, then for all kinds if several.
+    """Return the ceiling for each kind of answer with repeated questions; if there are several, also for all.
 
-    Weights that are all whole numbers are numbers of equal answers; other weights are not used. A kind whose
-    repeated answers agree clearly less than by chance is left out: equal answers to a question have been
-    merged there, so that only disagreements are left.
+    If all weights are whole numbers, they are used as numbers of equal answers; otherwise they are ignored. A
+    kind is left out if its repeated answers agree clearly less than by chance. Equal answers have then been
+    merged, so that only disagreements are left.
 
     Examples
     --------
@@ -97,14 +96,14 @@ def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
     choices = Choices.of(data)
     for name in dict.fromkeys(kind.name for kind in choices.kinds):
         each = [_of_kind(kind, choices.n_leaves) for kind in choices.kinds if kind.name == name]
-        told = [one for one in each if one is not None]
-        if told:
-            found.append(_mean(name, told))
+        known = [one for one in each if one is not None]
+        if known:
+            found.append(_mean(name, known))
     return (*found, _mean("all", found)) if len(found) > 1 else tuple(found)
 
 
 def _mean(name: str, several: "list[AnswerCeiling]") -> AnswerCeiling:
-    """Return the noise ceiling of all groups together."""
+    """Return the mean of the ceilings of several kinds, weighted by their numbers of answers."""
     count = np.array([one.n_answers for one in several], dtype=np.float64)
 
     def mean(values: list[float]) -> float:
@@ -141,7 +140,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     agreement = float((total * np.bincount(asked, n * (n - 1)) / (total * (total - 1))).sum()) / whole
     possible = float(kind.n_possible)
     if agreement < 1 / possible - 2 * math.sqrt((1 - 1 / possible) / possible / len(total)):
-        # Independent answers agree at least as often as by chance; otherwise equal answers have been merged.
+        # Independent answers agree at least as often as by chance, so here equal answers have been merged.
         return None
     most = np.zeros(len(total))
     np.maximum.at(most, asked, n)
@@ -170,7 +169,10 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
 
 
 def _from_others(asked: Numbers, n: Floats, total: Floats) -> float:
-    """Return the number of answers that are the commonest of the other answers; ties count by share."""
+    """Return the number of answers that equal the most common one of the other answers.
+
+    With t most common answers, an answer counts 1/t.
+    """
     right = 0.0
     order = np.lexsort((-n, asked))
     ends = np.searchsorted(asked[order], np.arange(len(total) + 1))

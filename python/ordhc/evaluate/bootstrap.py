@@ -1,4 +1,4 @@
-"""Resample answers or coordinates: support, consensus, and the held-out score."""
+"""Resample answers or coordinates to get the support of clusters, a consensus tree and a held-out score."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -49,11 +49,11 @@ __all__ = ["LABELS", "Bootstrap", "Interval", "bootstrap"]
 #: The scores that have intervals.
 LABELS = {
     "held_out": "share of held-out answers satisfied",
-    "answers": "share of held-out answers foretold",
+    "answers": "share of held-out answers predicted",
 }
-#: Whole answers are predicted by as many trees as make this number of comparisons, but at least by ten.
-_FORETOLD, _FEWEST = 10_000_000, 10
-#: Trees of more leaves are not drawn in notebooks.
+#: Maximum number of trees times comparisons for the score "answers", and minimum number of trees.
+_MOST_PREDICTED, _FEWEST = 10_000_000, 10
+#: Maximum number of leaves of trees that are drawn in notebooks.
 _DRAWN = 500
 
 
@@ -81,25 +81,24 @@ class Bootstrap:
     Attributes
     ----------
     tree
-        The tree of all answers; `tree.support` is the share of resamples with each of its clusters.
+        The tree of all answers; `tree.support` is the share of resamples that contain each of its clusters.
     consensus
-        The majority-rule consensus: all clusters of more than half of the resamples, with their support, at
-        their mean heights (`ordhc.consensus`).
+        The majority-rule consensus: all clusters that more than half of the resamples contain, with their
+        support, at their mean heights (`ordhc.consensus`).
     trees
         The trees of the resamples.
     scores
         Arrays of shape (n_resamples,). "revenue" and "satisfied" are scores of `tree` on the resampled
-        answers. "held_out" is the share of the answers not drawn that the resample's own tree satisfies (NaN
-        if all were drawn). An answer counts once; an answer of several rows counts by the share of its rows.
-        The first two scores are too high, because `tree` was made from the same answers. Their percentiles
-        are no confidence intervals.
+        answers. "held_out" is the share of the left-out answers that the resample's own tree satisfies (NaN
+        if none were left out). An answer counts once; an answer of several rows counts by the share of its
+        rows. The first two scores are too high, because `tree` was made from the same answers. So their
+        percentiles are not confidence intervals.
     intervals
         An `Interval` for each score. "held_out" is the accuracy of the trees of resamples on new answers of
         people like these; its interval covers the variation over people (or answers) and over trees. A
-        resample has .63 of the people, so this accuracy is somewhat lower than that of `tree`. "answers" is
-        the share of whole answers whose choice is the likeliest one by the tree
-        (`ordhc.metrics.answer_accuracy`). It uses as many resamples as have ten million comparisons
-        together, but at least ten. A scan has no "answers".
+        resample contains 63% of the people, so this accuracy is slightly lower than that of `tree`. "answers"
+        is the share of whole answers that the tree predicts (`ordhc.metrics.answer_accuracy`). It uses as
+        many resamples as have ten million comparisons together, but at least ten. A scan has no "answers".
     confidence
         The confidence level of the intervals.
     unanswered
@@ -111,10 +110,10 @@ class Bootstrap:
     answers_chance
         The expected "answers" of random guesses: 1/2 for triplets, 1/3 for odd ones out; NaN for a scan.
     ceiling
-        The share of answers that any tree could satisfy, where questions were repeated, or None.
+        Upper bound on the share of answers that any tree could satisfy; None unless questions were repeated.
     unbiased
-        Of vectors the approximately unbiased p-value of each cluster of `tree`, (n_nodes - n,): AU of R's
-        pvclust. `support` is pvclust's BP. None of answers. Vectors have no scores, intervals and chance.
+        (n_nodes - n,) for vectors, the approximately unbiased p-value of each cluster of `tree`: AU of R's
+        pvclust, where `support` is BP. None for answers. Vectors have no scores, intervals or chance.
     """
 
     tree: Dendrogram
@@ -132,7 +131,7 @@ class Bootstrap:
 
     @property
     def support(self) -> NDArray[np.float64]:
-        """The share of resamples with each cluster of the tree, (n_nodes - n,)."""
+        """(n_nodes - n,) the share of resamples that contain each cluster of the tree."""
         support = self.tree.support
         return np.zeros(0) if support is None else support
 
@@ -145,9 +144,9 @@ class Bootstrap:
         """Return the held-out score and, with Matplotlib, the consensus tree as HTML for a notebook."""
         notes = [] if np.isnan(self.chance) else [f"chance {self.chance:.4f}"]
         if "answers" in self.intervals:
-            notes[0] += f"; of whole answers {self.answers_chance:.4f}"
+            notes[0] += f"; for whole answers {self.answers_chance:.4f}"
         if self.ceiling is not None:
-            notes.append(f"of repeated questions: noise ceiling {self.ceiling}")
+            notes.append(f"noise ceiling, from repeated questions: {self.ceiling}")
         columns = ("score", "estimate", f"{self.confidence:.0%} interval")
         rows = []
         for name, found in self.intervals.items():
@@ -186,22 +185,22 @@ def bootstrap(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Bootstrap:
-    """Resample the answers, or the coordinates of vectors, and see what of the tree stays.
+    """Resample answers, or coordinates of vectors, to measure how certain each cluster of a tree is.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), of which people or whole files are
-        drawn; or vectors as `cluster` takes them, of which coordinates (columns) are drawn, as R's pvclust
-        does.
+        `Triplets` or `Quadruplets`: people or answers are drawn. A scan of files (`ordhc.scan`): people or
+        whole files are drawn. Vectors as `cluster` takes them: coordinates (columns) are drawn, as in R's
+        pvclust.
     method, similarity, linkage, initial_clusters, **parameters
-        As in `cluster`. By default "adds3-al+spr" or "adds4-al+spr", because many trees are
-        made, or "posterior-al" if a learner chose the questions. For the posterior's own supports see
-        `ordhc.posterior`.
+        As in `cluster`. The default is "adds3-al+spr" or "adds4-al+spr", which are fast, or "posterior-al" if
+        a learner chose the questions. For probabilities of clusters see `ordhc.posterior`.
     n_resamples
-        The number of resamples. Each draws, with replacement, as many people as there are, with all of their
-        answers; where people are unknown, as many answers, with all of their rows. For vectors, the number of
-        resamples at each of ten sizes, from half to 1.4 times the number of coordinates.
+        The number of resamples. If people are known, each resample draws as many people as there are, with
+        replacement, with all of their answers. Otherwise it draws as many answers as there are, with all of
+        their rows. For vectors, the number of resamples at each of ten sizes, from half to 1.4 times the
+        number of coordinates.
     seed
         The same seed gives the same resamples, whatever the method and the number of threads.
     group
@@ -209,18 +208,19 @@ def bootstrap(
         because answers of one person are alike.
     unit
         The unit of resampling: "answer" or "group" for comparisons, "group" or "file" for a scan. By default
-        people, where they are known.
+        "group" if people are known.
     confidence
         The confidence level of the intervals.
     tree
         A tree of the same leaves whose clusters get support, instead of the tree of all answers.
     executor
-        Who makes the resamples: a `concurrent.futures.Executor` (threads, processes, loky, MPI), a Dask
-        client, a `joblib.Parallel`, a pool of multiprocessing or Ray. By default the executor of a scan, or
-        threads of this process. The result is the same, bit for bit.
+        Runs the resamples: a `concurrent.futures.Executor` (threads, processes, loky, MPI), a Dask client, a
+        `joblib.Parallel`, or a pool of multiprocessing or Ray. By default the executor of a scan, or threads
+        of this process. The result does not depend on the executor, to the last bit.
     spill
         A folder for data that all workers of the executor read. By default a folder for temporary files,
-        which workers on this machine can read. The folder is cleaned up. A scan has its own.
+        which workers on this machine can read. The data are deleted at the end. For a scan, give `spill` to
+        `ordhc.scan`.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
@@ -232,29 +232,30 @@ def bootstrap(
     Warns
     -----
     OrdhcWarning
-        Before the work begins: an estimate of more than 30 seconds of processor time. For "posterior-al": the
-        chains of the tree of all answers have not mixed; those of resamples give no warnings.
+        Before the work begins, if it is estimated to take more than 30 seconds of processor time. For
+        "posterior-al", if the chains of the tree of all answers have not mixed (chains of resamples give no
+        warnings).
 
     Raises
     ------
     InputError
-        As `cluster`; no answers; groups of another length; a method that cannot do without all
-        answers ("4-sl", "4-cl").
+        As in `cluster`; if there are no answers; if `group` has another length than `data`; or if the method
+        needs all answers ("4-sl", "4-cl").
     MemoryError
-        The trees of all resamples do not fit into memory.
+        If the trees of all resamples do not fit into memory.
 
     Notes
     -----
-    For AddS similarities answers are counted where they are drawn, in parallel, so that a resample
-    costs little more than one agglomeration; other methods run once a resample, on all cores.
+    For AddS similarities, answers are added up while they are drawn, in parallel, so a resample costs little
+    more than one agglomeration. Other methods run once per resample, on all cores.
 
-    Support is not a probability: of the clusters of all resamples with a support of .24 one in 25 was true in
-    simulations, of those with .44 one in 8 (60 leaves, 4 to 64 answers a leaf; docs/explanation/supports.md).
-    `ordhc.posterior` gives probabilities.
+    Support is not a probability: in simulations, one in 25 clusters with a support of .24 was true, and one
+    in 8 with .44 (60 leaves, 4 to 64 answers per leaf; docs/explanation/supports.md). `ordhc.posterior` gives
+    probabilities.
 
-    Coordinates of vectors should be comparable (standardized) and not copies of each other. `support` counts
-    the resamples of as many coordinates as there are. `unbiased` corrects its bias by the other sizes
-    (Shimodaira 2002, 2004; Suzuki & Shimodaira 2006).
+    Coordinates of vectors should be comparable (standardized) and not copies of each other. `support` uses
+    the resamples of the size of the data. `unbiased` corrects the bias of `support` by resamples of the other
+    sizes (Shimodaira 2002, 2004; Suzuki & Shimodaira 2006).
 
     Examples
     --------
@@ -279,12 +280,12 @@ def bootstrap(
     if isinstance(data, Scan):
         unit, count = unit_of(data, unit, group)
         if spill is not None:
-            raise InputError("a scan has its own spill: ordhc.scan(..., spill=FOLDER)")
+            raise InputError("bootstrap takes no spill for a scan: give it to ordhc.scan(..., spill=FOLDER)")
         request = _Request(n_resamples, seed, confidence, initial_clusters, tree, workers or data.executor)
         return _of_scan(data, asked, request, unit, count, progress)
     if not isinstance(data, Triplets | Quadruplets):
         if group is not None or unit is not None or executor is not None or spill is not None:
-            raise InputError("group, unit, executor and spill are for answers, not for vectors")
+            raise InputError("group, unit, executor and spill cannot be used with vectors: leave them out")
         request = _Request(n_resamples, seed, confidence, initial_clusters, tree, None)
         return _of_vectors(Plan.of(data, **asked), data, request, progress)
     if not len(data):
@@ -300,24 +301,24 @@ def bootstrap(
     foretell_cost(f"bootstrap of {plan.title}", data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
     ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
-    # The tree of all answers takes at least as long as one resample.
-    first, trees_told = 1 / (n_resamples + 1), part(progress, _CEILING, _LAST)
+    # For the progress, the tree of all answers counts as one resample.
+    first, trees_progress = 1 / (n_resamples + 1), part(progress, _CEILING, _LAST)
     found_tree, unanswered = fit(
-        plan, fitted, initial_clusters=initial_clusters, progress=part(trees_told, 0, first)
+        plan, fitted, initial_clusters=initial_clusters, progress=part(trees_progress, 0, first)
     )
     tree = found_tree if tree is None else _given_tree(tree, fitted.n_leaves)
     shares = shares_of(fitted)
-    told = part(trees_told, first, 1)
+    resampling_progress = part(trees_progress, first, 1)
     work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
     if workers is None:
-        trees, scores = work.here(n_resamples, told)
+        trees, scores = work.here(n_resamples, resampling_progress)
     else:
         with Spill(spill) as folder:
-            trees, scores = work.elsewhere(n_resamples, asked, workers, folder, told)
+            trees, scores = work.elsewhere(n_resamples, asked, workers, folder, resampling_progress)
     resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
 
     n_units = int(units.max()) + 1
-    # Rows of a unit have the number of draws of the unit's first row.
+    # All rows of a unit are drawn together, so the first row of each unit has the unit's number of draws.
     starts = None if n_units == len(units) else first_rows(units, n_units)
 
     def times(at: int) -> NDArray[np.int64]:
@@ -332,11 +333,11 @@ def bootstrap(
     def parts() -> Iterator[Part]:
         return parts_of(fitted.rows, weights, units, n_units, numbers)
 
-    told_of = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
+    facts = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
     judging = part(progress, _LAST, _JUDGED)
-    found = _summed_up(tree, resampled, scores, (times, parts(), n_units), told_of, judging)
+    found = _summed_up(tree, resampled, scores, (times, parts(), n_units), facts, judging)
     foretold = _Foretold(resampled, fitted)
-    judged = min(len(resampled), max(_FEWEST, _FORETOLD // len(fitted)))
+    judged = min(len(resampled), max(_FEWEST, _MOST_PREDICTED // len(fitted)))
     sums = sums_left_out(judged, times, parts(), n_units, foretold, part(progress, _JUDGED, 1))
     if progress is not None:
         progress(1.0)
@@ -348,11 +349,11 @@ def bootstrap(
 
 
 class _Foretold:
-    """Whether trees foretell the answers in blocks of the data."""
+    """Callable that returns whether trees predict the answers in blocks of the data."""
 
     def __init__(self, trees: tuple[Dendrogram, ...], data: Triplets | Quadruplets) -> None:
         self.trees, self.data = trees, data
-        #: For each block, the chance to predict an answer, and the sum of the weights of its answers.
+        #: For each block: the expected accuracy of random guesses, and the sum of the weights of the answers.
         self.chances: list[tuple[float, float]] = []
         self._block: Block | None = None
 
@@ -369,7 +370,7 @@ class _Foretold:
 
     @property
     def chance(self) -> float:
-        """The chance to foretell an answer."""
+        """The expected accuracy of random guesses."""
         chances, weights = zip(*self.chances, strict=True)
         return float(chances[0]) if len({*chances}) == 1 else float(np.average(chances, weights=weights))
 
@@ -378,9 +379,9 @@ def _quantile(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-#: Bytes and seconds of processor time that intervals take for a row, and seconds for a row and a resample.
+#: For the intervals: bytes per row, seconds of processor time per row, and seconds per row and resample.
 _BYTES_OF_ROW, _SECONDS_OF_ROW, _SECONDS_JUDGED = 130, 2e-6, 6e-8
-#: Bytes that the tree of a resample needs, with its part in the consensus, and bytes for each leaf; measured.
+#: Bytes per resample and per leaf of a resample, for its tree and its part of the consensus. Measured.
 _BYTES, _BYTES_A_LEAF = 1500, 200
 
 
@@ -392,7 +393,7 @@ def _check_memory(n_resamples: int, n_leaves: int) -> None:
     except (MemoryError, OverflowError):
         raise MemoryError(
             f"the trees of n_resamples = {n_resamples:,} need about {n_resamples * each:,} bytes, more than "
-            f"there are: give fewer ({each:,} bytes each)"
+            f"is available: give fewer ({each:,} bytes each)"
         ) from None
 
 
@@ -402,7 +403,7 @@ _CEILING, _LAST, _JUDGED = 0.02, 0.8, 0.9
 
 def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:
     if not isinstance(tree, Dendrogram):
-        raise InputError(f"tree = {_checks.quoted(tree)} is no Dendrogram; ordhc.as_dendrogram makes one")
+        raise InputError(f"tree = {_checks.quoted(tree)} is not a Dendrogram; ordhc.as_dendrogram makes one")
     if tree.n_leaves != n_leaves:
         raise InputError(f"the tree has {tree.n_leaves} leaves, the comparisons have {n_leaves}")
     return tree
@@ -410,7 +411,7 @@ def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:
 
 @dataclass(frozen=True)
 class _Request:
-    """The arguments of `bootstrap`, checked, that say how many resamples of a scan to make, and how."""
+    """The checked arguments of `bootstrap` for resamples of scans and vectors."""
 
     n_resamples: int
     seed: int
@@ -448,12 +449,12 @@ def _of_scan(
             weights = np.ones(len(found)) if found.weights is None else found.weights
             yield Block(found.rows, weights, block.units(unit).astype(np.int64))
 
-    told_of = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
-    return _summed_up(tree, resampled, scores, (work.times, [Part(0, count, blocks())], count), told_of, None)
+    facts = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
+    return _summed_up(tree, resampled, scores, (work.times, [Part(0, count, blocks())], count), facts, None)
 
 
 def _of_vectors(plan: Plan, data: Any, request: _Request, progress: Progress | None) -> Bootstrap:
-    """Resamples of coordinates."""
+    """Resample the coordinates of vectors."""
     vectors: Vectors = fitting(data, plan.accepts, plan.title)
     n_resamples, initial = request.n_resamples, request.initial_clusters
     _check_memory(n_resamples, vectors.n_leaves)
@@ -486,10 +487,10 @@ def _summed_up(
     trees: tuple[Dendrogram, ...],
     scores: NDArray[np.float64],
     left: tuple[Callable[[int], NDArray[np.integer]], Iterable[Part], int],
-    told_of: tuple[str, float, NoiseCeiling | None, NDArray[np.int64], float],
+    facts: tuple[str, float, NoiseCeiling | None, NDArray[np.int64], float],
     progress: Progress | None,
 ) -> Bootstrap:
-    unit, chance, ceiling, unanswered, confidence = told_of
+    unit, chance, ceiling, unanswered, confidence = facts
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimate = _mean(found["held_out"])
 

@@ -1,4 +1,4 @@
-"""The share of answers that trees satisfy by chance, and the largest share they can reach."""
+"""Estimate the share of answers that trees satisfy by chance, and the largest share they can satisfy."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ __all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceil
 
 #: Number of random orders of the leaves over which the chance level of quadruplets is averaged.
 ORDERS = 20
-#: A noise ceiling of fewer repeated answers is not reported: its standard error is at least .05.
+#: Smallest number of repeated answers for a noise ceiling; with fewer its standard error is at least .05.
 FEWEST_REPEATED = 100
 
 
@@ -29,11 +29,11 @@ class NoiseCeiling:
     Attributes
     ----------
     lower
-        The share satisfied if the other answers to its question predict each answer. A method that learns
-        from the same number of answers can reach this share.
+        The share satisfied if each answer is predicted by the other answers to its question. A method that
+        learns from the same number of answers can reach this share.
     upper
-        The share satisfied by the best tree for each question, fitted to its own answers. No tree exceeds
-        this share.
+        The share satisfied if each question has a tree that fits the answers to it best. No single tree
+        exceeds this share.
     n_answers
         The number of answers to questions that were asked more than once. Both shares refer to these answers.
     """
@@ -70,8 +70,8 @@ def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.floa
 def chance_of(tree: Dendrogram, data: Comparisons) -> float:
     """Return the share of answers that the tree satisfies on average if its leaves are shuffled.
 
-    The share of triplets is 1/3, because each pair of three leaves is equally likely to join first. The
-    share of quadruplets depends on the tree, and is the mean over 20 random orders.
+    For triplets the share is 1/3, because each pair of three leaves is equally likely to merge first. For
+    quadruplets the share depends on the tree, and is the mean over 20 random orders.
     """
     if isinstance(data, Triplets):
         return 1 / 3
@@ -87,15 +87,15 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
 def noise_ceiling(data: Comparisons, *, progress: Progress | None = None) -> NoiseCeiling | None:
     """Return the noise ceiling of answers, or None if no question was asked more than once.
 
-    Weights that are all whole numbers count as numbers of equal answers. A row of three leaves is satisfied
-    if its closer pair joins first; ties among the other answers count by their share.
+    If all weights are whole numbers, they are used as numbers of equal answers. A row of three leaves is
+    satisfied if its closer pair merges first. If t predictions tie, the answer counts 1/t.
 
     Parameters
     ----------
     data
         `Triplets` or `Quadruplets`.
     progress
-        A callable that receives the completed fraction in [0, 1].
+        A callable that receives the completed fraction in [0, 1], or None.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The bootstrap of vectors: trees of resampled coordinates, and the supports of pvclust."""
+"""Bootstrap vectors: make trees of resampled coordinates, and compute the support values of pvclust."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["SCALES", "resampled_features", "unbiased"]
 
-#: The numbers of drawn coordinates, as shares of all coordinates; those of pvclust.
+#: The sizes of resamples, as shares of the number of coordinates; the same as in pvclust.
 SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
 
 
@@ -33,14 +33,15 @@ def resampled_features(
     initial_clusters: ArrayLike | None,
     progress: Progress | None,
 ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-    """Return the trees of resamples of all coordinates, and the shares of resamples with each cluster.
+    """Return the trees of resamples, and the share of resamples that contain each cluster of `tree`.
 
     Returns
     -------
     trees
-        The trees of the resamples that draw as many coordinates as there are.
+        The trees of the resamples at scale 1, that is, with the number of coordinates of the data.
     shares
-        (number of `SCALES`, number of inner nodes of `tree`).
+        (number of `SCALES`, number of inner nodes of `tree`) the share of resamples that contain each
+        cluster.
     """
     p = int(data.rows.shape[1])
     total, done = len(SCALES) * n_resamples, 0
@@ -57,7 +58,7 @@ def resampled_features(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for scale in range(len(SCALES)):
             trees = []
-            # `made` is bound now, because threads run it later.
+            # `scale` is a default argument, because threads call the lambda later.
             for found in pool.map(lambda at, scale=scale: made(scale, at), range(n_resamples)):
                 trees.append(found)
                 done += 1
@@ -78,7 +79,7 @@ def unbiased(shares: NDArray[np.float64], n_resamples: int) -> NDArray[np.float6
     Parameters
     ----------
     shares
-        (number of `SCALES`, number of clusters), the shares of resamples with each cluster.
+        (number of `SCALES`, number of clusters) the share of resamples that contain each cluster.
     n_resamples
         The number of resamples at each scale.
     """
@@ -89,7 +90,7 @@ def _unbiased(shares: Sequence[float], n_resamples: int) -> float:
     normal = NormalDist()
     rows: list[Any] = []
     for share, scale in zip(shares, SCALES, strict=True):
-        # Quantiles of 0 and 1 are infinite, so these scales say nothing.
+        # Quantiles of 0 and 1 are infinite, so these scales cannot be used in the fit.
         if 0 < share < 1:
             z = -normal.inv_cdf(share)
             weight = normal.pdf(z) * np.sqrt(n_resamples / (share * (1 - share)))

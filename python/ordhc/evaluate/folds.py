@@ -1,4 +1,4 @@
-"""Scores of trees on held-out answers, with intervals that cover the variation between data sets."""
+"""Score trees on held-out answers, with intervals that cover the variation between data sets."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,15 +14,15 @@ __all__ = ["Result", "Score", "Sums", "chosen_within", "difference", "left_out",
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Each fold is left out together with each of this number of next folds: with five folds, with all others.
+#: Each fold is left out together with each of the next two folds. With five folds these are all pairs.
 NEIGHBOURS = 2
 
 
 def left_out(n_folds: int) -> list[tuple[int, ...]]:
-    """Return the folds that trees do without: each fold alone, then pairs of folds.
+    """Return the sets of folds that are left out: each fold alone, then pairs of folds.
 
-    Trees without a pair of folds show how much a fold matters for the trees of the others. Two folds have no
-    pairs, because nothing would be left to make a tree from.
+    Trees made without a pair of folds show how much one fold changes the tree that is scored on the other.
+    With two folds there are no pairs, because no answers would be left to make a tree.
 
     Examples
     --------
@@ -40,18 +40,19 @@ def left_out(n_folds: int) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class Sums:
-    """The score of a method, by unit: a person, or a question.
+    """The score of a method, split by unit (person or question).
 
     Attributes
     ----------
     part
         (u,) the fold of each unit.
     most
-        (u,) the most that its answers could add to the score.
+        (u,) the largest amount that the unit's answers could add to the score.
     got
-        (u,) what they add by the tree that is made without the unit's fold.
+        (u,) the amount that they add by the tree made without the unit's fold.
     without
-        (folds, u) the same by the tree that is made without that fold, too; NaN where there is no such tree.
+        (folds, u) the amount that they add by the tree made without the unit's fold and without fold i; NaN
+        where there is no such tree.
     """
 
     part: Numbers
@@ -62,10 +63,10 @@ class Sums:
 
 @dataclass(frozen=True)
 class Result:
-    """The scores of the trees of a method: satisfied and revenue, with seconds and chance.
+    """The scores of the trees of a method, with its time in seconds and the expected `satisfied` of chance.
 
-    `answers` is the share of whole answers that are predicted, and `answers_chance` its expected value for
-    random guesses; None and NaN for scans.
+    `answers` is the share of predicted whole answers, and `answers_chance` its expected value for random
+    guesses; None and NaN for scans.
     """
 
     satisfied: Sums
@@ -78,7 +79,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Score:
-    """A score, its standard error, and the ends of its 95% interval, NaN where they aren't known."""
+    """A score, its standard error, and the ends of its 95% interval; NaN if they are unknown."""
 
     value: float
     error: float
@@ -89,20 +90,20 @@ class Score:
 def score(sums: Sums, *, is_share: bool) -> Score:
     """Return the score over all answers, and its interval.
 
-    The variance has two parts. The first is the variance over units with fixed trees: the standard error of
-    a ratio of sums over units (Cochran 1977, chapter 6). The second is the variance over trees, because
-    other data would give other trees. A jackknife over folds estimates it: how much does the score on the
-    other folds change if their trees are made without this fold, too? Changes compare the same units, so
-    that differences between units cancel. Changes that belong to a single pair of folds are noise, and are
-    subtracted. The degrees of freedom are those of Satterthwaite (1946).
+    The variance has two parts. The first is the variance over units with fixed trees: the standard error of a
+    ratio of sums over units (Cochran 1977, chapter 6). The second is the variance over trees, because other
+    data would give other trees. A jackknife over folds estimates it from the change of the score on the other
+    folds when their trees are also made without this fold. Changes compare the same units, so differences
+    between units cancel. Changes that belong to a single pair of folds are noise, and are subtracted. The
+    degrees of freedom are by Satterthwaite (1946).
 
     Parameters
     ----------
     sums
         The sums of a method.
     is_share
-        True for scores between 0 and 1, whose interval is Wilson's for the number of answers that have this
-        standard error; otherwise it is symmetric.
+        True for scores between 0 and 1. Their interval is Wilson's, for the number of answers that has this
+        standard error. Other scores have a symmetric interval.
     """
     value, error, freedom, count = _spread(sums)
     if not is_share:
@@ -111,7 +112,7 @@ def score(sums: Sums, *, is_share: bool) -> Score:
 
 
 def difference(one: Sums, other: Sums) -> Score:
-    """Return by how much one score is higher than the other, paired by unit on the same folds."""
+    """Return the first score minus the second, paired by unit on the same folds."""
     both = Sums(one.part, one.most, one.got - other.got, one.without - other.without)
     value, error, freedom, _ = _spread(both)
     return Score(value, error, *about(value, error, freedom))
@@ -126,7 +127,7 @@ def _spread(sums: Sums) -> tuple[float, float, float, int]:
     value = float(got.sum()) / whole if whole else math.nan
     known = ~np.isnan(without)
     folds = np.flatnonzero(known.any(axis=1))
-    # Only pairs of folds show how trees vary, unless the folds are the units.
+    # Without pairs of folds the variance over trees is unknown, unless each fold is a single unit.
     if count < FEWEST_UNITS or (len(folds) < 2 and count > len(without)):
         return value, math.nan, 0.0, count
     of_units = float((((got - value * most) / whole) ** 2).sum()) * count / (count - 1)
@@ -146,9 +147,10 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
     Parameters
     ----------
     part, most
-        (u,) folds of units, and the most that they could add.
+        (u,) the fold of each unit, and the largest amount that it could add to the score.
     changes
-        (folds, u) what units add less by trees that do without that fold, too; NaN where there are none.
+        (folds, u) by how much the amount that units add changes if trees are also made without fold i; NaN
+        where there is no such tree.
     """
     n_folds = len(changes)
     pairs = [(lost, fold) for lost in range(n_folds) for fold in range(n_folds)]
@@ -157,7 +159,7 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
     values = np.array([changes[lost, part == fold].sum() / most[part == fold].sum() for lost, fold in pairs])
     lost, fold = np.array(pairs).T
     # Split the changes into the effect of losing a fold, the effect on a fold, and a residual. The residual
-    # is noise of single trees: it adds to the changes of all folds, but hardly to the score.
+    # is the noise of single trees, which adds to the changes but hardly to the score.
     design = np.zeros((len(pairs), 2 * n_folds))
     design[np.arange(len(pairs)), lost] = design[np.arange(len(pairs)), n_folds + fold] = 1.0
     fitted, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
@@ -169,7 +171,7 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
 
 
 def _share_of_changes(n_folds: int) -> float:
-    """Return the ratio of the score's variance to the variance of the changes when trees lose a fold.
+    """Return the variance of the score divided by the variance of its changes when a fold is left out.
 
     To first order (the influence function), the value of a tree is the mean of the values of its folds. The
     score is then the mean over all folds, and each change is a contrast between folds.
@@ -188,24 +190,24 @@ def _share_of_changes(n_folds: int) -> float:
 def chosen_within(
     methods: Sequence[Sums], choose: Callable[[Sequence[float]], int], scores: Sequence[Sums]
 ) -> Sums | None:
-    """Return the score of a method that is chosen without the answers on which it is scored.
+    """Return the score of the method that nested cross-validation chooses.
 
-    For each fold, the method is chosen by the other folds, with trees that were made from neither; then its
-    tree is scored on the fold.
+    For each fold, the method is chosen by its score on the other folds, with trees made without this fold.
+    Then the tree of the chosen method is scored on this fold.
 
     Parameters
     ----------
     methods
-        The score by which a method is chosen, of each.
+        For each method, the score by which methods are chosen.
     choose
-        Which one is taken, given the scores.
+        A function that returns the index of the chosen method, given the scores.
     scores
-        The score that is returned, of each.
+        For each method, the score that is returned.
 
     Returns
     -------
     Sums
-        Or None where there are too few folds.
+        The sums of the chosen methods, or None if there are too few folds.
     """
     part = scores[0].part
     got, without = np.zeros(len(part)), np.full(scores[0].without.shape, np.nan)

@@ -13,8 +13,8 @@ __all__ = ["ADAPTIVE", "comparisons_of"]
 
 #: The caution for answers to questions that a learner chose.
 ADAPTIVE = (
-    "A learner chose the questions by earlier answers. The comparison shows how well models foretell "
-    "answers to such questions; answers to random questions may say something else."
+    "A learner chose the questions by earlier answers. The comparison shows how well models predict "
+    "answers to such questions; with answers to random questions the result may differ."
 )
 
 
@@ -24,7 +24,7 @@ def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -
     Parameters
     ----------
     data
-        Comparisons; a scan, which is read into memory; or a session, whose rules leave people out and weigh
+        Comparisons; a scan, which is read into memory; or a session, whose rules exclude people and weight
         answers.
     verb
         The name of the function that was called, for messages.
@@ -32,7 +32,7 @@ def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -
     Raises
     ------
     InputError
-        Anything else.
+        If `data` have another type.
     """
     # Sessions import SQLite, so check for them last.
     from ordhc.asking.session import Session

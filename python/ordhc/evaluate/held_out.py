@@ -1,4 +1,4 @@
-"""The prediction of every answer by a tree that was made without it."""
+"""Predict every answer by a tree that was made without it."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Answers:
-    """Comparisons, by answer: an odd one out is two rows and one answer.
+    """Comparisons grouped by answer. For example, one answer "the odd one out" is two rows.
 
     Attributes
     ----------
@@ -38,13 +38,14 @@ class Answers:
     first
         (a,) the first row of each answer.
     sizes
-        (a,) how many rows it has.
+        (a,) the number of rows of each answer.
     weights
-        (a,) the mean weight of its rows.
+        (a,) the mean weight of the rows of each answer.
     question, content
-        (a,) which question it is to, and what it says: the same numbers for the same.
+        (a,) the question of each answer, and the choice that was made. Equal numbers mean equal questions,
+        and equal choices.
     person
-        (a,) who gave it, by the numbers of `data.groups`; None where people aren't known.
+        (a,) the person who gave each answer, as numbered in `data.groups`; None if people are unknown.
     """
 
     of_row: Numbers
@@ -57,7 +58,7 @@ class Answers:
 
     @classmethod
     def of(cls, data: Comparisons) -> "Answers":
-        """Return the answers that the comparisons come from."""
+        """Group the rows of comparisons by answer."""
         of_row = answers_of(data)
         sizes = np.bincount(of_row)
         first = np.full(len(sizes), -1)
@@ -89,19 +90,19 @@ class HeldOut:
     Attributes
     ----------
     satisfied
-        (a,) for each answer the share of its rows that a tree made without it agrees with.
+        (a,) for each answer, the share of its rows with which a tree made without the answer agrees.
     at_random
-        (a,) the same share if the answer were given at random.
+        (a,) the expected share if the answer were random.
     accuracy, low, high
-        The share of answers satisfied, and its 95% interval over people, or over questions (see `unit`), and
-        over the trees that other data would have given.
+        The share of answers satisfied, and its 95% interval. The interval covers the variation over people or
+        questions (see `unit`), and over the trees that other data would give.
     chance
-        What it would be with the leaves of the trees in any order.
+        The expected accuracy of trees with shuffled leaves.
     unit, folds
-        What was kept together, and in how many parts.
+        The answers that were kept in one fold ("group" or "answer"), and the number of folds.
     decided
-        The share of comparisons about which the trees say something. In the others both pairs are equally
-        close, as in a third of the questions "is A more like B or C?" of a binary tree.
+        The share of comparisons that the trees decide. In an undecided comparison both pairs are equally
+        close in the tree. This holds for a third of the questions "is A more like B or C?" in a binary tree.
     """
 
     satisfied: Floats
@@ -116,14 +117,14 @@ class HeldOut:
 
 
 def verdicts(tree: Dendrogram, data: Comparisons) -> NDArray[np.int8]:
-    """(m,) 1 where a tree agrees with a comparison, -1 where it disagrees, 0 where it leaves it open."""
+    """Return (m,): 1 if the tree agrees with a comparison, -1 if it disagrees, 0 if it does not decide."""
     return _ordhc.verdicts(engine_tree(tree), data.rows)
 
 
 def scored(model: Dendrogram | Posterior, data: Comparisons) -> Predicted | None:
-    """Return the share of whole answers that a tree or a posterior foretells; None without answers.
+    """Return the share of whole answers that a tree or a posterior predicts; None without answers.
 
-    A posterior foretells by its probabilities, a tree by which pairs are closest in it.
+    A posterior predicts the most probable answer, a tree the pair that is closest in it.
     """
     if not len(data):
         return None
@@ -153,10 +154,10 @@ def held_out(
     known: Candidate | None = None,
     progress: Progress | None = None,
 ) -> HeldOut:
-    """Split answers into folds as `ordhc.select` does, and compare each with a tree of the other folds.
+    """Split answers into folds as `ordhc.select` does, and compare each fold with a tree of the other folds.
 
-    `known` is what `select` has found about the same method on the same folds: then its interval is taken,
-    and the trees that only the interval needs are not made again.
+    `known` is the result of `select` for the same method and the same folds. If it is given, its interval is
+    used, and the trees that only the interval needs are not made again.
     """
     units, parts, kept = split(data, folds, seed, None, unit)
     work = Folds(data, units, parts, folds)
@@ -164,15 +165,16 @@ def held_out(
     found = np.zeros(len(data), dtype=np.int8)
     tried = []
     for at, left in enumerate(without):
-        told = part(progress, at / len(without), (at + 1) / len(without))
-        sums, seconds, chance, verdicts = work.tried(left, plan, told)
+        tree_progress = part(progress, at / len(without), (at + 1) / len(without))
+        sums, seconds, chance, verdicts = work.tried(left, plan, tree_progress)
         tried.append((sums, seconds, chance))
         if len(left) == 1:
             found[parts[units] == left[0]] = verdicts
     result = work.result(without, tried)
     total = score(result.satisfied, is_share=True)
     low, high = (total.low, total.high) if known is None else (known.satisfied_low, known.satisfied_high)
-    # A single comparison has chance 1/2, unless the tree is undecided. Answers of several rows use the mean.
+    # A random answer of one row is satisfied with probability 1/2, or 0 if the tree is undecided. Answers of
+    # several rows use the expected mean over all answers.
     at_random = np.where(answers.sizes == 1, 0.5 * answers.mean(found != 0), result.chance)
     satisfied = answers.mean(found == 1)
     return HeldOut(

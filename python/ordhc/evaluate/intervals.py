@@ -1,4 +1,4 @@
-"""Intervals of shares."""
+"""Compute confidence intervals of shares and of ratios of sums."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["FEWEST_UNITS", "about", "of_units", "ratio_of_sums", "share_about", 
 
 #: The normal quantile of a 95% interval.
 Z = 1.959964
-#: Fewer units give no interval.
+#: Smallest number of units that gives an interval.
 FEWEST_UNITS = 5
 
 
@@ -36,7 +36,7 @@ def wilson(share: ArrayLike, count: ArrayLike, z: float = Z) -> NDArray[np.float
 def student(freedom: float, z: float = Z) -> float:
     """Return the quantile of Student's t for the normal quantile z, by default the 97.5% quantile.
 
-    It is within 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
+    The relative error is below 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
 
     Examples
     --------
@@ -53,7 +53,7 @@ def student(freedom: float, z: float = Z) -> float:
 
 
 def about(value: float, error: float, freedom: float) -> tuple[float, float]:
-    """Return the ends of a 95% interval by Student's t; NaN where the standard error is unknown."""
+    """Return the ends of a 95% interval by Student's t; NaN if the standard error is NaN."""
     if math.isnan(error):
         return math.nan, math.nan
     half = student(max(freedom, 1.0)) * error
@@ -63,8 +63,8 @@ def about(value: float, error: float, freedom: float) -> tuple[float, float]:
 def share_about(share: float, error: float, freedom: float, count: int, z: float = Z) -> tuple[float, float]:
     """Return the ends of the interval of a share, at 95% unless z is given.
 
-    The interval is Wilson's, for as many answers as have this standard error. Where the error is 0, or the
-    share 0 or 1, the number of units, `count`, is taken for that of answers.
+    The interval is Wilson's, for the number of independent answers that has this standard error. If the error
+    is 0, or the share is 0 or 1, the number of units, `count`, is used instead.
     """
     if math.isnan(error):
         return math.nan, math.nan
@@ -80,12 +80,12 @@ def ratio_of_sums(over: NDArray[Any], under: NDArray[Any]) -> tuple[float, float
     Parameters
     ----------
     over, under
-        (u,) what each unit adds to the sum above and below the line. The sum below is not 0.
+        (u,) the contribution of each unit to the numerator, and to the denominator. The denominator is not 0.
 
     Returns
     -------
     ratio, error
-        The error is NaN where there are fewer than five units.
+        The error is NaN if there are fewer than five units.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def ratio_of_sums(over: NDArray[Any], under: NDArray[Any]) -> tuple[float, float
 def of_units(
     units: NDArray[np.int64], hits: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float, float]:
-    """Return a weighted share and its 95% interval, where answers of one unit (a person) are dependent.
+    """Return a weighted share and its 95% interval, if answers of one unit (a person) are dependent.
 
     The standard error is that of a ratio of sums over units (`ratio_of_sums`). It gives the number of
     independent answers with the same standard error. The interval is Wilson's for that number, with Student's
@@ -114,12 +114,12 @@ def of_units(
     Parameters
     ----------
     units, hits, weights
-        (m,) numbers of units from 0, shares from 0 to 1, weights.
+        (m,) the unit of each answer, numbered from 0; its share, from 0 to 1; its weight.
 
     Returns
     -------
     share, low, high
-        NaN for the ends where there are fewer than five units.
+        The ends are NaN if there are fewer than five units.
     """
     total = np.bincount(units, weights)
     sums = np.bincount(units, weights * hits)[total > 0]

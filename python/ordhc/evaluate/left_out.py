@@ -13,14 +13,15 @@ from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
 __all__ = ["JUDGED", "Block", "LeftOut", "Part", "interval_left_out", "parts_of", "sums_left_out"]
 
-#: Number of resamples that are judged unit by unit, which is enough for a standard error.
+#: Number of resamples that are scored unit by unit, which is enough for a standard error.
 JUDGED = 50
-#: The mean over resamples varies less with the data than one tree does, by this share. Measured by
+#: Variance of the mean score of all trees, as a share of the variance of the score of one tree. Measured by
 #: benches/bench_intervals.py.
 SMOOTHED = 0.5
-#: Fewer trees say nothing about how trees vary.
+#: Smallest number of trees from which the variance over trees is estimated.
 FEWEST_RESAMPLES = 10
-#: Units and rows that are judged at a time. Each tree and unit takes 8 bytes.
+#: Maximum number of units, and of rows, that are scored at a time. Each pair of a tree and a unit takes 8
+#: bytes.
 _UNITS, _ROWS = 1 << 16, 1 << 18
 
 Floats = NDArray[np.float64]
@@ -28,18 +29,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Block:
-    """Comparisons in the order of their answers.
+    """A part of the comparisons, with whole answers.
 
     Attributes
     ----------
     rows
-        (m, w) leaves.
+        (m, w) the leaves of each comparison.
     weights
         (m,) the weight of each row.
     units
         (m,) the unit of each row: a person, an answer or a file.
     at
-        The places of the rows in the data in memory; None for a scan.
+        The indices of the rows in the data in memory; None for a scan.
     """
 
     rows: NDArray[np.int32]
@@ -66,16 +67,17 @@ class LeftOut:
     Attributes
     ----------
     most
-        (units,) the most that a unit could add to a score.
+        (units,) the largest amount that a unit could add to a score.
     mean
-        (units,) the mean that a unit adds, over the trees that it was left out of; NaN if there is none.
+        (units,) the mean amount that a unit adds, over the trees made without it; NaN if there is no such
+        tree.
     held, got
-        (trees,) sums of `most`, and of what the tree scores, over the units that were left out.
+        (trees,) the sum of `most`, and the score of the tree, over the units that were left out.
     expected
-        (trees,) sums of `mean` over these units.
+        (trees,) the sum of `mean` over these units.
     squares
-        (3, trees) sums over these units: of the squared difference of score and `mean`, of the difference
-        times `most`, and of the squares of `most`.
+        (3, trees) three sums over these units: of the squared differences between score and `mean`, of the
+        differences times `most`, and of the squares of `most`.
     """
 
     def __init__(self, n_trees: int, n_units: int) -> None:
@@ -84,9 +86,9 @@ class LeftOut:
         self.squares = np.zeros((3, n_trees))
 
     def add(self, first: int, out: NDArray[np.bool_], hits: Floats, most: Floats) -> None:
-        """Add units from number `first` on.
+        """Add the units with numbers from `first` on.
 
-        `out` is (trees, units), True where a unit was left out; `hits` is what the tree scores on the unit.
+        `out` is (trees, units), True if a unit was left out; `hits` is the score of each tree on each unit.
         """
         end, times = first + len(most), out.sum(axis=0)
         self.most[first:end] = most
@@ -103,7 +105,7 @@ class LeftOut:
 
     @property
     def estimate(self) -> float:
-        """The mean score over trees; NaN if no tree has answers left out."""
+        """The mean score over trees; NaN if no tree had answers left out."""
         shares = self.got[self.held > 0] / self.held[self.held > 0]
         return float(shares.mean()) if len(shares) else math.nan
 
@@ -115,7 +117,7 @@ def parts_of(
     n_units: int,
     answers: NDArray[np.int64] | None,
 ) -> Iterator[Part]:
-    """Yield all units, some at a time, with their comparisons.
+    """Yield all units with their comparisons, in parts of limited size.
 
     Parameters
     ----------
@@ -124,7 +126,7 @@ def parts_of(
     n_units
         The number of units.
     answers
-        (m,) the answer of each row, so that blocks have whole answers; None if each row is an answer.
+        (m,) the answer of each row, so that no block ends within an answer; None if each row is an answer.
     """
     order = None if (units[1:] >= units[:-1]).all() else np.argsort(units, kind="stable")
 
@@ -132,14 +134,14 @@ def parts_of(
         return Block(rows[at], np.ones(len(units[at])) if weights is None else weights[at], units[at], at)
 
     def blocks(start: int, end: int) -> Iterator[Block]:
-        """Yield the rows between two places in the order of units."""
+        """Yield the rows between two positions in the order of units."""
         while start < end:
             stop = min(end, start + _ROWS)
             if answers is not None and stop < end:
-                told = answers[stop - 1 : end] if order is None else answers[order[stop - 1 : end]]
-                # Answers that are mixed up are not cut.
-                is_sorted = (told[1:] >= told[:-1]).all()
-                stop = stop + int(np.searchsorted(told[1:], told[0], side="right")) if is_sorted else end
+                ids = answers[stop - 1 : end] if order is None else answers[order[stop - 1 : end]]
+                # Rows that are not sorted by answer are not cut, because an answer could be anywhere.
+                is_sorted = (ids[1:] >= ids[:-1]).all()
+                stop = stop + int(np.searchsorted(ids[1:], ids[0], side="right")) if is_sorted else end
             yield block(slice(start, stop) if order is None else order[start:stop])
             start = stop
 
@@ -157,7 +159,7 @@ def sums_left_out(
     agrees: Callable[[int, Block, NDArray[np.int64]], Floats | NDArray[np.bool_]],
     progress: Progress | None = None,
 ) -> LeftOut:
-    """Add up what the first `JUDGED` trees of resamples score on the answers that were not drawn.
+    """Return the scores of the first `JUDGED` trees of resamples on the answers that were not drawn.
 
     Parameters
     ----------
@@ -170,8 +172,8 @@ def sums_left_out(
     n_units
         The number of units.
     agrees
-        A function that returns the scores of some comparisons by a tree, given the number of the tree, the
-        block of comparisons, and the places in the block of those to score.
+        A function that returns the scores of some comparisons by a tree. Its arguments are the number of the
+        tree, the block, and the indices in the block of the comparisons to score.
     progress
         A callable that receives the completed fraction in [0, 1], or None.
     """
@@ -202,23 +204,23 @@ def sums_left_out(
 def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, float]:
     """Return the interval of the score of trees of resamples on answers that were not drawn.
 
-    The variance is the sum of two parts. The first is over units: the mean score of each over the trees made
-    without it. The second is over trees: how much they differ on the same units. The second part is that of a
-    single tree, so the interval is rather too wide than too narrow.
+    The variance is the sum of two parts. The first is the variance over units of the mean score of each unit
+    by the trees made without it. The second is the variance over trees on the same units, multiplied by
+    `SMOOTHED`.
 
     Parameters
     ----------
     estimate
         The score.
     sums
-        What single trees get.
+        The scores of single trees, by `sums_left_out`.
     z
         The quantile of the normal distribution.
 
     Returns
     -------
     low, high
-        NaN where there are fewer than five units or ten resamples.
+        NaN if there are fewer than five units or ten resamples.
     """
     known = ~np.isnan(sums.mean)
     mean, most = sums.mean[known], sums.most[known]
@@ -229,7 +231,8 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
         return math.nan, math.nan
     over, whole = float(mean.sum() / most.sum()), float(most.sum())
     of_units = float((((mean - over * most) / whole) ** 2).sum()) * count / (count - 1)
-    # How much more a tree scores than other trees on the same units, and how much of this is chance.
+    # `apart`: the score of each tree minus the mean score of other trees on the same units. `chance`: the
+    # part of the variance of `apart` that is due to the choice of units.
     apart = (sums.got - sums.expected) / held
     rest = sums.squares[0] - 2 * apart * sums.squares[1] + apart**2 * sums.squares[2]
     chance = float((rest / held**2).mean())

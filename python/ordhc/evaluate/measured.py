@@ -1,4 +1,4 @@
-"""The results of simulated studies: scores by leaves, accuracy and answers."""
+"""Read and interpolate the scores of simulated studies."""
 
 import csv
 import math
@@ -11,23 +11,25 @@ __all__ = ["METHODS", "NOISES", "SCORES", "Floats", "Table", "crossing", "measur
 
 NOISES = ("close", "constant", "lengths")
 SCORES = ("aari", "heldout")
-#: The methods, and how each asks.
+#: The methods, and how the questions of each are selected.
 METHODS = {"uncertain": "chosen", "posterior-al": "random", "adds3-al+spr": "random"}
-#: How the columns of a score end: its mean, and between what 80% of studies are.
+#: Suffixes of the columns of a score: the mean, and the 10% and 90% quantiles over studies.
 _ENDS = ("", "_low", "_high")
 
 Floats = NDArray[np.float64]
 
 
 class Table:
-    """Scores that were measured, by method and noise: (ends, items, accuracies, answers an item).
+    """Scores of simulated studies: for each method, noise and score an array.
+
+    The axes of an array are: mean and the two quantiles, numbers of items, accuracies, answers per item.
 
     Attributes
     ----------
     items, accuracies
         The points between which scores are interpolated.
     checks
-        By method the numbers of answers for each leaf.
+        For each method, the numbers of answers per leaf.
     """
 
     def __init__(self, rows: list[dict[str, str]]) -> None:
@@ -54,7 +56,7 @@ class Table:
                     self.scores[row["method"], row["noise"], score][end, *at] = float(row[score + name])
 
     def curve(self, method: str, noise: str, score: str, n: int, accuracy: float) -> tuple[Floats, Floats]:
-        """Answers for each leaf, and (3, answers) the mean score and between what 80% of studies are."""
+        """Return the answers per leaf, and (3, answers) the mean, 10% and 90% quantile of the score."""
         scores = self.scores[method, noise, score]
         between = _between(np.log(self.items.astype(np.float64)), math.log(n), scores, 1)
         between = _between(self.accuracies, accuracy, between, 1)
@@ -62,7 +64,7 @@ class Table:
 
 
 def _between(points: Floats, at: float, values: Floats, axis: int) -> Floats:
-    """Values between those at points of an axis; beyond the last point those of the last."""
+    """Interpolate linearly along an axis; outside of `points` use the first or the last values."""
     place = float(np.interp(at, points, np.arange(len(points))))
     low = min(int(place), len(points) - 2)
     share = place - low
@@ -92,7 +94,9 @@ def not_falling(values: Floats) -> Floats:
 
 
 def crossing(checks: Floats, curve: Floats, target: float) -> float | None:
-    """Where a curve that doesn't fall reaches a target, straight between logarithms; None if it doesn't.
+    """Return the number of answers at which a non-decreasing curve reaches a target; None if it does not.
+
+    The curve is linear in the logarithm of the number of answers.
 
     Examples
     --------
@@ -112,7 +116,7 @@ def crossing(checks: Floats, curve: Floats, target: float) -> float | None:
 
 @cache
 def measured() -> Table:
-    """Return the table that benches/bench_plan.py has measured."""
+    """Return the table of simulated scores, which benches/bench_plan.py made."""
     from importlib.resources import files
 
     text = (files("ordhc") / "plans" / "answers.csv").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A mixture of trees: each person follows one tree, and the answers show which one."""
+"""Fit a mixture of trees: each person follows one tree, which is inferred from the answers."""
 
 import warnings
 from dataclasses import dataclass
@@ -15,27 +15,35 @@ from ordhc.comparison.rows import changed
 from ordhc.comparison.units import answers_of, count_answers
 from ordhc.errors import OrdhcWarning
 
-__all__ = ["STARTS_OF_ALL", "People", "Placed", "foretold", "placed", "seconds_needed", "weighted"]
+__all__ = [
+    "STARTS_OF_ALL",
+    "People",
+    "Memberships",
+    "answer_probabilities",
+    "fit_mixture",
+    "seconds_needed",
+    "weighted",
+]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Values of half the share of answers that a person gives by chance; the last value means coin flips.
+#: Candidate noises of a person: half the share of answers that are given by chance. With .5 all are.
 _NOISES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
-#: Number of random starts, of rounds for each start, and of rounds for the best start.
+#: Number of random starts; rounds for each start; additional rounds for the best start.
 _STARTS, _FIRST_ROUNDS, _ROUNDS = 3, 3, 4
 #: Number of random starts when all answers are used.
 STARTS_OF_ALL = 8
-#: Number of parts that people are split into, and of last rounds whose predictions are averaged.
+#: Number of parts into which people are split; number of last rounds whose predictions are averaged.
 _PARTS, _AVERAGED = 4, 3
-#: Number of sweeps of the chain of each tree, and maximum number of answers that a tree is made from.
+#: In rounds: number of sweeps of a tree's chain; maximum number of answers from which a tree is made.
 _SWEEPS, _MOST_ANSWERS = 20, 3_000
-#: Number of chains of all trees together, and of their sweeps. A mean over more chains predicts better, so
-#: the number of chains is the same for each number of trees.
+#: For final predictions: number of chains of all trees together; sweeps of each chain. A mean over more
+#: chains predicts better, so the total is the same for each number of trees, for a fair comparison.
 _CHAINS, _FINAL_SWEEPS = 6, 40
-#: Seconds that a tree takes in addition to its sweeps.
+#: Seconds for a tree, without the time of its sweeps.
 _OF_TREE = 0.008
-#: A person who belongs to a group with a smaller probability does not change the group's tree.
+#: Answers of people whose probability of belonging to a group is smaller are left out of the group's tree.
 _LEAST = 0.02
 
 
@@ -48,12 +56,13 @@ class People:
     data
         The comparisons, all of positive weight.
     person
-        (m,) whose each row is, numbered from 0.
+        (m,) the person of each row, numbered from 0.
     count
         The number of people, some of whom may have no rows here.
-    chance, weight
-        (m,) the probability of each row's answer if all possible answers are equally likely, and the weight
-        of the row: that of its answer, shared by the rows of the answer.
+    chance
+        (m,) the probability of each row's answer if all possible answers are equally likely.
+    weight
+        (m,) the weight of each row, divided by the number of rows of its answer.
     """
 
     data: Triplets | Quadruplets
@@ -64,7 +73,7 @@ class People:
 
     @classmethod
     def of(cls, data: Triplets | Quadruplets, person: Numbers) -> "People":
-        """Return the answers in `data`."""
+        """Return the answers in `data`, of people numbered from 0."""
         choices, numbers = Choices.of(data), answers_of(data)
         chance = np.full(choices.n_answers, 0.5)
         for kind in choices.kinds:
@@ -79,21 +88,21 @@ class People:
         return People(self.data[rows], self.person[rows], self.count, self.chance[rows], self.weight[rows])
 
     def logarithms(self, clear: Floats) -> Floats:
-        """Return (m, e) log probabilities of answers by noise, from those without noise."""
+        """Return (m, e) log probabilities of answers for each noise, from those without noise."""
         found: Floats = np.log(2 * self.chance[:, None] * _NOISES + (1 - 2 * _NOISES) * clear[:, None])
         return found
 
 
 @dataclass(frozen=True)
-class Placed:
+class Memberships:
     """The probabilities that people belong to each tree.
 
     Attributes
     ----------
     joint
-        (people, k, e) the probability that a person follows a tree and has a noise.
+        (people, k, e) the joint probability of each person's tree and noise.
     evidence
-        The log probability of all answers, each by trees without the person's answers.
+        The log probability of all answers; each person's answers are predicted by trees made without them.
     """
 
     joint: Floats
@@ -101,14 +110,14 @@ class Placed:
 
     @property
     def member(self) -> Floats:
-        """The probability that a person follows a tree, (people, k)."""
+        """(people, k) the probability that each person follows each tree."""
         found: Floats = self.joint.sum(axis=2)
         return found
 
 
-def placed(
+def fit_mixture(
     people: People, k: int, seed: int, progress: Progress | None = None, *, starts: int = _STARTS
-) -> Placed:
+) -> Memberships:
     """Learn which of k trees each person follows.
 
     Parameters
@@ -118,27 +127,27 @@ def placed(
     k
         The number of trees.
     seed
-        Of starts, parts and chains.
+        The seed of the starts, the parts and the chains.
     progress
-        Receives the completed fraction.
+        A callable that receives the completed fraction in [0, 1], or None.
     starts
-        The number of random starts; the rounds go on from the one that predicts best.
+        The number of random starts. More rounds follow for the start that predicts best.
 
     Notes
     -----
-    Expectation maximization with two changes. In every round people are split at random into four parts, and
-    each person's answers are predicted by trees of the other parts only: trees fit the answers that they are
-    made from, so that otherwise everybody would stay where they began. Predictions are averaged over the last
-    three rounds. The trees are means over a short chain of the posterior, as in `ordhc.posterior`. Each
-    person has a noise of their own, which is summed over.
+    The EM algorithm with two changes. In every round people are split at random into four parts, and each
+    person's answers are predicted by trees of the other parts only. Otherwise everybody would stay in their
+    first group, because trees fit the answers from which they are made. Predictions are averaged over the
+    last three rounds. The predictions of a tree are means over a short chain of the posterior, as in
+    `ordhc.posterior`. Each person has a separate noise, over which probabilities are summed.
     """
     rng = np.random.default_rng(seed)
     starts, first = (starts, _FIRST_ROUNDS) if k > 1 else (1, 0)
     done = 0
 
-    def improved(member: Floats, rounds: list[Floats], count: int) -> tuple[Placed, list[Floats]]:
+    def improved(member: Floats, rounds: list[Floats], count: int) -> tuple[Memberships, list[Floats]]:
         nonlocal done
-        found = Placed(member[:, :, None], -np.inf)
+        found = Memberships(member[:, :, None], -np.inf)
         for _ in range(count):
             rounds = [*rounds, _round(people, found.member, rng)][-_AVERAGED:]
             found = _expected(people, np.mean(rounds, axis=0))
@@ -167,8 +176,8 @@ def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
     return clear
 
 
-def _expected(people: People, clear: Floats) -> Placed:
-    """Return the memberships, given (k, m) the probabilities of answers without noise."""
+def _expected(people: People, clear: Floats) -> Memberships:
+    """Return the memberships, given the (k, m) probabilities of answers without noise."""
     k = len(clear)
     logs = np.zeros((people.count, k, len(_NOISES)))
     for at in range(k):
@@ -184,7 +193,7 @@ def _expected(people: People, clear: Floats) -> Placed:
         # Pseudo-counts: one more person for each tree, spread over all noises.
         shares = (joint.sum(axis=(0, 2)) + 1) / (people.count + k)
         noises = (joint.sum(axis=(0, 1)) + 1 / len(_NOISES)) / (people.count + 1)
-    return Placed(joint, float((most + np.log(whole)).sum()))
+    return Memberships(joint, float((most + np.log(whole)).sum()))
 
 
 def weighted(people: People, member: Floats) -> Triplets | Quadruplets | None:
@@ -210,16 +219,16 @@ def _tree(people: People, member: Floats, seed: int, chains: int, sweeps: int) -
 
 
 def _clear(tree: Posterior | None, people: People) -> Floats:
-    """Return (m,) the probability of each row's answer without chance answers."""
+    """Return (m,) the probability of each row's answer if no answers were given by chance."""
     if tree is None or not tree.n_trees or not len(people.data):
         return people.chance
     found, noise = tree.predict_answers(people.data), min(tree.noise, 0.49)
     return np.clip((found - 2 * noise * people.chance) / (1 - 2 * noise), 1e-4, 1.0)
 
 
-def foretold(train: People, test: People, k: int, seed: int, progress: Progress | None) -> Floats:
-    """Return (m,) the probabilities of held-out answers by k trees; other answers give memberships."""
-    found = placed(train, k, seed, progress)
+def answer_probabilities(train: People, test: People, k: int, seed: int, progress: Progress | None) -> Floats:
+    """Return (m,) the probabilities of the answers `test` by k trees that are fitted to `train`."""
+    found = fit_mixture(train, k, seed, progress)
     likely = np.zeros(len(test.data))
     for at in range(found.joint.shape[1]):
         tree = _tree(train, found.member[:, at], seed, max(1, _CHAINS // k), _FINAL_SWEEPS)
@@ -229,7 +238,7 @@ def foretold(train: People, test: People, k: int, seed: int, progress: Progress 
 
 
 def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int = 5) -> float:
-    """Return about how many seconds of processor time `people_groups` takes.
+    """Return an estimate of the processor time of `people_groups`, in seconds.
 
     Examples
     --------
@@ -240,7 +249,7 @@ def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int 
     """
     answers = count_answers(data)
     sweep = seconds_of(data) / (CHAINS * sweeps_for(len(data)))
-    # The trees of a round have about as many answers together as one tree.
+    # All trees of a round have about as many answers together as one tree of all answers.
     of_sweeps = _PARTS * _SWEEPS * sweep * (1 - 1 / _PARTS)
 
     def learnt(k: int, starts: int, share: float) -> float:

@@ -1,4 +1,4 @@
-"""How many answers a study needs, by what simulated studies have needed."""
+"""Estimate how many answers a study needs, from simulated studies."""
 
 import math
 from dataclasses import asdict, dataclass, replace
@@ -13,9 +13,10 @@ from ordhc.evaluate.measured import METHODS, NOISES, SCORES, Floats, Table, cros
 
 __all__ = ["StudyPlan", "Way", "plan"]
 
-#: Up to this multiple of the largest measured number of leaves, the latter is used, with a warning.
+#: Studies of up to this multiple of the largest simulated number of leaves are planned as if they had that
+#: number, with a warning.
 _BEYOND = 10
-#: Curves are continued up to this multiple of the largest number of answers that was tried.
+#: Curves are extrapolated up to this multiple of the largest simulated number of answers.
 FURTHEST = 4.0
 #: The names of scores.
 _WORDS = {"aari": "AARI", "heldout": "held-out accuracy"}
@@ -29,30 +30,31 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Way:
-    """The number of answers that a way of asking needs.
+    """The number of answers that one way of asking needs.
 
     Attributes
     ----------
     method
-        "uncertain" is the learner that chooses its questions; "posterior-al" and "adds3-al+spr" make the tree
-        from answers to questions drawn at random.
+        "uncertain": a learner chooses the questions. "posterior-al" and "adds3-al+spr": questions are drawn
+        at random, and this method makes the tree.
     questions
         "chosen" or "random".
     answers_per_leaf, answers, hours, people
-        What is expected to reach the target; None where no number of answers that was tried does.
+        The numbers that are expected to reach the target; None if no simulated number of answers does.
     low, high
-        Answers for each leaf within which 80% of studies reach the target: one in ten with fewer than `low`,
-        one in ten not with `high`. None as above.
+        Answers per leaf: 10% of studies reach the target with `low`, 90% with `high`. None as above.
+    answers_low, answers_high
+        The same for all leaves together.
     is_measured
-        False if `high` is beyond the most answers that were tried. The curve is then continued as it ends, to
-        at most four times `most`; a `high` that is four times `most` is a lower bound.
+        False if `high` is above the largest simulated number of answers. `high` is then extrapolated, to at
+        most four times `most`; a `high` that is four times `most` is a lower bound.
     best
-        The largest expected score, which the most answers have that were tried, `most` for each leaf.
+        The expected score with `most` answers per leaf, the largest simulated number.
     most
-        The most answers for each leaf that were tried.
+        The largest simulated number of answers per leaf.
     heldout
-        The expected share of new answers to random questions that the tree, made from `answers` answers,
-        has right. Chance gives 1/3, and no tree exceeds the accuracy of people. None where `answers` is.
+        The expected share of new answers to random questions that a tree made from `answers` answers
+        predicts. Chance gives 1/3, and no tree exceeds the accuracy of people. None if `answers` is None.
     """
 
     method: str
@@ -73,14 +75,14 @@ class Way:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """How many answers a study needs; what `plan` gives.
+    """How many answers a study needs: the result of `plan`.
 
     Attributes
     ----------
     n_leaves, accuracy, target, score, noise, seconds, per_person
-        What was asked for.
+        The arguments of `plan`.
     ways
-        A `Way` for each method, in the order of what they need.
+        A `Way` for each method; the method that needs the fewest answers is first.
     """
 
     n_leaves: int
@@ -101,11 +103,11 @@ class StudyPlan:
 
     @property
     def n_questions(self) -> int:
-        """How many different questions there are: sets of three leaves."""
+        """The number of different questions, that is, sets of three leaves."""
         return math.comb(self.n_leaves, 3)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, for JSON."""
+        """Return all numbers as a dictionary for JSON."""
         return {**asdict(self), "ways": [asdict(way) for way in self.ways], "n_questions": self.n_questions}
 
     def __str__(self) -> str:
@@ -116,12 +118,12 @@ class StudyPlan:
             f"target: {_WORDS[self.score]} {self.target:g}"
         )
         notes = [
-            "In parentheses: what 8 of 10 studies need; the larger number is the safe one.",
+            "In parentheses: the range for 8 of 10 studies; the larger number is the safe one.",
             f"An answer takes {self.seconds:g} s, a person gives {self.per_person:,}.",
         ]
         first = self.ways[0]
         if first.heldout is not None:
-            notes.append(f"New answers that the tree then has right: {first.heldout:.0%}; by chance 33%.")
+            notes.append(f"The tree then predicts {first.heldout:.0%} of new answers; chance 33%.")
         if first.answers is not None and first.answers > self.n_questions:
             notes.append(f"There are {self.n_questions:,} different questions: several people answer each.")
         return "\n".join([title, "", *aligned(rows), "", *notes])
@@ -139,17 +141,17 @@ class StudyPlan:
         if way.high == FURTHEST * way.most:
             how_sure = "more than "
 
-        def told(what: Any) -> str:
+        def with_range(form: Any) -> str:
             ends = (way.answers, way.answers_low, way.answers_high)
-            middle, low, high = ("" if end is None else what(end) for end in ends)
+            middle, low, high = ("" if end is None else form(end) for end in ends)
             return f"{middle} ({low} to {how_sure}{high})"
 
         return (
             name,
-            told(lambda answers: f"{answers / self.n_leaves:.3g}"),
-            told(lambda answers: f"{answers:,}"),
-            told(lambda answers: f"{answers * self.seconds / 3600:,.1f}"),
-            told(lambda answers: f"{math.ceil(answers / self.per_person):,}"),
+            with_range(lambda answers: f"{answers / self.n_leaves:.3g}"),
+            with_range(lambda answers: f"{answers:,}"),
+            with_range(lambda answers: f"{answers * self.seconds / 3600:,.1f}"),
+            with_range(lambda answers: f"{math.ceil(answers / self.per_person):,}"),
         )
 
 
@@ -163,61 +165,62 @@ def plan(
     seconds: float = 5.0,
     per_person: int = 150,
 ) -> StudyPlan:
-    """How many answers a study needs, of people asked which of three is the odd one out.
+    """Estimate how many answers a study needs in which people say which of three items is the odd one out.
 
     Parameters
     ----------
     n_leaves
         The number of items.
     accuracy
-        The share of answers to random questions that are right, from 0.6 to 1; `ordhc.oracles.estimate_p`
+        The share of answers to random questions that are right, from 0.6 to 1. `ordhc.oracles.estimate_p`
         estimates it from repeated questions. Chance gives 1/3.
     target
         The score to be reached.
     score
-        "aari", how much of the groups is found (`ordhc.metrics.aari`: 1 is all, 0 is chance), or "heldout",
-        the share of new answers to random questions that the tree has right, which stays below `accuracy`.
+        "aari": how well the tree recovers the true groups (`ordhc.metrics.aari`; 1 is perfect, 0 is chance).
+        "heldout": the share of new answers to random questions that the tree predicts, which stays below
+        `accuracy`.
     noise
         Which answers are wrong. "close": people confuse close leaves more often. "constant": all questions
         are equally hard. "lengths": as "close", and some leaves are untypical, that is, farther from all
-        others. With "lengths" the right answer is the one by the lengths of paths.
+        others. With "lengths" the right answer is by the lengths of paths in the tree.
     seconds
-        How long an answer takes; in `ordhc.datasets.load_car` the median is 4.0.
+        The time for an answer in seconds; in `ordhc.datasets.load_car` the median is 4.0.
     per_person
-        How many answers one person gives.
+        The number of answers that one person gives.
 
     Returns
     -------
     StudyPlan
-        For each way of asking the answers that are expected to reach the target, and an interval.
+        For each way of asking, the number of answers that is expected to reach the target, and an interval.
 
     Warns
     -----
     OrdhcWarning
-        More leaves than were measured: as many answers for each leaf are taken as the most that were measured
-        need.
+        If there are more leaves than were simulated: the number of answers per leaf is then the one for the
+        largest simulated number of leaves.
 
     Raises
     ------
     InputError
-        Numbers outside of what was measured: fewer than 12 leaves, more than ten times as many as were
-        measured, answers that are right less often than 0.6.
+        If arguments are outside the simulated range: fewer than 12 leaves, more than ten times the largest
+        simulated number of leaves, or an accuracy below 0.6.
 
     Notes
     -----
-    The numbers come from simulated studies (benches/bench_plan.py): a tree of eight groups of equal size, in
-    pairs, in pairs of pairs; the score compares two, four and eight groups. Between numbers of leaves (their
-    logarithm) and accuracies that were simulated, scores are interpolated, and made not to fall with more
-    answers. Fresh studies of 20 and 50 leaves with the expected number of answers have scored .02 more than
-    the target on average (standard error .01, 31 studies). With `low` of them 16% have reached it; with
-    `high`, where that was measured, all of 19 have: plan with `high`. Groups of unequal sizes, or more of
-    them, need more answers; a first study of some of the leaves shows how many.
+    The numbers come from simulated studies (benches/bench_plan.py): the tree is a binary hierarchy over eight
+    groups of equal size, and the score compares the partitions into two, four and eight groups. Scores are
+    interpolated between simulated numbers of leaves (by their logarithm) and accuracies, and made monotonic
+    in the number of answers. New simulated studies of 20 and 50 leaves, with the expected number of answers,
+    scored .02 above the target on average (standard error .01, 31 studies). With `low` answers 16% reached
+    the target. With `high` answers, where `is_measured`, all 19 reached it, so plan with `high`. Groups of
+    unequal sizes, or more groups, need more answers; a first study of some of the leaves shows how many.
 
     With noise "lengths" the length of each leaf is drawn from a normal distribution with standard deviation
     0.5, where 1 is the distance between two levels of the tree. A first study shows how large lengths are:
     compare `Posterior.lengths` with the heights of `Posterior.tree`. The method "adds3-al+spr" assumes that
     all leaves are equally typical, so its score may stay below the target with any number of answers. In 24
-    fresh studies of 20 and 50 leaves, 3 reached the target with `low` answers for each leaf, and 23 with
+    new simulated studies of 20 and 50 leaves, 3 reached the target with `low` answers per leaf, and 23 with
     `high`.
 
     Examples
@@ -235,16 +238,16 @@ def plan(
     least, most = int(table.items[0]), int(table.items[-1])
     if n < least:
         raise InputError(
-            f"n_leaves = {n} is below {least}, the fewest that were measured; of so few all "
-            f"{math.comb(n, 3):,} questions can be asked, each of several people"
+            f"n_leaves = {n} is below {least}, the smallest simulated number; with few leaves, let several "
+            f"people answer each of the {math.comb(n, 3):,} questions"
         )
     if n > _BEYOND * most:
-        raise InputError(f"n_leaves = {n} is above {_BEYOND * most}, {_BEYOND} times what was measured")
+        raise InputError(f"n_leaves = {n} is above {_BEYOND * most}, {_BEYOND} times the simulated number")
     accuracy = _checks.number("accuracy", accuracy)
     floor = float(table.accuracies[0])
     if not floor <= accuracy <= 1:
-        hint = " (a share is needed, such as 0.85)" if 1 < accuracy <= 100 else ""
-        raise InputError(f"accuracy = {accuracy:g} is outside {floor:g}..1, what was measured{hint}")
+        hint = "; give a share, such as 0.85" if 1 < accuracy <= 100 else ""
+        raise InputError(f"accuracy = {accuracy:g} is outside {floor:g}..1, the simulated range{hint}")
     target = _checks.number("target", target, at_least=0, at_most=1)
     score = _checks.choice("score", score, SCORES)
     noise = _checks.choice("noise", noise, NOISES)
@@ -252,8 +255,8 @@ def plan(
     per_person = _checks.whole("per_person", per_person, at_least=1)
     if n > most:
         warn(
-            f"{n} leaves are more than the {most} that were measured: the plan has as many answers for each "
-            f"leaf as {most} leaves need"
+            f"{n} leaves are more than the {most} that were simulated: the plan uses the answers per leaf of "
+            f"{most} leaves"
         )
     asked = StudyPlan(n, accuracy, target, score, noise, seconds, per_person, ways=())
     ways = [_way(table, asked, method) for method in METHODS]
@@ -261,10 +264,10 @@ def plan(
 
 
 def _way(table: Table, asked: StudyPlan, method: str) -> Way:
-    """Return what a method takes to reach the target of a plan."""
+    """Return the number of answers that a method needs to reach the target of a plan."""
     n, target = asked.n_leaves, asked.target
     checks, curve = table.curve(method, asked.noise, asked.score, n, asked.accuracy)
-    # Better studies need fewer answers.
+    # The curves are ordered by score, so the curve of the best studies gives the smallest number of answers.
     needed, high, low = (crossing(checks, curve[end], target) for end in range(3))
     is_measured = high is not None
     if needed is not None and high is None:
@@ -295,9 +298,9 @@ def _way(table: Table, asked: StudyPlan, method: str) -> Way:
 
 
 def _beyond(checks: Floats, curve: Floats, target: float) -> float:
-    """Where a curve would reach a target beyond the most answers that were tried, `FURTHEST` times at most.
+    """Extrapolate a curve, by `FURTHEST` times at most; return the number of answers that reaches the target.
 
-    It goes on straight over the logarithm of the answers, as between the last two numbers of answers.
+    The extrapolation is linear in the logarithm of the number of answers, through the last two points.
     """
     step = math.log(float(checks[-1] / checks[-2]))
     rise = max(float(curve[-1] - curve[-2]), 1e-9)

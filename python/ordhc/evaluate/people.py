@@ -1,4 +1,4 @@
-"""How well people agree with each other, and with trees made from other people."""
+"""Measure how well people agree with each other, and with trees made from other people's answers."""
 
 from dataclasses import dataclass
 
@@ -28,9 +28,9 @@ class Agreement:
         same answer, and the number of such answers. If people are unknown, all other answers to the question
         count. None without such answers.
     within, n_within
-        The same for other answers of the same person.
+        The same, with the other answers of the same person instead of other people.
     chance
-        What `between` would be of answers at random; None where questions have different numbers of answers.
+        The expected `between` of random answers; None if questions differ in the number of possible answers.
     """
 
     between: float | None
@@ -47,28 +47,29 @@ class Standing:
     Attributes
     ----------
     who
-        Their name, or number.
+        The person's name, or number.
     n_answers
-        How many of their answers count.
+        The number of the person's answers that are used.
     accuracy, low, high
-        The share of them that trees made without them satisfy, and its 95% interval (Wilson). It is that of
-        one person: of a hundred people whose trees are the same about five are outside of theirs.
+        The share of these answers that trees made without them satisfy, and its 95% interval (Wilson). There
+        is no correction for the number of people: of 100 people with the same tree, about five are outside of
+        their intervals.
     at_random
-        What it would be had they answered at random.
+        The expected accuracy if the person had answered at random.
     agreement, n_shared
-        The share of others' answers to the same questions that say the same, and how many of their answers
-        have such beside them; None without any.
+        The mean share of other people who gave the same answer to the same question, and the number of the
+        person's answers to questions that others answered, too. `agreement` is None if `n_shared` is 0.
     verdict
-        * "as others": the trees of others predict them as well as others;
-        * "below others": better than chance, but less than others;
-        * "another view": no better than chance by the trees of others, but their answers agree with each
-          other, or with others of another view, more than answers at random (`ordhc.people_groups` finds
-          the groups, and their trees);
-        * "unlike others": no better than chance by the trees of others, and too few answers to tell another
-          view from answers at random;
-        * "looks random": answers enough, and they follow no tree;
+        * "as others": the trees of others predict this person's answers as well as other people's;
+        * "below others": better than chance, but worse than other people's;
+        * "another view": no better than chance by the trees of others, but the answers agree with each other,
+          or with other people of this verdict, more than random answers do. `ordhc.people_groups` finds such
+          groups and their trees;
+        * "unlike others": no better than chance by the trees of others, and too few answers to distinguish
+          another view from random answers;
+        * "looks random": enough answers, but they follow no tree;
         * "below chance": worse than chance by the trees of others;
-        * "too few answers": neither chance nor the others are excluded.
+        * "too few answers": the interval contains both chance and the accuracy of other people.
     """
 
     who: str
@@ -90,10 +91,10 @@ def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreeme
     answers
         The answers.
     n_leaves_asked
-        (a,) how many different leaves each is about.
+        (a,) the number of different leaves of each answer.
     """
     question, content, person = answers.question, answers.content, answers.person
-    # People are unknown: treat every answer as another person's.
+    # People are unknown: treat every answer as by a different person.
     codes = np.arange(len(answers)) if person is None else numbered(person)[0]
     total, same = _counted(question) - 1, _counted(question, content) - 1
     own, own_same = _counted(question, codes) - 1, _counted(question, content, codes) - 1
@@ -109,29 +110,32 @@ def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreeme
 
 
 def _mean(same: Floats, others: Floats) -> tuple[float | None, int]:
-    """Return the mean share of other people who give the same answer, or None, and the number of answers."""
+    """Return the mean of same / others where others > 0 (or None), and the number of these entries."""
     some = others > 0
     return (float((same[some] / others[some]).mean()) if some.any() else None), int(some.sum())
 
 
 def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int = 0) -> list[Standing]:
-    """Everybody's standing, the least accurate first.
+    """Return a `Standing` for each person, the least accurate first.
 
-    A person is unlike others whose accuracy is nearer to that of answers at random than to the others', and
-    whose interval holds the former but not what the others reach at least. Their own answers then distinguish
-    dissent from chance (`ordhc.evaluate.views`). Intervals are of shares of the most that is ever reached: no
-    tree satisfies both rows of a most central item.
+    A person is unlike others if three conditions hold. The accuracy is nearer to that of random answers than
+    to that of the others. The interval contains the accuracy of random answers. The interval is below the
+    lower limit of the others' accuracy. The person's own answers then distinguish dissent from chance
+    (`ordhc.evaluate.views`).
+
+    Intervals are computed for shares of the largest value of any answer, because no tree satisfies both rows
+    of a most central item.
 
     Parameters
     ----------
     data
         The comparisons, with the people who gave them.
     answers
-        Those of `data`.
+        The answers of `data`.
     found
-        What trees say that were made without them.
+        The predictions of these answers by trees made without them.
     seed
-        Of the answers at random that those of people unlike others are compared with.
+        The seed of the random answers with which the answers of people unlike others are compared.
     """
     person, names = answers.person, data.group_names
     if person is None:
@@ -143,7 +147,7 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
     most = float(found.satisfied.max()) or 1.0
     low, high = most * wilson(accuracy / most, count)
     rest = np.maximum(count.sum() - count, 1)
-    # The accuracy of the other people is an estimate, too.
+    # Use the lower limit, because the accuracy of the other people is an estimate, too.
     others = most * wilson((hits.sum() - hits) / rest / most, rest)[0]
     shares, n_shared = _agreements(answers, codes)
     apart = high < others
@@ -162,10 +166,10 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
             verdicts[k] = "another view"
         elif count[k] >= answers_needed(own):
             verdicts[k] = "looks random"
-    told = []
+    ranked = []
     for k in np.lexsort((-count, accuracy)).tolist():
         number = int(distinct[k])
-        told.append(
+        ranked.append(
             Standing(
                 str(number) if names is None else names[number],
                 int(count[k]),
@@ -178,11 +182,11 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
                 verdicts[k],
             )
         )
-    return told
+    return ranked
 
 
 def _agreements(answers: Answers, codes: Numbers) -> tuple[Floats, Numbers]:
-    """Return for each person the mean share of others with the same answer, and the number of answers."""
+    """Return, for each person, the mean share of others with the same answer, and how many were shared."""
     question, content = answers.question, answers.content
     others = _counted(question) - _counted(question, codes)
     same = _counted(question, content) - _counted(question, content, codes)

@@ -22,7 +22,7 @@ from ordhc.comparison.units import answers_of, count_answers, numbered_rows, que
 from ordhc.errors import InputError
 from ordhc.evaluate.given import ADAPTIVE, comparisons_of
 from ordhc.evaluate.intervals import FEWEST_UNITS, about, ratio_of_sums
-from ordhc.evaluate.mixture import STARTS_OF_ALL, People, foretold, placed, weighted
+from ordhc.evaluate.mixture import STARTS_OF_ALL, People, answer_probabilities, fit_mixture, weighted
 from ordhc.evaluate.structure.words import Estimate, Verdict
 from ordhc.io.spill import Spill
 from ordhc.tree.dendrogram import Dendrogram
@@ -38,9 +38,9 @@ Numbers = NDArray[np.int64]
 
 #: A person is a member of a group if the probability of belonging to it is at least this.
 CLEAR = 0.8
-#: The smallest gain that counts, as a share of the log loss of chance. Differences in how careful people are
-#: can cause gains of up to 0.3% (simulations: one tree, noise 0 to 0.4). The answers of `datasets.load_car`
-#: gain 0.95% from a group of 2 of 146 people, which does not justify another tree.
+#: The smallest gain that counts, as a share of the log loss of chance. If people differ only in how careful
+#: they are, gains can reach 0.3% (simulations with one tree, noise 0 to 0.4). In `datasets.load_car` a second
+#: tree for 2 of 146 people gains 0.95%, which does not justify a second tree.
 WORTH = 0.01
 _MOST_TREES = 5
 
@@ -54,10 +54,10 @@ class TreesScore:
     n_trees
         The number of trees.
     log_loss
-        Per answer, in nats, with a 95% interval over people. Several trees predict together with one tree, by
-        the mean of both predictions.
+        The mean log loss per answer, in nats, with a 95% interval over people. The prediction of several
+        trees is averaged with that of one tree.
     gain
-        By how much less that is than with one tree, paired by people.
+        The log loss with one tree minus this log loss, paired by person.
     """
 
     n_trees: int
@@ -72,14 +72,14 @@ class PeopleGroup:
     Attributes
     ----------
     people
-        The names or numbers of those who belong to this group with a probability of at least 0.8.
+        The names or numbers of the people who belong to this group with a probability of at least 0.8.
     size
-        The expected number of people, those who are hard to place included.
+        The expected number of people: the sum of the probabilities of all people.
     gain
-        By how much less the log loss of the held-out answers of these `people` is than that of chance, with
-        a 95% interval over answers. People who answer at random gain nothing.
+        The log loss of chance minus the log loss of these `people`'s held-out answers, with a 95% interval
+        over answers. For people who answer at random it is about 0.
     posterior
-        Trees drawn from all answers, each weighted by the probability that its person belongs here.
+        Trees drawn from all answers, each weighted by the probability that its person belongs to this group.
     """
 
     people: tuple[str | int, ...]
@@ -108,18 +108,18 @@ class PeopleGroups:
     Attributes
     ----------
     verdict
-        The conclusion: its `kind` ("one", "several" or "few": too few answers or people to tell), whether it
-        is `sure`, and a `text`. Only "several" can be sure: answers cannot show that there are no groups. It
-        is not if people of all groups but one may have answered at random.
+        The conclusion: its `kind` ("one"; "several"; or "few", too few answers or people), whether it is
+        `sure`, and a `text`. Only "several" can be sure, because answers cannot show that there are no
+        groups. "several" is not sure if the people of all groups but one may have answered at random.
     groups
         The groups, the largest first: each with `people`, `tree` and `dendrogram`.
     memberships
-        For each person the probability of belonging to each group. A person who answers at random fits all
-        groups equally well, and none of them has a probability near 1.
+        For each person, the probability of belonging to each group. For a person who answers at random, no
+        probability is near 1, because all groups fit equally well.
     scores
-        One for each number of trees that was tried.
+        A `TreesScore` for each number of trees that was tried.
     n_answers, folds
-        The number of answers, and in how many parts those of each person were split.
+        The number of answers, and of the parts into which each person's answers were split.
     adaptive
         True if a learner chose the questions by earlier answers.
     """
@@ -134,7 +134,7 @@ class PeopleGroups:
 
     @property
     def caution(self) -> str | None:
-        """A limit of the conclusion: that a learner chose the questions; otherwise None."""
+        """A warning about the conclusion if a learner chose the questions; otherwise None."""
         return ADAPTIVE if self.adaptive else None
 
     @property
@@ -143,7 +143,7 @@ class PeopleGroups:
         return len(self.groups)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all results as JSON data, `tree` as Newick text; None for unknown values."""
+        """Return all results as values for JSON; `tree` as Newick text, NaN as None."""
         known: dict[str, Any] = finite(
             {
                 "n_trees": self.n_trees,
@@ -218,27 +218,28 @@ def people_groups(
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> PeopleGroups:
-    """Test whether people agree on one tree, or which groups of people have trees of their own.
+    """Test whether people agree on one tree, or find groups of people with different trees.
 
-    Mixtures of 1, 2, ... up to `max_trees` trees are fitted to part of each person's answers, and predict the
-    rest. Each person follows one tree of a mixture. More trees than one are chosen only if they clearly
-    predict better.
+    Mixtures of 1 to `max_trees` trees are fitted to part of each person's answers, and predict the rest. Each
+    person follows one tree of a mixture. More than one tree is chosen only if this clearly predicts better.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets` that say whose each answer is (`groups`), or a `Session`, whose rules
-        leave people out and weigh answers. Rows with the same number in `answers` are one answer. A scan is
+        `Triplets` or `Quadruplets` with the person of each row (`groups`), or a `Session`, whose rules
+        exclude people and weight answers. Rows with the same number in `answers` are one answer. A scan is
         read into memory; each of its rows counts as an answer.
     max_trees
-        The largest number of trees that is tried, from 1 to 5.
+        The largest number of trees to try, from 1 to 5.
     folds
-        In how many parts to split each person's answers. Their answers to the same question stay together.
+        The number of parts of each person's answers, at least 2. A person's answers to the same question are
+        in the same part.
     seed
-        The same seed gives the same result, however people and leaves are numbered.
-    executor, spill
-        An executor or a pool (see `ordhc.bootstrap`) fits the models instead of this process; a folder that
-        all its workers see, for large data.
+        The same seed gives the same result, whatever the numbers of people and leaves.
+    executor
+        An executor or a pool that fits the models instead of this process; see `ordhc.bootstrap`.
+    spill
+        A folder for data that all workers of the executor read. By default a folder for temporary files.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
@@ -251,17 +252,19 @@ def people_groups(
     Raises
     ------
     InputError
-        No comparisons; no people are known; no answers of positive weight; a number out of bounds.
+        If `data` are no comparisons, have no people or no answers of positive weight; or if a number is out
+        of bounds.
 
     Notes
     -----
-    A mixture of the trees of `ordhc.posterior`, fitted by expectation maximization. A person's probability of
-    belonging to a group comes from trees that are made without the person. Each person has a noise of their
-    own, so that careless people make no group. The prediction of several trees is the mean of that of the
-    mixture and that of one tree, because the trees of groups are made from fewer answers each. One tree
-    predicts together with one more, drawn anew, so that all means are over as many chains. A number of trees
-    is preferred to a smaller one if its gain in log loss has a 95% interval, over people, above 0, and is at
-    least 1% of the log loss of chance. So differences that are small, or of few people, are not found.
+    A mixture of trees of `ordhc.posterior` is fitted by the EM algorithm. A person's probability of belonging
+    to a group comes from trees made without that person. Each person has a separate noise, so careless people
+    do not form a group. The prediction of several trees is averaged with that of one tree, because the trees
+    of groups are made from fewer answers each. The prediction of one tree is averaged with that of a second
+    sample of one tree, so that all averages have the same number of chains. A larger number of trees is
+    preferred to a smaller one only under two conditions: the 95% interval of its gain in log loss, over
+    people, is above 0, and the gain is at least 1% of the log loss of chance. So small differences, and
+    differences of few people, are not found.
 
     Examples
     --------
@@ -282,8 +285,8 @@ def people_groups(
     seed = _checks.seed(seed)
     if answers.groups is None:
         raise InputError(
-            "it is not known whose answers these are: give the comparisons groups, a person for each row, or "
-            "tell the session who answers (who=)"
+            "people_groups needs to know who gave each answer: pass groups= (a person for each row) to the "
+            "comparisons, or who= to the session"
         )
     if answers.weights is not None:
         answers = answers[answers.weights > 0]
@@ -292,16 +295,16 @@ def people_groups(
     people, names = _numbered(answers)
     parts = _parts(people, folds, seed)
     numbers = range(1, 1 + (max_trees if people.count >= FEWEST_UNITS else 1))
-    # Number 0 is the single tree that is averaged with each number of trees.
+    # k = 0 is the one tree whose predictions are averaged with those of each number of trees.
     tasks = [(fold, k) for k in (0, *numbers) for fold in range(folds)]
-    told = part(progress, 0, 0.85)
+    fits = part(progress, 0, 0.85)
     if workers is not None:
         with Spill(spill) as folder:
             shared = Shared((people, parts, seed), lambda: folder.folder)
-            found = run_tasks(workers, _worked, [(shared, *task) for task in tasks], progress=told)
+            found = run_tasks(workers, _worked, [(shared, *task) for task in tasks], progress=fits)
     else:
         found = [
-            _predicted(people, parts, seed, *task, part(told, at / len(tasks), (at + 1) / len(tasks)))
+            _predicted(people, parts, seed, *task, part(fits, at / len(tasks), (at + 1) / len(tasks)))
             for at, task in enumerate(tasks)
         ]
     likely = np.empty((1 + len(numbers), len(people.data)))
@@ -311,7 +314,7 @@ def people_groups(
     by_chance = -np.log(people.chance)
     chance = _mean(people, by_chance).value
     chosen, scores = _compared(people, losses, chance)
-    member = placed(people, chosen, seed, part(progress, 0.85, 0.9), starts=STARTS_OF_ALL).member
+    member = fit_mixture(people, chosen, seed, part(progress, 0.85, 0.9), starts=STARTS_OF_ALL).member
     gained = by_chance - losses[chosen - 1]
     groups, memberships = _grouped(answers, names, member, (people, gained), seed, progress)
     verdict = _verdict(groups, memberships, scores, chance)
@@ -322,7 +325,7 @@ def people_groups(
 
 
 def _numbered(data: Triplets | Quadruplets) -> tuple[People, list[str | int]]:
-    """Return the answers with leaves and people numbered by what was answered, and the names of people."""
+    """Return the answers with leaves and people in a canonical order, and the names of people."""
     fitting = in_order(data, canonical_order(data))
     known = people_of(fitting)
     if known is not None:
@@ -334,7 +337,7 @@ def _numbered(data: Triplets | Quadruplets) -> tuple[People, list[str | int]]:
 
 
 def _parts(people: People, folds: int, seed: int) -> Numbers:
-    """Return the part of each row, (m,); the questions of each person are distributed evenly."""
+    """Return (m,) the part of each row; the questions of each person are spread evenly over the parts."""
     rng = np.random.default_rng(seed)
     units = numbered_rows(np.column_stack([people.person, questions_of(people.data)[0]]))
     person = people.person[np.unique(units, return_index=True)[1]]
@@ -350,9 +353,9 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
 def _predicted(
     people: People, parts: Numbers, seed: int, fold: int, k: int, progress: Progress | None = None
 ) -> Floats:
-    """Return the probabilities of a fold's answers by k trees; k = 0 means one tree, drawn anew."""
+    """Return the probabilities of a fold's answers by k trees; k = 0 is a second sample of one tree."""
     own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))
-    return foretold(people[parts != fold], people[parts == fold], max(k, 1), own, progress)
+    return answer_probabilities(people[parts != fold], people[parts == fold], max(k, 1), own, progress)
 
 
 def _worked(shared: Shared, fold: int, k: int) -> Floats:
@@ -414,9 +417,9 @@ def _grouped(
     k = member.shape[1]
     for at in range(k):
         drawn = weighted(answers, member[:, at])
-        told = part(progress, 0.9 + 0.1 * at / k, 0.9 + 0.1 * (at + 1) / k)
+        tree_progress = part(progress, 0.9 + 0.1 * at / k, 0.9 + 0.1 * (at + 1) / k)
         mine = tuple(who for who, each in zip(people, member[:, at], strict=True) if each >= CLEAR)
-        trees, _ = drawn_posterior(data[:0] if drawn is None else drawn, seed=seed, progress=told)
+        trees, _ = drawn_posterior(data[:0] if drawn is None else drawn, seed=seed, progress=tree_progress)
         gain = _over_answers(*gained, np.array([place[who] for who in mine], dtype=np.int64))
         groups.append(PeopleGroup(mine, float(member[:, at].sum()), gain, trees))
     return tuple(groups), dict(zip(people, map(tuple, member.tolist()), strict=True))
@@ -432,14 +435,14 @@ def _verdict(
     count, k = len(memberships), len(groups)
     if count < FEWEST_UNITS:
         who = "1 person" if count == 1 else f"{count} people"
-        headline = f"The answers are those of {who}: at least {FEWEST_UNITS} are needed to look for groups."
+        headline = f"The answers are by {who}: at least {FEWEST_UNITS} people are needed to find groups."
         return Verdict("few", False, headline, headline)
     if k > 1:
         gain = scores[k - 1].gain
         sizes = [len(group.people) for group in groups]
-        headline = f"People do not agree on one tree: {k} trees foretell their answers better than one."
+        headline = f"People do not agree on one tree: {k} trees predict their answers better than one."
         text = (
-            f"{headline} The log loss is less by {gain}. The groups have "
+            f"{headline} The log loss falls by {gain}. The groups have "
             f"{', '.join(map(str, sizes[:-1]))} and {sizes[-1]} people."
         )
         if unclear := count - sum(sizes):
@@ -449,22 +452,22 @@ def _verdict(
         at_random = [at for at, group in enumerate(groups, 1) if group.people and not group.gain.low > 0]
         for at in at_random:
             text += (
-                f" The answers of group {at} are not clearly foretold better than by chance: its people may "
+                f" The answers of group {at} are not clearly predicted better than by chance: its people may "
                 "have answered at random."
             )
         return Verdict("several", k - len(at_random) > 1, headline, text)
     if not scores[0].log_loss.high < chance:
-        headline = "Too few answers to tell how many trees people follow."
-        text = f"{headline} Neither one tree nor several clearly foretell answers that they have not seen."
+        headline = "There are too few answers to decide how many trees people follow."
+        text = f"{headline} Neither one tree nor several clearly predict held-out answers."
         return Verdict("few", False, headline, text)
     if len(scores) == 1:
         headline = "Only one tree was tried."
         return Verdict("one", False, headline, headline)
     gains = " and ".join(f"{score.n_trees} trees gain {score.gain}" for score in scores[1:])
-    headline = "One tree will do for all."
+    headline = "One tree is enough for all people."
     text = (
-        f"{headline} More trees do not foretell people's answers clearly better: in log loss {gains}. This "
-        "is no proof that everybody agrees: to find small groups, or trees that differ little, may take more "
-        "answers of each person."
+        f"{headline} More trees do not clearly predict people's answers better: in log loss {gains}. This "
+        "does not prove that everybody agrees: small groups, or trees that differ little, may need more "
+        "answers per person."
     )
     return Verdict("one", False, headline, text)

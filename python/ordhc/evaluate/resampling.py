@@ -1,4 +1,4 @@
-"""Trees of resampled answers: in this process on all cores, or in an executor."""
+"""Make trees of resampled answers, in this process on all cores or in an executor."""
 
 import os
 import threading
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Resampling"]
 
 _Resample = tuple[_ordhc.Tree, tuple[float, float, float]]
-#: Trees, and (n, 3) scores.
+#: Trees, and (n, 3) scores: revenue, satisfied, held out.
 Resamples = tuple[list[_ordhc.Tree], NDArray[np.float64]]
 
 
@@ -49,7 +49,7 @@ class _Watch:
         self.caller = threading.get_ident()
         self.stopped = threading.Event()
 
-    def tell(self, index: int, done: float) -> None:
+    def report(self, index: int, done: float) -> None:
         """Report the progress of a resample; raise an error if the run was stopped."""
         if self.stopped.is_set():
             raise _StoppedError
@@ -69,9 +69,9 @@ class _Watch:
 
 @dataclass(frozen=True)
 class Resampling:
-    """Trees and scores of resamples; each depends only on the seed and its number."""
+    """Makes trees and scores of resamples; each depends only on the seed and the number of the resample."""
 
-    #: None while the object is sent to workers, which make the plan anew.
+    #: None while the object is sent to workers, because each worker makes its own plan.
     plan: Any
     data: Triplets | Quadruplets
     tree: Dendrogram
@@ -82,7 +82,7 @@ class Resampling:
 
     @property
     def is_additive(self) -> bool:
-        """True if answers can be counted while they are drawn."""
+        """True if the engine can add up the similarities of a resample while it draws the answers."""
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         plain = self.initial_clusters is None and self.plan.refine is None
@@ -110,7 +110,7 @@ class Resampling:
         return trees, np.concatenate([scores for _, scores in found])
 
     def additive(self, which: range, progress: Progress | None) -> "Resamples":
-        """Compute resamples whose sums over answers are counted where they are drawn."""
+        """Compute the resamples `which` in the engine, which adds up similarities while it draws answers."""
         rule = engine_linkage(self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0)))
         return _ordhc.bootstrap_adds(
             self.data.rows,
@@ -126,7 +126,7 @@ class Resampling:
         )
 
     def one_by_one(self, which: range, progress: Progress | None) -> "Resamples":
-        """Compute resamples, each by a fit of its own."""
+        """Compute the resamples `which` by one fit each, on all cores."""
         from concurrent.futures import ThreadPoolExecutor
 
         trees: list[_ordhc.Tree] = []
@@ -137,28 +137,28 @@ class Resampling:
                 for at, (tree, found) in enumerate(self._results(pool, watch, which)):
                     trees.append(tree)
                     scores[at] = found
-                    watch.tell(at, 1.0)
+                    watch.report(at, 1.0)
             except BaseException:
-                # Only the main thread receives signals; the others stop when the event is set.
+                # Only the main thread receives signals such as Ctrl-C; other threads stop by this event.
                 watch.stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return trees, scores
 
     def one_after_the_other(self, which: range) -> "Resamples":
-        """Compute the same as `one_by_one`, on this thread."""
+        """Compute the resamples `which` by one fit each, on this thread."""
         watch = _Watch(len(which), None)
         found = [self.resample(at, number, watch) for at, number in enumerate(which)]
         return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
 
     def _results(self, pool: "Executor", watch: "_Watch", which: range) -> Iterator[_Resample]:
-        """Yield trees and scores in order, from all available threads."""
+        """Yield trees and scores in order, computed by the threads of `pool`."""
         pending: deque[Future[_Resample]] = deque()
         for at, index in enumerate(which):
             try:
                 pending.append(pool.submit(self.resample, at, index, watch))
             except RuntimeError:
-                # No thread can be started: let the running ones finish.
+                # No thread can be started: compute the rest on this thread, after the running ones.
                 for future in pending:
                     future.cancel()
                 for done, future in enumerate(pending):
@@ -172,17 +172,17 @@ class Resampling:
             yield watch.wait(pending.popleft())
 
     def resample(self, at: int, index: int, watch: "_Watch") -> _Resample:
-        """Return the tree and the scores of a resample."""
-        go_on = partial(watch.tell, at)
+        """Return the tree and the scores of resample `index`; report its progress as number `at`."""
+        go_on = partial(watch.report, at)
         go_on(0.0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
         places, left = np.repeat(np.arange(len(self.data)), times), np.flatnonzero(times == 0)
         drawn = self.data[places]
         fitted = drawn
         if self.plan.linkage.name == "posterior-al" or self.plan.may_have_lengths:
-            # Draws become weights. Repeated rows would be wrong: the posterior would treat equal answers as
-            # repeats without new information, and lengths would treat rows with the same answer number as one
-            # answer.
+            # Numbers of draws become weights, because repeated rows would be wrong: the posterior would treat
+            # equal answers as repeats without new information, and lengths would treat rows with the same
+            # answer number as one answer.
             kept = np.flatnonzero(times)
             weights = times[kept] * (1.0 if self.data.weights is None else self.data.weights[kept])
             fitted = changed(self.data[kept], weights=weights)

@@ -1,4 +1,4 @@
-"""Resamples and folds of comparisons in files, by people or by whole files."""
+"""Resample comparisons in files, or split them into folds, by people or by whole files."""
 
 import pickle
 import time
@@ -35,13 +35,13 @@ from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
 
-#: The number of parts of resamples that are counted together.
+#: Maximum number of parts of the work for `resume`, if the engine makes several resamples in one pass.
 _PARTS = 8
 
 
 @dataclass(frozen=True)
 class ScannedResampling:
-    """Trees and scores of resamples of units, as `Resampling` has them; can be sent to workers."""
+    """Makes trees and scores of resamples of a scan; can be sent to workers."""
 
     scan: Scan
     asked: Mapping[str, Any]
@@ -65,7 +65,8 @@ class ScannedResampling:
         elif executor is None:
             found = [self.some(range(n_resamples), progress)]
         else:
-            # A task that waits for tasks of the same executor can wait for ever.
+            # Without its executor, because a task that waits for tasks of the same executor can wait for
+            # ever.
             work = replace(self, scan=self.scan.without_executor())
             tasks = [(work, which) for which in cut(n_resamples, executor)]
             found = run_tasks(executor, ScannedResampling.some, tasks, progress=progress)
@@ -73,7 +74,7 @@ class ScannedResampling:
         return trees, np.concatenate([scores for _, scores in found])
 
     def _in_parts(self, n_resamples: int, executor: Executor | None, progress: Progress | None) -> list[Any]:
-        """As `all`, in parts that `resume` keeps."""
+        """Compute all resamples in parts, which are stored in files so that a later run can resume."""
         scan = self.scan.without_executor()
         scan.executor = executor
         job = _Resamples(replace(self, scan=self.scan.without_executor(resume=False)))
@@ -88,7 +89,7 @@ class ScannedResampling:
         return self.plan or Plan.of(self.scan, **self.asked)
 
     def _are_tallied(self, plan: Plan) -> bool:
-        """Return whether the engine counts several resamples while all rows pass by once."""
+        """Return True if the engine can make several resamples in one pass over all rows."""
         merge = plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
@@ -98,7 +99,7 @@ class ScannedResampling:
     def some(
         self, which: range, progress: Progress | None = None
     ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-        """Compute resamples, as many at a time as their sums fit into memory."""
+        """Compute the resamples `which`, in groups whose sums fit into memory together."""
         plan = self._plan()
         n = self.scan.n_leaves
         in_engine = self._are_tallied(plan)
@@ -109,11 +110,11 @@ class ScannedResampling:
             some = which[start : start + together]
             times = np.stack([self.times(index) for index in some])
             rows = slice(start, start + len(some))
-            told = part(progress, start / len(which), (start + len(some)) / len(which))
+            tree_progress = part(progress, start / len(which), (start + len(some)) / len(which))
             if in_engine:
-                made, scores[rows] = self._tallied(plan, times, told)
+                made, scores[rows] = self._tallied(plan, times, tree_progress)
             else:
-                made, scores[rows] = self._fitted(plan, times[0], told)
+                made, scores[rows] = self._fitted(plan, times[0], tree_progress)
             trees += made
         if progress is not None:
             progress(1.0)
@@ -126,7 +127,7 @@ class ScannedResampling:
     def _tallied(
         self, plan: Plan, times: NDArray[np.uint32], progress: Progress | None
     ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-        """Count resamples in one pass over all rows; judge the rows that were not drawn in a second pass."""
+        """Make resamples in one pass over all rows; score the rows that were not drawn in a second pass."""
         n = self.scan.n_leaves
         tallies = _ordhc.Tallies(n, times)
         for block in self.scan.blocks(progress=part(progress, 0, 0.5)):
@@ -158,13 +159,13 @@ class ScannedResampling:
 
 
 def _fit_and_scores(progress: Progress | None) -> list[Progress | None]:
-    """Return the progress of a fit, and of the three passes of scores after it."""
+    """Return the progress callables of a fit, and of the three passes of scores after it."""
     return [part(progress, 0, 0.7), *(part(progress, at / 10, (at + 1) / 10) for at in (7, 8, 9))]
 
 
 @dataclass(frozen=True)
 class _Resamples:
-    """Some resamples, in a file."""
+    """The job of `parts_of` that writes some resamples to a file."""
 
     work: ScannedResampling
 
@@ -188,7 +189,7 @@ class _Resamples:
 
 @dataclass(frozen=True)
 class ScannedFold:
-    """The parts of a scan that are held out in turn, by units."""
+    """The folds of a scan, which are held out in turn; each has whole units (people or files)."""
 
     scan: Scan
     unit: str
@@ -199,21 +200,21 @@ class ScannedFold:
     def of(
         cls, scan: Scan, unit: str, count: int, folds: int, seed: int, progress: Progress | None = None
     ) -> "ScannedFold":
-        """Assign units to parts at random."""
+        """Assign units to folds at random."""
         if count < folds:
             what = "people" if unit == "group" else "files"
-            raise InputError(f"there are {count} {what} for {folds} folds")
+            raise InputError(f"there are {count} {what} for {folds} folds: give fewer folds")
         parts = np.random.default_rng(seed).permutation(count) % folds
         return cls(scan, unit, parts, rows_of_units(scan, unit, count, progress))
 
     def left_out(self) -> list[tuple[int, ...]]:
-        """Return the parts that each tree leaves out: one each, as each tree takes a pass over the files."""
+        """Return the folds that each tree leaves out: one, because each tree takes a pass over the files."""
         return [(fold,) for fold in range(int(self.parts.max()) + 1)]
 
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Return a part's sums for satisfied and revenue, the seconds, and the share satisfied by chance."""
+        """Return a fold's sums for satisfied and revenue, the seconds of the fit, and the share by chance."""
         held = self.parts == without[0]
         seen, unseen = (
             Portion(self.scan, self.unit, which.astype(np.uint32), int(self.sizes[which].sum()))
@@ -227,7 +228,7 @@ class ScannedFold:
         best = best_of(unseen, scoring[0])
         if not best:
             raise InputError(
-                f"part {without[0]} of {len(self.left_out())} holds no answers of positive weight"
+                f"fold {without[0]} of {len(self.left_out())} has no answers of positive weight; give fewer"
             )
         satisfied = satisfied_of(tree, unseen, scoring[1])
         revenue = revenue_of(tree, unseen, scoring[2])
@@ -241,7 +242,7 @@ class ScannedFold:
         spill: Spill,
         progress: Progress | None,
     ) -> list[Any]:
-        """Return the scores of all tasks, which `resume` keeps."""
+        """Return the scores of all tasks, which are stored in files so that a later run can resume."""
         scan = self.scan.without_executor()
         scan.executor = executor
         job = _Fold(replace(self, scan=self.scan.without_executor(resume=False)))
@@ -251,7 +252,7 @@ class ScannedFold:
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
-        """Return the sums of all trees of a method; parts are the units."""
+        """Return the scores of all trees of a method; the folds are the units."""
         sums = np.stack([of_part for of_part, _, _ in found])
         nothing = np.full((len(left), len(left)), np.nan)
         satisfied, revenue = (
@@ -264,7 +265,7 @@ class ScannedFold:
 
 @dataclass(frozen=True)
 class _Fold:
-    """The scores of a tree of a part, in a file."""
+    """The job of `parts_of` that writes the scores of one tree to a file."""
 
     work: ScannedFold
 
@@ -288,7 +289,7 @@ class _Fold:
 
 
 def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return the agreed share of all that is agreed, disagreed or left open."""
+    """Return the share agreed, from the sums agreed, disagreed and undecided; NaN if all are 0."""
     total = sum(sums)
     return float(sums[0] / total) if total else float("nan")
 
@@ -313,7 +314,7 @@ class _Shuffled(Scan):
 def chance_of_scan(
     tree: Dendrogram, scan: Scan, accepts: tuple[str, ...] = ("triplets", "quadruplets")
 ) -> float:
-    """Return the same as `chance_of` for all comparisons, in an accepted form."""
+    """Return the result of `chance_of` for all comparisons of a scan, converted to an accepted kind."""
     if scan.kind is Triplets and "triplets" in accepts:
         return 1 / 3
     random = np.random.default_rng(0)
@@ -322,7 +323,7 @@ def chance_of_scan(
 
 
 def checked_plan(scan: Scan, asked: Mapping[str, Any]) -> Plan:
-    """Return the plan for a scan; raise an error if its similarity is no sum over answers."""
+    """Return the plan for a scan; raise an error if its similarity is not a sum over answers."""
     plan = Plan.of(scan, **asked)
     check_additive(plan)
     return plan

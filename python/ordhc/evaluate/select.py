@@ -44,7 +44,8 @@ __all__ = [
 
 _TRIPLETS = ("adds3-al", "adds3-al+spr", "adds3-al+lengths+spr", "mulk3-al", "tste-al", "completion")
 _QUADRUPLETS = ("adds4-al", "adds4-al+spr", "adds4-al+lengths+spr", "4k-al")
-#: The methods that are compared by default, for each score; methods of plugins if they are installed.
+#: The methods that are compared by default, for each type of data and score. Methods of plugins are left out
+#: if the plugin is not installed.
 DEFAULT_METHODS: dict[tuple[type, str], tuple[str, ...]] = {
     (Triplets, "revenue"): _TRIPLETS,
     (Triplets, "satisfied"): (*_TRIPLETS, "consistency"),
@@ -68,27 +69,29 @@ class Candidate:
     Attributes
     ----------
     method
-        Its name, with settings that were given beside it in parentheses.
+        The name of the method, followed by its settings in parentheses.
     revenue, revenue_low, revenue_high
-        The revenue on held-out answers as a share of the best conceivable (1 if every answer could be
-        satisfied by as much as n leaves allow), and its 95% interval. Chance gives 0.
+        The revenue on held-out answers, divided by its upper bound with n leaves, and its 95% interval.
+        Chance gives 0.
     satisfied, satisfied_low, satisfied_high
-        The share of held-out answers that the tree agrees with, and its 95% interval. An answer counts
-        once, whether it is one row or several; of several by the share of these.
+        The share of held-out answers with which the tree agrees, and its 95% interval. Each answer counts
+        once; an answer of several rows counts by the share of its rows.
     answers, answers_low, answers_high
-        The share of held-out answers whose choice is the likeliest one, and its 95% interval: by the tree, or
-        by the posterior of "posterior-al", which has probabilities. Where t choices are equally likely the
-        given one counts 1/t. NaN for scans.
+        The share of held-out answers whose choice is the likeliest one by the tree (or by the probabilities
+        of "posterior-al"), and its 95% interval. If t choices are equally likely, the given one counts 1/t.
+        NaN for scans.
     behind, behind_low, behind_high
-        By how much the score that decides is below that of the best method, and its 95% interval, paired by
-        person (or question) on the same folds. 0 for the best method itself.
+        The deciding score (see `Selection.by`) of the best method minus that of this method, and its 95%
+        interval, paired by person (or question) on the same folds. 0 for the best method.
     seconds
-        The mean time of a fit.
-    chance, answers_chance
-        What `satisfied` would be with the leaves of the trees in any order, 1/3 for triplets; and what
-        `answers` would be at random: 1/2 for triplets, 1/3 for odd ones out and most central ones.
+        The mean time of a fit, in seconds.
+    chance
+        The expected `satisfied` of trees with shuffled leaves: 1/3 for triplets.
+    answers_chance
+        The expected `answers` of random guesses: 1/2 for triplets, 1/3 for odd ones out and most central
+        items.
 
-    Ends of intervals are NaN where there are fewer than five people (or questions), or two folds.
+    Ends of intervals are NaN if there are fewer than five people (or questions), or only two folds.
     """
 
     method: str
@@ -116,27 +119,28 @@ class Selection:
     Attributes
     ----------
     candidates
-        One for each method, the best first.
+        A `Candidate` for each method, the best first.
     by
-        The score that decides, "revenue", "satisfied" or "answers".
+        The score that decides: "revenue", "satisfied" or "answers".
     folds
-        In how many parts the answers were split.
+        The number of parts into which the answers were split.
     unit
-        What was kept together: "group", a person's answers, or "answer", those to the same question.
+        The answers that were kept in one fold: "group", all of a person, or "answer", all to the same
+        question. For a scan also "file".
     ceiling
-        The share of answers that any tree could satisfy, where questions were repeated, or None.
+        Upper bound on the share of answers that any tree could satisfy; None unless questions were repeated.
     adaptive
-        True if a learner chose the questions: answers to them do not show which tree is right.
+        True if a learner chose the questions. Answers to such questions do not show which tree is right.
     preferred
-        The method that is the best unless it is clearly worse, or None.
+        The method that is called the best unless another one is clearly better, or None.
     on_random
-        True if methods are scored on answers that were held out for that, to questions drawn at random.
+        True if methods are scored on the answers of `heldout`.
     nested
-        The share of answers satisfied by methods that are chosen in the same way without these answers, as a
-        `Score`: what to expect of `best`, whose own score is too high, as it was chosen by it. None with one
-        method, two folds or a scan.
+        The expected `satisfied` of `best` on new answers, a `Score` from nested cross-validation: for each
+        fold, the method is chosen on the other folds. The score in `candidates` is too high, because `best`
+        was chosen by it. None with one method, two folds, a scan or questions that a learner chose.
     answer_ceiling
-        Between what the best predictor of whole answers is, where questions were repeated, or None.
+        Bounds on the accuracy of the best predictor of whole answers; None unless questions were repeated.
     """
 
     candidates: tuple[Candidate, ...]
@@ -161,7 +165,7 @@ class Selection:
         return tuple(other.method for other in self.candidates[1:] if other.behind_low > 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all results as JSON data."""
+        """Return all results as values for JSON; NaN becomes None."""
         return {
             "best": self.best,
             "by": self.by,
@@ -197,24 +201,24 @@ class Selection:
             "method",
             "held-out revenue",
             "held-out satisfied",
-            "answers foretold",
+            "answers predicted",
             f"{self.by} behind best",
             "seconds",
         )
         rows: list[tuple[str, ...]] = [
             (
                 c.method,
-                told_range(c.revenue, c.revenue_low, c.revenue_high),
-                told_range(c.satisfied, c.satisfied_low, c.satisfied_high),
-                "" if np.isnan(c.answers) else told_range(c.answers, c.answers_low, c.answers_high),
-                "" if at == 0 else told_range(c.behind, c.behind_low, c.behind_high),
+                with_interval(c.revenue, c.revenue_low, c.revenue_high),
+                with_interval(c.satisfied, c.satisfied_low, c.satisfied_high),
+                "" if np.isnan(c.answers) else with_interval(c.answers, c.answers_low, c.answers_high),
+                "" if at == 0 else with_interval(c.behind, c.behind_low, c.behind_high),
                 f"{c.seconds:.3g}",
             )
             for at, c in enumerate(self.candidates)
         ]
         answers = self.candidates[0].answers_chance
-        told = "" if np.isnan(answers) else f"{answers:.4f}"
-        return columns, [*rows, ("chance", "0", self._chance(), told, "", "")]
+        by_chance = "" if np.isnan(answers) else f"{answers:.4f}"
+        return columns, [*rows, ("chance", "0", self._chance(), by_chance, "", "")]
 
     def _notes(self) -> list[str]:
         found = []
@@ -225,20 +229,20 @@ class Selection:
                 f"differences from the best are paired by {over}"
             )
         if self.nested is not None:
-            told = told_range(self.nested.value, self.nested.low, self.nested.high)
+            nested = with_interval(self.nested.value, self.nested.low, self.nested.high)
             found.append(
-                f"the best score is too high, as it was chosen by it: chosen without these answers, "
-                f"methods satisfy {told}"
+                f"the best score is too high, because it decided the choice; by nested cross-validation, the "
+                f"chosen methods satisfy {nested}"
             )
         if self.ceiling is not None:
             found.append(f"noise ceiling of held-out satisfied: {self.ceiling}")
         if (best := self.answer_ceiling) is not None:
             found.append(
-                f"answers foretold by the best predictor: {best.accuracy_low:.4f} to "
+                f"answers predicted by the best predictor: {best.accuracy_low:.4f} to "
                 f"{best.accuracy_high:.4f} ({best.n_answers:,} answers to repeated questions)"
             )
         if self.on_random:
-            found.append("scored on answers to random questions that were held out for this")
+            found.append("scored on the held-out answers to random questions")
         if self.preferred is not None:
             why = "a learner chose the questions, so " if self.adaptive else ""
             found.append(f"{why}{self.preferred} is preferred unless it is clearly worse")
@@ -253,13 +257,13 @@ class Selection:
         return f"<Selection: {self.best} of {len(self.candidates)} methods, by held-out {self.by}>"
 
 
-def told_range(value: float, low: float, high: float) -> str:
+def with_interval(value: float, low: float, high: float) -> str:
     """Format a score and, if known, the ends of its interval."""
     return f"{value:.4f}" if np.isnan(low) else f"{value:.4f} ({low:.4f} to {high:.4f})"
 
 
 def default_methods(data: Triplets | Quadruplets | Scan, by: str) -> list[str]:
-    """Return the methods that are compared if none is named."""
+    """Return the methods that are compared if `methods` is not given."""
     kind = kind_of(data)
     assert kind is not None
     known = registry.names("method")
@@ -287,44 +291,46 @@ def select(
 ) -> Selection:
     """Choose a method by cross-validation.
 
-    Each method makes a tree from all answers but a fold's, and is scored by these.
+    Each method makes a tree from all folds of the answers but one, and is scored on this fold.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), for methods that are sums over
-        answers.
+        `Triplets` or `Quadruplets`; or a scan of files (`ordhc.scan`), for methods whose similarities are
+        sums over answers.
     methods
-        Names, or pairs of a name and its settings, as `cluster` takes them; by default those that do well on
-        such data by such a score, with
-        "tste-al" and "completion" if the plugin that brings them is installed, and "posterior-al" where it is
-        the default of `cluster`.
+        Names, or pairs of a name and its settings, as `cluster` takes them. By default the methods that do
+        well for this type of data and score. "tste-al" and "completion" are among them if their plugin is
+        installed, and "posterior-al" if it is the default of `cluster` for these data.
     folds
-        In how many parts to split the answers. All rows of an answer are in the same part, and so are
-        repeated and opposite answers to the same question, or, where people are known, all of a person's.
+        The number of parts of the answers, at least 2. If people are known, all answers of a person are in
+        the same part; otherwise all answers to the same question are. All rows of an answer always are.
     seed
         The same seed gives the same parts.
     by
-        What decides on held-out answers: "revenue", "satisfied" (the share of rows that the tree agrees with)
-        or "answers" (the share of whole answers that are foretold).
+        The score on held-out answers that decides: "revenue", "satisfied" (the share of rows with which the
+        tree agrees) or "answers" (the share of predicted whole answers).
     group
-        (m,) what each row belongs to, a participant's id or name, instead of the data's groups: their answers
-        are in the same part.
+        (m,) the id or name of each row's person, instead of the data's groups. All answers of a person are in
+        the same part.
     unit
         The unit whose answers stay in one part: "answer" or "group" for comparisons, "group" or "file" for a
-        scan. By default people, where they are known.
+        scan. By default "group" if people are known.
     heldout
-        Comparisons of the same leaves that methods are scored on instead of `data`, such as answers to random
-        questions that no tree is made of (`Session.comparisons(heldout=True)`). Their parts are those of
-        `data`: a person's answers are never in a tree that is scored on this person. Without effect if a
-        part has none of them.
+        Comparisons of the same leaves on which methods are scored instead of `data`, such as answers to
+        random questions (`Session.comparisons(heldout=True)`). No tree is made from them. They are split by
+        the same people (or questions) as `data`, so a tree is never scored on a person whose answers it was
+        made from. Without effect if a part contains none of them, or with `group`.
     prefer
-        A method that is the best unless another one is clearly better: the 95% interval of the difference is
-        above 0. By default "posterior-al" if it is compared: of methods that differ by chance only it has
-        the fewest wrong triples beforehand. If a learner chose the questions, another method can be clearly
-        better on `heldout` only.
-    executor, spill
-        As in `bootstrap`: who makes the trees, and a folder that all workers see; a scan has its own.
+        The method that is called the best unless another one is clearly better, that is, the 95% interval of
+        the difference is above 0. By default "posterior-al" if it is compared, because it had the fewest
+        wrong triples in benchmarks. If a learner chose the questions, another method can be clearly better
+        only on `heldout`.
+    executor
+        An executor or a pool that makes the trees, as in `ordhc.bootstrap`.
+    spill
+        A folder for data that all workers of the executor read. By default a folder for temporary files. For
+        a scan, give `spill` to `ordhc.scan`.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
@@ -336,18 +342,19 @@ def select(
     Warns
     -----
     OrdhcWarning
-        Before the work begins: an estimate of more than 30 seconds of processor time. Chains that have not
-        mixed give no warnings, because the score on held-out answers shows what that costs.
+        Before the work begins, if it is estimated to take more than 30 seconds of processor time. Chains that
+        have not mixed give no warnings, because their effect is part of the score.
 
     Raises
     ------
     InputError
-        Unknown methods, fewer questions (or groups) than folds, what a method can't do without.
+        If a method is unknown or cannot be used with these data, or if there are fewer questions (or groups)
+        than folds.
 
     Notes
     -----
-    The revenue on the answers that a tree was made from always favours the method that searches hardest for
-    it. On held-out answers it follows the agreement with the true hierarchy closely.
+    The revenue on the answers from which a tree was made favours the method that optimises it most. On
+    held-out answers, revenue is closely related to the agreement with the true hierarchy.
 
     Examples
     --------
@@ -376,12 +383,13 @@ def select(
     if isinstance(data, Scan):
         if by == "answers":
             raise InputError(
-                'a scan is scored by="revenue" or "satisfied": its answers are not kept together'
+                'a scan cannot be scored by="answers", because its rows are not grouped into answers; give '
+                'by="revenue" or by="satisfied"'
             )
         for method in given.values():
             checked_plan(data, {"method": method})
         if spill is not None:
-            raise InputError("a scan has its own spill: ordhc.scan(..., spill=FOLDER)")
+            raise InputError("select takes no spill for a scan: give it to ordhc.scan(..., spill=FOLDER)")
         workers, spill = workers or data.executor, data.spill
         kept, count = unit_of(data, unit, group)
         work, ceiling = ScannedFold.of(data, kept, count, folds, seed, part(progress, 0, _CEILING)), None
@@ -401,7 +409,7 @@ def select(
     drawn = names.index(preferred) if preferred in names else None
     margins = np.zeros(len(names))
     if drawn is not None:
-        # A method is clearly better if the difference exceeds half of its interval.
+        # `margins`: a method is clearly better if the difference exceeds half the width of its interval.
         can_tell = is_on_random or not is_adaptive
         ends = [difference(each, deciding[drawn]) for each in deciding]
         margins = np.array([each.value - each.low if can_tell else np.inf for each in ends])
@@ -436,7 +444,7 @@ def select(
 
 
 def _foretold_seconds(data: Triplets | Quadruplets, methods: Sequence[Named], folds: int) -> float:
-    """Return the estimated processor time of `select`, after a warning if it takes long."""
+    """Return the estimated processor time of `select` in seconds; warn if it is long."""
     of_row = _SECONDS_OF_ROW * len(data)
     seconds = len(left_out(folds)) * sum(Plan.of(data, method).seconds(data) + of_row for method in methods)
     remedy = "fewer methods or folds take less time, a scan of several files (ordhc.scan) less memory"
@@ -446,10 +454,10 @@ def _foretold_seconds(data: Triplets | Quadruplets, methods: Sequence[Named], fo
 
 
 def _by_title(methods: Any) -> dict[str, Named]:
-    """Return methods by their names and settings; an error if there are none, or one of them twice."""
+    """Return the methods by their titles (name and settings); raise if there are none, or duplicates."""
     given = _checks.listed("methods", methods)
-    told = [registry.title(one) if isinstance(one, tuple) else one for one in given]
-    return dict(zip(_checks.words("methods", told), given, strict=True))
+    titles = [registry.title(one) if isinstance(one, tuple) else one for one in given]
+    return dict(zip(_checks.words("methods", titles), given, strict=True))
 
 
 def _in_memory(
@@ -460,7 +468,7 @@ def _in_memory(
     group: ArrayLike | None,
     unit: str | None,
 ) -> tuple[Folds, str, bool]:
-    """Return the folds, what they keep together, and whether methods are scored on `heldout`."""
+    """Return the folds, the unit that they keep together, and whether methods are scored on `heldout`."""
     units, parts, kept = split(data, folds, seed, group, unit)
     if heldout is not None and len(heldout) and group is None:
         both, apart = together(data, heldout)
@@ -505,7 +513,7 @@ def _fits(
 ) -> list[list[Any]]:
     """Return the sums of the trees of all methods, for the folds that are left out together.
 
-    A task is the trees of all methods without the same folds, so that the data are cut once for them.
+    One task makes the trees of all methods without the same folds, so that the data are split only once.
     """
     if isinstance(work, ScannedFold) and work.scan.resume is not None:
         pairs = [(without, method) for without in left for method in methods]
@@ -516,7 +524,7 @@ def _fits(
         tasks = [(shared, without, tuple(methods)) for without in left]
         return run_tasks(executor, _scores, tasks, progress=progress)
     shares = [part(progress, at / len(left), (at + 1) / len(left)) for at in range(len(left))]
-    return [_scored(work, without, methods, told) for without, told in zip(left, shares, strict=True)]
+    return [_scored(work, without, methods, share) for without, share in zip(left, shares, strict=True)]
 
 
 def _scored(
@@ -538,7 +546,10 @@ def _scores(shared: Shared, without: tuple[int, ...], methods: Sequence[Named]) 
 
 
 def _is_sum(scan: Scan, method: str) -> bool:
-    """Return True if a method needs no answers in memory; moves of subtrees do, above few leaves."""
+    """Return True if a method works on a scan without all answers in memory.
+
+    Moves of subtrees need all answers if there are more than `MOVES_UP_TO` leaves.
+    """
     try:
         plan = checked_plan(scan, {"method": method})
     except InputError:

@@ -1,4 +1,4 @@
-"""Trees that are made without part of the answers, and their scores on that part."""
+"""Make trees without some folds of the answers, and score them on these folds."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -32,33 +32,33 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["Folds", "bundled", "parts_of", "split", "together"]
 
-#: The largest number of units whose scores are stored: for each method about 170 bytes a unit.
+#: Maximum number of units whose scores are stored, which takes about 170 bytes per method and unit.
 MOST_UNITS = 1 << 18
-#: The comparisons without some folds, and the places and the comparisons of these folds.
+#: The comparisons without some folds; the row numbers of these folds; the comparisons of these folds.
 _Cut = tuple[Triplets | Quadruplets, NDArray[np.intp], Triplets | Quadruplets]
 
 
 @dataclass(frozen=True)
 class Folds:
-    """The parts of comparisons in memory that are held out in turn."""
+    """The folds of comparisons in memory, which are held out in turn."""
 
     data: Triplets | Quadruplets
     #: (m,) the unit of each row, and (u,) the fold of each unit.
     units: NDArray[np.int64]
     parts: NDArray[np.int64]
     folds: int
-    #: Rows that trees are scored on and never made from; None to hold out all rows in turn.
+    #: Rows on which trees are scored, and from which no tree is made; None to hold out all rows in turn.
     apart: NDArray[np.bool_] | None = None
-    #: The folds of the last cut, and the cut.
+    #: The last result of `_cut`, by the folds that it leaves out.
     _last: dict[tuple[int, ...], _Cut] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def left_out(self) -> list[tuple[int, ...]]:
-        """Return the parts that each tree leaves out."""
+        """Return the folds that each tree leaves out."""
         return left_out(self.folds)
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
-        """The most that each row could add to satisfied, revenue, and predicted answers, (3, m)."""
+        """(3, m) the largest amount that each row could add to satisfied, revenue, and predicted answers."""
         data = self.data
         weights = np.ones(len(data)) if data.weights is None else data.weights
         shares = shares_of(data)
@@ -77,7 +77,7 @@ class Folds:
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """The most that each unit could add to satisfied, revenue, and predicted answers, (3, u)."""
+        """(3, u) the largest amount that each unit could add to satisfied, revenue, and predicted answers."""
         return np.stack([np.bincount(self.units, each, len(self.parts)) for each in self.counted])
 
     def scores(
@@ -95,30 +95,33 @@ class Folds:
         Returns
         -------
         tuple
-            (3, u) sums, 0 for units that the tree is made from; seconds; the share satisfied by chance (NaN
-            for more than one fold); and for each row that is held out 1, -1 or 0, as `_ordhc.verdicts` has.
+            (3, u) sums, 0 for units from which the tree is made; the seconds of the fit; the share satisfied
+            by chance (NaN for more than one fold); and for each held-out row 1, -1 or 0, as by
+            `held_out.verdicts`.
         """
         seen, at, unseen = self._cut(without)
         start = time.perf_counter()
         with one_of_many_trees():
-            tree, foretells = _fitted(plan, fitting(seen, plan.accepts, plan.title), progress)
+            tree, scores_of = _fitted(plan, fitting(seen, plan.accepts, plan.title), progress)
         seconds = time.perf_counter() - start
         for fold in without:
             if not self.most[1, self.parts == fold].sum():
-                raise InputError(f"part {fold} of {self.folds} holds no answers of positive weight")
+                raise InputError(
+                    f"fold {fold} of {self.folds} has no answers of positive weight: give fewer folds"
+                )
         verdicts = _ordhc.verdicts(engine_tree(tree), unseen.rows)
-        each = self.counted[:, at] * np.stack([verdicts == 1, _revenues(tree, unseen), foretells(unseen)])
+        each = self.counted[:, at] * np.stack([verdicts == 1, _revenues(tree, unseen), scores_of(unseen)])
         sums = np.zeros(self.most.shape)
         for of_score, of_rows in zip(sums, each, strict=True):
             of_score += np.bincount(self.units[at], of_rows, len(self.parts))
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
 
     def _cut(self, without: tuple[int, ...]) -> _Cut:
-        """Return the comparisons without some folds, and the places and the comparisons of these folds.
+        """Return the comparisons without some folds, and the row numbers and comparisons of these folds.
 
         The last cut is stored, because the trees of all methods are made from it.
         """
-        # One lookup, because threads of an executor share the folds.
+        # A single lookup, because other threads can clear the dictionary at any time.
         if (known := self._last.get(without)) is not None:
             return known
         rows = np.isin(self.parts, without)[self.units]
@@ -135,7 +138,7 @@ class Folds:
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
-        """Return the sums of all trees of a method."""
+        """Return the scores of all trees of a method."""
         most = self.most
         got = np.full(most.shape, np.nan)
         without = np.full((3, self.folds, len(self.parts)), np.nan)
@@ -157,7 +160,10 @@ class Folds:
 def _fitted(
     plan: Plan, data: Triplets | Quadruplets, progress: Progress | None
 ) -> tuple[Dendrogram, Callable[[Triplets | Quadruplets], NDArray[np.float64]]]:
-    """Fit a tree; return it, and a function of how far each row's answer is the likeliest one."""
+    """Fit a tree; return the tree and a function that scores the answers of comparisons, (m,).
+
+    The score is 1 if the given choice is the likeliest one, 1/t if it ties with t - 1 others, otherwise 0.
+    """
     if plan.linkage.name == "posterior-al" and plan.similarity is None and plan.refine is None:
         drawn, _ = drawn_posterior(data, progress=progress, **drawn_by(plan.linkage_settings))
         return drawn.dendrogram, lambda unseen: drawn.foretell(unseen).by_answer()[0][answers_of(unseen)]
@@ -166,7 +172,7 @@ def _fitted(
 
 
 def _revenues(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.float64]:
-    """Return the revenue of each comparison, (m,), without its weight, as a share of the largest possible."""
+    """Return (m,) revenues of comparisons without weights, divided by the largest possible revenue."""
     rows = data.rows.astype(np.int64)
     near, far = (rows[:, :2], rows[:, ::2]) if rows.shape[1] == 3 else (rows[:, :2], rows[:, 2:])
     sizes = [
@@ -183,7 +189,7 @@ def parts_of(
     group: ArrayLike | None = None,
     unit: str | None = None,
 ) -> tuple[NDArray[np.int64], str]:
-    """Return the part of each row, and which unit was kept together."""
+    """Return the fold of each row, and the unit that was kept together ("group" or "answer")."""
     units, parts, kept = split(data, folds, seed, group, unit)
     return parts[units], kept
 
@@ -195,7 +201,7 @@ def split(
     group: ArrayLike | None = None,
     unit: str | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-    """Return the unit of each row, the part of each unit, and the kind of unit."""
+    """Return the unit of each row, the fold of each unit, and the kind of unit ("group" or "answer")."""
     kept = "group"
     units = groups_to_draw(group, len(data))
     if units is not None and unit is not None:
@@ -206,20 +212,20 @@ def split(
         units, _ = questions_of(data)
     count = int(units.max()) + 1 if len(units) else 0
     if count < folds:
-        what, advice = (
-            ("different questions", "") if kept == "answer" else ("groups", "; or say unit='answer'")
+        what, advice = ("different questions", "") if kept == "answer" else ("groups", " or unit='answer'")
+        raise InputError(
+            f"there are {count} {what} for {folds} folds: give fewer folds{advice if group is None else ''}"
         )
-        raise InputError(f"there are {count} {what} for {folds} folds{advice if group is None else ''}")
     return units, np.random.default_rng(seed).permutation(count) % folds, kept
 
 
 def bundled(
     units: NDArray[np.int64], parts: NDArray[np.int64], folds: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the unit of each row and the fold of each unit; many units of a fold are joined.
+    """Join units of a fold if there are more than `MOST_UNITS`; return each row's unit and each unit's fold.
 
-    Scores do not change. Variances are estimated between the joined units, which are independent of each
-    other like the units themselves, and of which there are enough.
+    Scores do not change. Variances are estimated between joined units, which are as independent of each other
+    as the units themselves.
 
     Examples
     --------
@@ -241,9 +247,11 @@ def bundled(
 def together(
     data: Triplets | Quadruplets, heldout: Triplets | Quadruplets
 ) -> tuple[Triplets | Quadruplets, NDArray[np.bool_]]:
-    """Join two sets of comparisons; return also which rows are held out."""
+    """Concatenate two sets of comparisons; return them, and which rows are from `heldout`."""
     if type(heldout) is not type(data) or (heldout.n_leaves, heldout.names) != (data.n_leaves, data.names):
-        raise InputError(f"heldout is {_checks.quoted(heldout)}, with other leaves than the data, {data!r}")
+        raise InputError(
+            f"heldout, {_checks.quoted(heldout)}, and the data, {data!r}, must have the same leaves"
+        )
     some = (data, heldout)
     numbers = [answers_of(part) for part in some]
     groups = None

@@ -1,4 +1,4 @@
-"""Test whether people who answer unlike the others follow a tree of their own, or share one."""
+"""Test whether a person who answers unlike the others follows another tree, alone or with other people."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,20 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["answers_needed", "has_own_tree", "shares_tree"]
 
-#: Number of sets of random answers that a person's own answers are compared with: p <= .05 is 1 of 20.
+#: Number of sets of random answers with which a person's answers are compared.
 SIMULATED = 39
-#: Answers for each item that show a person's own tree in two of three people: 30 answers for 12 items, 120
-#: for 50 (accuracy .83). One comparison has less information than an odd one out.
+#: Answers per item with which the test finds a person's own tree in two of three cases (accuracy .83): for
+#: answers of several rows, and for single comparisons, which have less information. In simulations, 30
+#: answers were enough for 12 items, and 120 for 50.
 ENOUGH, ENOUGH_SINGLE = 3, 8
-#: Number of groups in which the answers of some people are predicted by those of the others.
+#: Number of groups of people for cross-validation: trees of the other groups predict each group.
 GROUPS = 10
 
 Numbers = NDArray[np.int64]
 
 
 def answers_needed(data: Comparisons) -> int:
-    """Return how many answers of one person would show a tree of their own, over the items of `data`."""
+    """Return how many answers of one person suffice to find that person's own tree of the items of `data`."""
     n_items = len(np.unique(data.rows))
     has_several = len(data) > count_answers(data)
     return n_items * (ENOUGH if has_several else ENOUGH_SINGLE)
@@ -36,8 +37,8 @@ def answers_needed(data: Comparisons) -> int:
 def has_own_tree(data: Comparisons, seed: int) -> bool:
     """Return True if the answers of one person agree with each other more than random answers do.
 
-    The share that a tree made from them satisfies is compared with the same share of answers that are drawn
-    at random to the same questions: a Monte Carlo test at 5%.
+    This is a Monte Carlo test at 5%. A tree is made from the answers; the statistic is the share of the
+    answers that it satisfies. Random answers to the same questions give the distribution of the statistic.
     """
     rng = np.random.default_rng(seed)
     items, rows = np.unique(data.rows, return_inverse=True)
@@ -60,8 +61,9 @@ def _own_share(data: Comparisons) -> float:
 def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
     """Return the same questions with random answers.
 
-    In a single comparison, either pair may become the closer one. In an answer of several rows, the leaves
-    swap their roles; a leaf that begins all rows is the reference of the question, and stays.
+    In a single comparison, a random pair becomes the closer one. In an answer of several rows, the roles of
+    the leaves are permuted at random. A leaf that is first in all rows is the reference of the question, and
+    keeps its role.
     """
     rows = data.rows.astype(np.int64).copy()
     answers = answers_of(data)
@@ -86,18 +88,18 @@ def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
 def shares_tree(
     data: Comparisons, person: Numbers, people: list[int], chance: NDArray[np.float64]
 ) -> dict[int, bool]:
-    """Return whether the trees of the other people in a set predict each person better than chance.
+    """Return, for each of `people`, whether trees of the others of `people` predict better than chance.
 
     Parameters
     ----------
     data
-        Comparisons.
+        The comparisons.
     person
         (m,) the person of each row.
     people
-        Those who answer unlike most.
+        The people who answer unlike most others.
     chance
-        The share satisfied of answers at random, by person; an entry for each of `people`.
+        For each of `people`, the share satisfied that is expected for random answers.
     """
     found = dict.fromkeys(people, False)
     n_groups = min(len(people), GROUPS)

@@ -1,4 +1,4 @@
-"""The share of answers that a tree predicts correctly."""
+"""Compute the share of answers that a tree predicts correctly."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) 
     """Return the share of answers that the tree predicts correctly (Luce 1959).
 
     An answer is one choice among several possible choices. There are 3 choices for the odd one out of three
-    and for the most central of three, 2 for "is A more like B or C?", and k! for a ranking of k leaves. The
-    tree predicts the choice whose pairs are closest in the tree. If t choices are equally close, the given
-    choice counts 1/t.
+    and for the most central of three. "Is A more like B or C?" has 2 choices, and a ranking of k leaves has
+    k! choices. The tree predicts the choice whose pairs are closest in the tree. If t choices are equally
+    close, the given choice counts 1/t.
 
     `satisfied` counts rows instead of answers. A "most central" answer has two rows, and a tree with heights
     satisfies at most one of them. An answer that the tree does not decide counts 0 in `satisfied` and 1/t
@@ -64,7 +64,7 @@ def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) 
     found, data = prepared(tree, comparisons, ("triplets", "quadruplets"), "answer_accuracy")
     right, weights = answers_foretold(found, data)
     if not weights.sum():
-        raise InputError("there are no answers (of positive weight) to foretell")
+        raise InputError("there are no answers (of positive weight) to predict")
     return float(np.average(right, weights=weights))
 
 
@@ -97,8 +97,8 @@ def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
     tree
         The tree.
     needs_heights
-        True if pairs without a shared leaf are compared. Without this flag the tree's shape is enough: if two
-        pairs share a leaf, one of their two common ancestors is below the other.
+        True if pairs without a shared leaf are compared. Otherwise the tree's shape is enough: if two pairs
+        share a leaf, one of their two common ancestors is below the other.
     """
     if tree.scale == "lengths":
         return -tree.patristic(square=True)

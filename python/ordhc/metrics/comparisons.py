@@ -1,4 +1,4 @@
-"""Scores that measure a tree against comparisons."""
+"""Score a tree against comparisons."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -110,7 +110,7 @@ def _revenue(
     if not normalize:
         return value
     if best == 0:
-        raise InputError("the best conceivable revenue is 0: there are no comparisons (of positive weight)")
+        raise InputError("the upper bound of the revenue is 0: there are no comparisons (of positive weight)")
     return value / best
 
 
@@ -148,8 +148,8 @@ def satisfied(
 
     A tree agrees with a triplet (i, j, k) if i and j merge before either merges with k. A triplet is
     undecided if i merges with j and k at the same node. A tree agrees with a quadruplet (i, j, k, l) if the
-    lowest common ancestor of i and j is below that of k and l, or in another subtree and closer by its
-    height.
+    lowest common ancestor of i and j is below that of k and l. If neither ancestor is below the other, the
+    heights decide.
 
     Examples
     --------

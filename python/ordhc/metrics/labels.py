@@ -1,4 +1,4 @@
-"""Scores that measure a tree against labels."""
+"""Score a tree against labels."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -113,7 +113,7 @@ def aari(
     for each in (tree, other):
         if isinstance(each, Dendrogram) and each.scale == "shape":
             raise InputError(
-                'a tree without heights and lengths has no order of merging to cut by: give levels="depth"'
+                'a tree without heights and lengths has no order of merges to cut by: give levels="depth"'
             )
     if isinstance(other, Dendrogram):
         wanted = _levels_of(other) if levels is None else _levels(levels, 1)
@@ -124,7 +124,7 @@ def aari(
         beyond = [level for level in wanted if level >= len(columns)]
         if beyond:
             raise InputError(
-                f"level {beyond[0]} of labels of {len(columns)} columns (0 to {len(columns) - 1})"
+                f"levels contain {beyond[0]}, but the labels have columns 0 to {len(columns) - 1}"
             )
         columns = np.ascontiguousarray(columns[wanted])
     return _ordhc.aari(engine_tree(tree), columns, progress)[0]
@@ -139,7 +139,7 @@ def _by_depth(tree: Dendrogram, other: Dendrogram | NDArray[np.int64]) -> float:
         n_levels = int(their_gaps.max(initial=0))
         truths = (_at_depth(their_order, their_gaps, level + 1) for level in range(n_levels))
         if not n_levels:
-            raise InputError("all merges of the reference have the same height: it has no levels")
+            raise InputError("all merges of the reference have the same height, so it has no levels")
     else:
         n_levels, truths = other.shape[1], (np.ascontiguousarray(column) for column in other.T)
     scores = [_ordhc.ari(_at_depth(order, gaps, level + 1), truth) for level, truth in enumerate(truths)]
@@ -180,7 +180,7 @@ def _levels_of(tree: Dendrogram) -> list[int]:
     """Return the numbers of clusters at which a cut does not separate merges of equal height."""
     found = engine_tree(tree).levels()
     if not found:
-        raise InputError("all merges of the reference have the same height: it has no levels")
+        raise InputError("all merges of the reference have the same height, so it has no levels")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Scores of predicted answers."""
+"""Score predicted answers."""
 
 from typing import Any
 
@@ -35,8 +35,8 @@ def log_loss(predicted: Any, comparisons: Triplets | Quadruplets | ArrayLike) ->
     Raises
     ------
     InputError
-        No comparison has a positive weight; or a value in `predicted` is no probability. The error names the
-        row.
+        If no comparison has a positive weight, or a value in `predicted` is not a probability. The error
+        names the row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The function `score`, which calls a metric by name."""
+"""Score a tree against a reference by the name of a metric (`score`)."""
 
 from typing import Any
 
@@ -86,7 +86,7 @@ def score(
     if isinstance(reference, Scan):
         if not takes_scan(metric):
             known = ", ".join(metric.__name__ for metric in _OF_SCANS)
-            raise InputError(f"metric {metric!r} takes no scan, only {known} do: scan.read() reads it")
+            raise InputError(f"metric {metric!r} takes no scan (only {known} do); give scan.read()")
         return spec.score(tree, reference, **settings)
     found, other = prepared(tree, reference, spec.reference, metric)
     value = spec.score(found, other, **settings)
@@ -96,7 +96,7 @@ def score(
 
 
 def takes_scan(metric: str) -> bool:
-    """Return True if a metric is a sum over comparisons, which a scan gives."""
+    """Return True if a metric is a sum over comparisons, so that it can be computed for a scan."""
     return registry.get("metric", metric).score in _OF_SCANS
 
 
@@ -104,7 +104,7 @@ def _without_metric(reference: Any) -> str:
     """Return an error message that lists the metrics for a reference."""
     if isinstance(reference, str) and not {"(", ";"} & set(reference):
         return (
-            f"the reference is {_checks.quoted(reference, 40)}, no Newick text; files are read by "
+            f"the reference, {_checks.quoted(reference, 40)}, is not Newick text; files are read by "
             "ordhc.read_tree, ordhc.read_answers and ordhc.io.read_reference"
         )
     is_tree = isinstance(reference, Dendrogram | str)

@@ -1,4 +1,4 @@
-"""The silhouette of the clusters of a tree, which suggests a number of clusters."""
+"""Compute the silhouette of the clusters of a tree, which suggests a number of clusters."""
 
 import warnings
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from ordhc.tree.matching import prepared
 
 __all__ = ["Silhouette", "silhouette"]
 
-#: The largest number of clusters that is tried.
+#: The largest number of clusters that is tried by default.
 _MOST = 20
-#: The largest relative difference of two values that must be equal; that of `ordhc.linkage`.
+#: The largest relative difference of two values that must be equal; the same as in `ordhc.linkage`.
 _TOLERANCE = 1e-8
 
 
@@ -29,7 +29,7 @@ class Silhouette:
     value
         The mean silhouette over all leaves, from -1 to 1.
     n_clusters
-        The number of clusters with this silhouette: the best one, unless a number was given.
+        The number of clusters with this silhouette: the best one unless a number was given.
     scores
         The mean silhouette for each number of clusters that was tried.
     """
@@ -50,9 +50,10 @@ def silhouette(
 ) -> Silhouette:
     """Return the mean silhouette of the clusters of a tree, and the number of clusters where it is largest.
 
-    The silhouette of a leaf compares its mean distance to the leaves of its own cluster, a, with that to the
-    nearest other cluster, b: ``(b - a) / max(a, b)`` (Rousseeuw 1987). The silhouette of a leaf that is a
-    cluster by itself is 0. Values near 1 mean compact clusters far apart, values near 0 mean no clusters.
+    The silhouette of a leaf compares a, its mean distance to the other leaves of its cluster, with b, its
+    mean distance to the leaves of the nearest other cluster: ``(b - a) / max(a, b)`` (Rousseeuw 1987). The
+    silhouette of a leaf that is a cluster by itself is 0. Values near 1 mean compact clusters far apart,
+    values near 0 mean no clusters.
 
     Parameters
     ----------
@@ -60,12 +61,13 @@ def silhouette(
         A tree with heights or lengths, in any form that `ordhc.as_dendrogram` takes.
     S
         (n, n) dissimilarities or similarities, or the n(n-1)/2 pairs in SciPy's order; the diagonal is
-        ignored. Similarities s count as distances max(s) - s. A data frame is matched by name.
+        ignored. Similarities s are converted to distances max(s) - s. A data frame is matched by name.
     n_clusters
-        The number of clusters. By default each number from 2 to 20, but below n, is tried, and the best one
-        is returned; of equal ones the smallest.
+        The number of clusters. By default all numbers from 2 to 20 (and below n) are tried, and the best one
+        is returned; if several are equally good, the smallest.
     dissimilarity
-        True if smaller numbers in `S` are closer. By default `kind` of the tree decides.
+        `True` if `S` contains dissimilarities, `False` if it contains similarities. By default `S` has the
+        kind of the tree's heights.
 
     Raises
     ------
@@ -100,13 +102,14 @@ def silhouette(
     for k in tried:
         with warnings.catch_warnings():
             if n_clusters is None:
-                # Nodes of many children have no cut into some numbers of clusters, which are left out.
+                # A node of more than two children has no cut into some numbers of clusters: leave them out
+                # silently.
                 warnings.simplefilter("ignore", OrdhcWarning)
             flat = found.cut(k)
         if 2 <= int(flat.max()) + 1 < n:
             scores[int(flat.max()) + 1] = _mean_silhouette(distances, flat)
     if not scores:
-        raise InputError(f"the tree has no cut into 2..{tried[-1]} clusters")
+        raise InputError(f"the tree has no cut into {tried[0]}..{tried[-1]} clusters")
     best = max(scores, key=lambda k: (scores[k], -k))
     return Silhouette(scores[best], best, scores)
 

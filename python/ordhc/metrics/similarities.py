@@ -1,4 +1,4 @@
-"""Scores that measure a tree against similarities."""
+"""Score a tree against similarities."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Scores of a tree against comparisons that are read block by block.
+"""Score a tree against comparisons that are read block by block.
 
 The results equal those for all comparisons at once, bit for bit.
 """
@@ -19,7 +19,7 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["best_of", "matched", "revenue_of", "satisfied_of"]
 
-#: The number of rows in a block whose sum the engine computes before it adds the sums of blocks.
+#: The engine sums blocks of this number of rows, and then adds these sums.
 _ROWS = 1 << 14
 
 
@@ -33,11 +33,11 @@ def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrog
 
 def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -> int | float:
     """Return the revenue; an exact int if the scan has no weights."""
-    tell = _teller(scan, progress)
+    reported = _with_progress(scan, progress)
     if not scan.weighted:
-        return sum(int(_ordhc.revenue(engine_tree(tree), b.rows, None)) for b in tell(scan))
+        return sum(int(_ordhc.revenue(engine_tree(tree), b.rows, None)) for b in reported(scan))
     total = _Sum()
-    for rows, weights in _cut(tell(scan)):
+    for rows, weights in _cut(reported(scan)):
         total.add(float(_ordhc.revenue(engine_tree(tree), rows, weights)))
     return _finite(total.value, "revenue")
 
@@ -48,7 +48,7 @@ def best_of(scan: Scan, progress: Progress | None = None) -> int | float:
     if not scan.weighted:
         return len(scan) * each
     total = _Sum()
-    for block in _teller(scan, progress)(scan):
+    for block in _with_progress(scan, progress)(scan):
         assert block.weights is not None
         total.add_all((block.weights * each).tolist())
     return _finite(total.value, "best revenue")
@@ -59,7 +59,7 @@ def satisfied_of(
 ) -> tuple[float, float, float]:
     """Return the weights of comparisons that a tree agrees with, disagrees with and does not decide."""
     total = np.zeros(3)
-    blocks = _teller(scan, progress)(scan)
+    blocks = _with_progress(scan, progress)(scan)
     parts: Iterable[tuple[Any, Any]] = _cut(blocks) if scan.weighted else ((b.rows, None) for b in blocks)
     for rows, weights in parts:
         total += _ordhc.satisfied(engine_tree(tree), rows, weights)
@@ -67,10 +67,10 @@ def satisfied_of(
     return agreed, disagreed, unresolved
 
 
-def _teller(
+def _with_progress(
     scan: Scan, progress: Progress | None
 ) -> Callable[[Iterable[Comparisons]], Iterator[Comparisons]]:
-    def told(blocks: Iterable[Comparisons]) -> Iterator[Comparisons]:
+    def blocks_of(blocks: Iterable[Comparisons]) -> Iterator[Comparisons]:
         done = 0
         for block in blocks:
             yield block
@@ -78,13 +78,13 @@ def _teller(
             if progress is not None:
                 progress(min(1.0, done / max(1, len(scan))))
 
-    return told
+    return blocks_of
 
 
 def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
-    """Yield rows and weights in pieces of a multiple of `_ROWS` rows, however the blocks are cut.
+    """Yield rows and weights in pieces of `_ROWS` rows (the last can be shorter), whatever the blocks.
 
-    The engine sums blocks of `_ROWS` rows. Equal boundaries give equal rounding.
+    The engine sums blocks of `_ROWS` rows, so the same boundaries give the same rounding.
     """
     rest: list[tuple[Any, Any]] = []
     held = 0

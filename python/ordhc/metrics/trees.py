@@ -1,4 +1,4 @@
-"""Scores that compare a tree with another tree."""
+"""Score a tree against another tree."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ class Entanglement:
     Attributes
     ----------
     value
-        From 0 (leaves of the same name face each other) to 1 (the orders of the leaves are reversed).
+        From 0 (both trees have the same order of leaves) to 1 (the orders are reversed).
     crossings
         The number of crossings of lines between leaves of the same name.
     trees
-        The two trees with their leaves in the order with these crossings.
+        The two trees, rotated to the order of leaves with this number of crossings.
     """
 
     value: float
@@ -99,10 +99,10 @@ def kendall_tau_b(
     tie_self
         `True` lets each leaf rank first in `tree` only; it needs `include_self`. In a matrix the diagonal
         ranks the leaf. In a reference tree the leaf ties with its finest class, which are the leaves that
-        merge with it at the closest merge height of the whole reference. For labels, the finest class has
-        the same labels in all columns, up to the last column in which any two leaves agree. A leaf that is
-        alone in its class ranks first. The paper's code ranks in this way: in its matrix a leaf is as
-        similar to itself as to its class.
+        merge with it at the closest merge height of the whole reference. For labels, the finest class has the
+        same labels in all columns up to the last column in which any two leaves agree. A leaf that is alone
+        in its class ranks first. The paper's code ranks in this way: in its matrix a leaf is as similar to
+        itself as to its class.
     dissimilarity
         `True` if smaller numbers in the matrix are closer, as for ranks and distances; `False` if larger
         numbers are closer. By default the matrix has the kind of the tree's heights.
@@ -140,17 +140,19 @@ def kendall_tau_b(
     tree, other = prepared(tree, reference, ("tree", "ranking"), "kendall_tau_b")
     include_self, tie_self = _checks.flag("include_self", include_self), _checks.flag("tie_self", tie_self)
     if tie_self and not include_self:
-        raise InputError("tie_self=True needs include_self=True: else a leaf is not in its own ranking")
+        raise InputError("tie_self=True needs include_self=True, so that a leaf is in its own ranking")
     flags = (engine_tree(tree), include_self, tie_self, progress)
     if isinstance(other, Dendrogram):
         if dissimilarity is not None:
-            raise InputError("dissimilarity is for a matrix: the heights of a tree have a kind")
+            raise InputError(
+                "dissimilarity is only used with a matrix; leave it out, because trees have a kind"
+            )
         tau = KendallTau(*_ordhc.kendall_tau(engine_tree(other), *flags))
     else:
         is_far = tree.kind == "dissimilarity" if dissimilarity is None else dissimilarity
         tau = KendallTau(*_ordhc.kendall_tau_of_rows(other, _checks.flag("dissimilarity", is_far), *flags))
     if tau.undefined == tree.n_leaves:
-        raise InputError(f"none of the {tree.n_leaves} leaves has a tau-b: its rankings are all ties")
+        raise InputError(f"none of the {tree.n_leaves} leaves has a tau-b: all entries of their rankings tie")
     return tau
 
 
@@ -319,9 +321,9 @@ def tree_distances(
 def entanglement(tree: Any, reference: Any) -> Entanglement:
     """Return how tangled two trees are when they are drawn face to face; lower is better.
 
-    Both trees are first turned so that few lines between the same leaves cross, as in
-    `ordhc.plots.tanglegram`. The number of crossings is the smallest that a search found, which begins with
-    the order of the leaves in the trees. For binary trees of a few leaves it is the smallest of all.
+    The nodes of both trees are first rotated so that few lines between the same leaves cross, as in
+    `ordhc.plots.tanglegram`. The number of crossings is the smallest found by a search, which begins with the
+    given order of the leaves. For binary trees of a few leaves it is the smallest possible.
 
     Parameters
     ----------
@@ -331,7 +333,7 @@ def entanglement(tree: Any, reference: Any) -> Entanglement:
     Returns
     -------
     Entanglement
-        Its `value`, the number of `crossings`, and the turned `trees`.
+        The `value`, the number of `crossings`, and the rotated `trees`.
 
     Raises
     ------
@@ -341,8 +343,8 @@ def entanglement(tree: Any, reference: Any) -> Entanglement:
     Notes
     -----
     The value is the sum of ``|difference of the two positions of a leaf| ** 1.5``, divided by this sum for
-    reversed orders, as in R's dendextend (Galili 2015). `entanglement` of dendextend does not turn the trees,
-    ``untangle`` does.
+    reversed orders, as in R's dendextend (Galili 2015). `entanglement` of dendextend does not rotate the
+    trees, ``untangle`` does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The hooks that plugins, and ordhc's own specs, implement to register linkages, methods and the like.
+"""Define the hooks by which plugins, and ordhc itself, register linkages, methods and other specs.
 
 A plugin is a module or an object. An entry point of the group `ordhc` names the plugin. The plugin
 implements one or more of these functions, each marked with `ordhc.hooks.hookimpl`. ordhc calls the functions

@@ -1,6 +1,6 @@
-"""The types of arguments that name a method, a similarity, a linkage or a metric.
+"""Define the types of arguments that name a method, a similarity, a linkage or a metric.
 
-Editors complete the names of ordhc itself. Names of plugins are any text.
+Editors complete the names of ordhc's own specs. Any other text is also allowed, for names of plugins.
 """
 
 from collections.abc import Mapping

@@ -86,7 +86,7 @@ class Registered:
     Attributes
     ----------
     plugin
-        The distribution that the spec comes from; "ordhc" for specs of ordhc itself.
+        The distribution that registers the spec; "ordhc" for specs of ordhc itself.
     entry_point
         The name of the entry point.
     version
@@ -94,11 +94,12 @@ class Registered:
     kind
         "linkage", "similarity", "method", "oracle", "metric" or "command"; empty if the plugin failed.
     name
-        The name of the spec. `plugin:name` works too, and is needed if several plugins use the same name.
+        The name of the spec. `plugin:name` can be used instead, and must be used if several plugins use the
+        same name.
     summary
-        One line about the spec, from the plugin.
+        One line of text from the plugin that describes the spec.
     source
-        The publication, from the plugin.
+        The publication that describes the method, given by the plugin.
     status
         "ok"; "failed"; "clash" (several plugins use this name: use `plugin:name`); or "skipped" (not in
         `ORDHC_PLUGINS`).
@@ -134,7 +135,7 @@ class _Registry:
         self.packages: dict[str, str] = {}
 
     def add(self, plugin: str, entry_point: str, version: str, module: object) -> None:
-        """Call the hooks of one plugin and add its specs; raise `PluginError` if one is invalid."""
+        """Call the hooks of one plugin and add its specs; raise `PluginError` if a spec is invalid."""
         for spec in list(_specs_of(module)):
             self.add_spec(plugin, entry_point, version, spec)
 
@@ -142,14 +143,14 @@ class _Registry:
         """Add a spec of a plugin; raise `PluginError` if the plugin has another spec of this name."""
         owners = self.owners.setdefault((spec.kind, spec.name), [])
         if plugin in owners:
-            raise PluginError(f"it registers the {spec.kind} {spec.name!r} twice")
+            raise PluginError(f"the plugin registers the {spec.kind} {spec.name!r} twice")
         owners.append(plugin)
         self.specs[spec.kind, f"{plugin}:{spec.name}"] = spec
         row = Registered(plugin, entry_point, version, spec.kind, spec.name, spec.summary, spec.source, "ok")
         self.rows.append(row)
 
     def without(self, specs: "Iterable[Spec]") -> "_Registry":
-        """Return a registry without `specs` of the plugin `HERE`, to which others can be added."""
+        """Return a copy of the registry without those `specs` that `registered` added."""
         gone = {(spec.kind, spec.name) for spec in specs}
         other = _Registry()
         other.packages = dict(self.packages)
@@ -220,13 +221,13 @@ def _specs_of(module: object) -> "Iterator[Spec]":
         for result in getattr(manager.hook, hook)():
             found += 1
             if isinstance(result, str | bytes) or not hasattr(result, "__iter__"):
-                raise PluginError(f"{hook} gave {result!r}, not specs")
+                raise PluginError(f"{hook} returned {result!r}, not a list of specs")
             for spec in result:
                 if not isinstance(spec, classes[kind]):
-                    raise PluginError(f"{hook} gave {spec!r}, not a {classes[kind].__name__}")
+                    raise PluginError(f"{hook} returned {spec!r}, not a {classes[kind].__name__}")
                 yield spec
     if not found and not manager.get_hookcallers(module):
-        raise PluginError(f"it implements none of {', '.join(_HOOKS.values())}")
+        raise PluginError(f"the plugin implements none of the hooks {', '.join(_HOOKS.values())}")
 
 
 _lock = threading.RLock()
@@ -276,7 +277,7 @@ def _add_plugins(registry: _Registry) -> None:
         trial = _Registry()
         try:
             if plugin == BUILTIN:
-                raise PluginError(f"the name {BUILTIN} is taken")
+                raise PluginError(f"the distribution name {BUILTIN!r} is reserved")
             # Text that a plugin prints must not mix with the output of the command that loads the plugin.
             with interrupts_later(), redirect_stdout(sys.stderr):
                 trial.add(plugin, name, version, point.load())
@@ -287,7 +288,7 @@ def _add_plugins(registry: _Registry) -> None:
             continue
         for key in trial.specs:
             if key in registry.specs:
-                twice = PluginError(f"{key[1]} is registered by another entry point, too")
+                twice = PluginError(f"another entry point of this plugin registers {key[1]} too")
                 registry.fail(plugin, name, version, twice)
                 break
         else:
@@ -327,10 +328,10 @@ def get(kind: str, name: str) -> "Spec":
     Raises
     ------
     InputError
-        The name is unknown (the message has similar names), or several plugins use the name.
+        If the name is unknown (the message lists similar names), or several plugins use it.
     """
     if not isinstance(name, str):
-        raise InputError(f"a {kind} is given by name, not by {_checks.quoted(name)}")
+        raise InputError(f"the {kind} must be a name, not {_checks.quoted(name)}")
     registry = _registry or _load()
     known = registry.known.get((kind, name))
     if known is not None:
@@ -341,8 +342,8 @@ def get(kind: str, name: str) -> "Spec":
     else:
         owners = registry.owners.get((kind, name), [])
         if len(owners) > 1 and owners[0] != BUILTIN:
-            both = " and ".join(f"{owner}:{name}" for owner in owners)
-            raise InputError(f"the {kind} {name!r} is claimed by several plugins; say {both}")
+            both = " or ".join(f"{owner}:{name}" for owner in owners)
+            raise InputError(f"the {kind} {name!r} is registered by several plugins; give {both}")
         spec = registry.specs.get((kind, f"{owners[0]}:{name}")) if owners else None
     if spec is None and kind == "method" and name.endswith(MOVES):
         plain = get("method", name.removesuffix(MOVES))
@@ -387,12 +388,12 @@ def named(kind: str, given: Any) -> tuple[str, Mapping[str, Any]]:
     Raises
     ------
     InputError
-        The name is not text, or the settings are not a mapping.
+        If the name is not text, or the settings are not a mapping.
     """
     name, settings = given if isinstance(given, tuple | list) and len(given) == 2 else (given, {})
     if not isinstance(name, str):
         told = _checks.quoted(given)
-        raise InputError(f"a {kind} is given by name, not by {told}; with settings as a pair (NAME, {{...}})")
+        raise InputError(f"the {kind} must be a name or a pair (NAME, {{...}}) with settings, not {told}")
     if not isinstance(settings, Mapping):
         raise InputError(f"the settings of {kind} {name!r} are {_checks.quoted(settings)}, not a dict")
     return name, settings
@@ -431,7 +432,7 @@ def chosen(kind: Any, given: Any, **more: Any) -> Any:
     Raises
     ------
     InputError
-        `get` raises, or the spec has no setting of a given name.
+        If the name is unknown, or the spec has no setting of a given name.
     """
     name, settings = named(kind, given)
     spec: Spec = get(kind, name)
@@ -458,7 +459,7 @@ def names(kind: str) -> list[str]:
     )
 
 
-#: Names of linkages in other packages, with the names here; used for hints in messages.
+#: Names of linkages in other packages, with the names in ordhc; used for hints in messages.
 _ALIASES = {
     "upgma": "average",
     "mean": "average",
@@ -505,22 +506,22 @@ def list_plugins() -> list[Registered]:
 def registered(*specs: "Spec") -> Iterator[None]:
     """Register specs without a package, as long as a `with` block runs.
 
-    Use the function to try a linkage, similarity, method, oracle or metric. The names work in the block, in
-    all threads of this process. Workers in other processes know only the names of installed packages (see the
-    page "Writing a plugin").
+    Use this function to try a linkage, similarity, method, oracle or metric. Inside the block the names are
+    known in all threads of this process. Workers in other processes know only the names of installed packages
+    (see the page "Writing a plugin").
 
     Parameters
     ----------
     *specs
-        Specs from `ordhc.specs`. The plugin of these specs is called "here", so `here:name` works if another
-        plugin has the same name.
+        Specs from `ordhc.specs`. The plugin of these specs is called "here": write `here:name` if another
+        plugin uses the same name.
 
     Raises
     ------
     PluginError
-        An argument is no spec, or a name is given twice.
+        If an argument is not a spec, or two specs have the same name.
     InputError
-        A name belongs to ordhc itself.
+            If a name belongs to ordhc itself.
 
     Examples
     --------
@@ -544,7 +545,9 @@ def registered(*specs: "Spec") -> Iterator[None]:
         registry = _load().without(())
         for spec in specs:
             if not isinstance(spec, Spec) or not spec.kind:
-                raise PluginError(f"{_checks.quoted(spec)} is no spec; ordhc.specs has their classes")
+                raise PluginError(
+                    f"{_checks.quoted(spec)} is not a spec; ordhc.specs has the classes of specs"
+                )
             if BUILTIN in registry.owners.get((spec.kind, spec.name), []):
                 raise InputError(f"ordhc has a {spec.kind} {spec.name!r} already: choose another name")
             registry.add_spec(HERE, "registered", "", spec)

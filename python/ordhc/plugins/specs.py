@@ -1,4 +1,4 @@
-"""The specs that plugins return: one frozen dataclass for each hook."""
+"""Define the specs that plugins return: one frozen dataclass for each hook."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class Spec:
     parameters
         The names of the settings, which users give as keywords, and their default values.
     source
-        The publication that describes it.
+        The publication that describes the method, for lists.
     """
 
     kind: ClassVar[str] = ""
@@ -57,7 +57,8 @@ class Spec:
     def _need(self, what: str, fine: bool, limit: str) -> None:
         if not fine:
             raise PluginError(
-                f"{type(self).__name__} {self.name!r}: {what} is {getattr(self, what, None)!r}, not {limit}"
+                f"{type(self).__name__} {self.name!r}: {what} is {getattr(self, what, None)!r}; it must be "
+                f"{limit}"
             )
 
 
@@ -242,8 +243,8 @@ class OracleSpec(Spec):
         leaves.
     takes
         The accepted kinds of `source`: "tree", "similarity", "vectors", "triplets", "quadruplets", "names",
-        "path" (the name of a file, which the oracle reads itself), "nothing". The command line reads its file
-        as the first kind.
+        "path" (the name of a file, which the oracle reads itself), "nothing". The command `ordhc` reads the
+        given file as the first of these kinds.
     questions
         The accepted numbers of leaves per question: 3, 4, or both.
     """
@@ -303,7 +304,7 @@ class CommandSpec(Spec):
     ----------
     make
         A function `make()` that returns a command or a group of click. `ordhc.commands` has the functions
-        that ordhc's own commands are made with. `make` is called only to run the command or to show its
+        with which ordhc's own commands are made. `make` is called only to run the command or to show its
         help, so imports inside `make` do not slow down other commands. `ordhc --help` shows only name and
         summary.
     """
@@ -314,7 +315,7 @@ class CommandSpec(Spec):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._need("make", callable(self.make), "a callable")
-        self._need("parameters", not self.parameters, "empty: a command has options of its own")
+        self._need("parameters", not self.parameters, "empty, because a command defines its own options")
 
 
 def coefficients_of(spec: LinkageSpec, parameters: Mapping[str, Any]) -> _ordhc.Linkage:
@@ -336,7 +337,7 @@ def coefficients_of(spec: LinkageSpec, parameters: Mapping[str, Any]) -> _ordhc.
             numbers[name] = float(value)
         except (TypeError, ValueError):
             raise InputError(
-                f"{name} = {_checks.quoted(value)} of linkage {spec.name!r} is no number"
+                f"{name} = {_checks.quoted(value)} of linkage {spec.name!r} is not a number"
             ) from None
     try:
         return _ordhc.Linkage.coefficients(

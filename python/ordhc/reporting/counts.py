@@ -1,4 +1,4 @@
-"""The section `data` of a report: numbers of answers by form, person and item, and missing answers."""
+"""Make the section `data` of a report: numbers of answers by form, person and item, and missing answers."""
 
 import hashlib
 from collections.abc import Mapping
@@ -79,9 +79,9 @@ def counts_of(
     given
         All comparisons.
     answers
-        The answers that the comparisons in `data` belong to.
+        The answers to which the comparisons in `data` belong.
     left_out
-        The number of rows that were left out on reading, by reason.
+        For each reason, the number of rows that were left out when the data were read.
     """
     forms, counts = np.unique(forms_of(data, answers), return_counts=True)
     n = data.n_leaves

@@ -32,20 +32,20 @@ from ordhc.reporting.words import (
     FEWEST_IN_PERCENT,
     NO_BETTER,
     SCORES,
+    answers_sentence,
+    ceiling_of,
     forms,
     is_chance,
     methods,
+    nested_sentences,
     percent,
     percent_range,
+    random_sentence,
+    reach_sentences,
     references,
-    share_foretold,
+    share_predicted,
     summary,
     three_digits,
-    told_answers,
-    told_ceiling,
-    told_nested,
-    told_on_random,
-    told_reach,
 )
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -68,7 +68,7 @@ def document(
     others
         The trees of the other methods, by name.
     data
-        The comparisons that the tree was made from.
+        The comparisons from which the tree was made.
     title
         The title of the page.
     """
@@ -104,9 +104,11 @@ def _head(numbers: Numbers, title: str) -> Markup:
     if data["n_people"] is not None:
         cells.append((f"{data['n_people']:,}", "people" if data["n_people"] != 1 else "person"))
     held = accuracy["held_out_questions"] or accuracy["held_out"]
-    foretold = share_foretold(numbers)
-    if foretold is not None:
-        cells.append((percent(foretold[0]), f"of held-out answers foretold; chance {percent(foretold[1])}"))
+    predicted = share_predicted(numbers)
+    if predicted is not None:
+        cells.append(
+            (percent(predicted[0]), f"of held-out answers predicted; chance {percent(predicted[1])}")
+        )
     elif held is not None:
         cells.append(
             (percent(held["estimate"]), f"of held-out answers predicted; chance {percent(held['chance'])}")
@@ -124,7 +126,7 @@ def _head(numbers: Numbers, title: str) -> Markup:
         *([("items", "Typical items")] if numbers["lengths"] else []),
         ("people", "People"),
         *([("people-groups", "Do people agree?")] if has_groups(numbers) else []),
-        ("unexplained", "What it can't explain"),
+        ("unexplained", "Unexplained answers"),
         ("clusters", "Clusters"),
         ("sensitivity", "Other methods"),
         ("methods", "Methods and references"),
@@ -149,7 +151,7 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
     agreement = data["agreement"]
     rows: list[tuple[str, str]] = [
         ("Answers", forms(data)),
-        ("Comparisons that they make", f"{data['n_comparisons']:,}" + " (weighted)" * data["weighted"]),
+        ("Comparisons in these answers", f"{data['n_comparisons']:,}" + " (weighted)" * data["weighted"]),
         ("Items", f"{data['n_items']:,}"),
         ("Answers about an item, median and range", _range(data["answers_per_item"])),
         ("Different questions", f"{data['n_questions']:,}"),
@@ -167,43 +169,43 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
     if data["n_without_weight"]:
         rows.append(("Comparisons of weight 0, left out", f"{data['n_without_weight']:,}"))
     said = []
-    chance = "" if agreement["chance"] is None else f"; at random it would be {percent(agreement['chance'])}"
+    chance = (
+        "" if agreement["chance"] is None else f"; random answers would give {percent(agreement['chance'])}"
+    )
     if agreement["between"] is not None:
         whose = "other people's" if data["n_people"] is not None else "the other"
         count = agreement["n_between"]
         said.append(
-            f"Of {whose} answers to the same question, {percent(agreement['between'])} say the "
-            "same as an answer "
-            f"does, on average over {in_numbers(count, 'answer', 'answers')} to repeated questions{chance}."
+            f"On average, an answer to a repeated question agrees with {percent(agreement['between'])} of "
+            f"{whose} answers to this question ({in_numbers(count, 'answer', 'answers')}){chance}."
             if count >= FEWEST_IN_PERCENT
             else f"Only {in_numbers(count, 'answer is', 'answers are')} to questions that others "
             "answered, too: "
-            "too few to say how far people agree."
+            "too few to estimate how much people agree."
         )
     if agreement["within"] is not None:
         count = agreement["n_within"]
         said.append(
-            f"People who answer a question again say the same in {percent(agreement['within'])} of the cases "
-            f"({in_numbers(count, 'answer', 'answers')})."
+            f"People who answer a question again give the same answer in {percent(agreement['within'])} of "
+            f"cases ({in_numbers(count, 'answer', 'answers')})."
             if count >= FEWEST_IN_PERCENT
             else f"Only {in_numbers(count, 'answer is', 'answers are')} to questions that the same "
             "person answered "
-            "again: too few to say how far people agree with themselves."
+            "again: too few to estimate how much people agree with themselves."
         )
     if not data["n_repeated_questions"]:
         said.append(
-            "No question was asked twice, so it is not known how far people agree, nor what the best tree "
-            "could "
-            "reach (no noise ceiling)."
+            "No question was asked twice, so it is unknown how much people agree, and what share of answers "
+            "the best tree could satisfy (no noise ceiling)."
         )
     if data["n_people"] is None:
-        said.append("Who answered is not known: intervals take all answers for independent.")
+        said.append("Who answered is not known, so intervals assume that all answers are independent.")
     missing = data["items_without_answers"]
     if missing:
         names = ", ".join(tree.labels[leaf] for leaf in missing[:10]) + (", …" if len(missing) > 10 else "")
         said.append(
-            f"{in_numbers(len(missing), 'item has', 'items have')} no answers and stand where they are by no "
-            f"evidence, merged last: {names}."
+            f"{in_numbers(len(missing), 'item has', 'items have')} no answers. Their position in the tree, "
+            f"merged last, is arbitrary: {names}."
         )
     return section(
         "data",
@@ -222,18 +224,18 @@ def _span(values: list[float]) -> tuple[float, float]:
 
 def _method(numbers: Numbers) -> Markup:
     method, accuracy = numbers["method"], numbers["accuracy"]
-    selection, held, ceiling = method["selection"], accuracy["held_out"], told_ceiling(accuracy)
+    selection, held, ceiling = method["selection"], accuracy["held_out"], ceiling_of(accuracy)
     parts = []
     if (apart := accuracy["held_out_questions"]) is not None:
-        parts.append(paragraph(f"{told_on_random(apart)} This is the accuracy to report."))
+        parts.append(paragraph(f"{random_sentence(apart)} This is the accuracy to report."))
     if numbers["data"]["adaptive"]:
         parts.append(
             paragraph(
-                "A learner chose questions by earlier answers, mostly hard ones. Scores on these questions "
-                "are lower than on random ones."
+                "A learner chose the questions by earlier answers, and mostly chose hard questions. Scores "
+                "on them are lower than on random questions."
             )
         )
-    if (of_answers := told_answers(numbers)) is not None:
+    if (of_answers := answers_sentence(numbers)) is not None:
         parts.append(paragraph(of_answers))
     if held is not None:
         over = "people" if held["unit"] == "group" else "questions"
@@ -248,13 +250,13 @@ def _method(numbers: Numbers) -> Markup:
             paragraph(
                 f"Trees made by {method['name']} without a fold of the answers satisfy "
                 f"{percent(held['estimate'])} "
-                f"of them{between}. With the items of the tree in any order it would be "
+                f"of the answers in this fold{between}. Trees with shuffled items would satisfy "
                 f"{percent(held['chance'])}."
             )
         )
         if is_chance(held):
             parts.append(note(NO_BETTER))
-        if (reach := told_reach(numbers)) is not None:
+        if (reach := reach_sentences(numbers)) is not None:
             parts.append(paragraph(reach))
         if ceiling is None and accuracy["ceiling"] is not None:
             few = in_numbers(accuracy["ceiling"]["n_answers"], "answer is", "answers are")
@@ -262,24 +264,23 @@ def _method(numbers: Numbers) -> Markup:
         if ceiling is not None:
             parts.append(
                 paragraph(
-                    f"Of {ceiling['n_answers']:,} answers to repeated questions, the other answers to the "
-                    "same "
-                    f"question predict {percent(ceiling['lower'])}, and the best tree for each question "
-                    "would "
-                    f"satisfy {percent(ceiling['upper'])}: between the two is the most that a tree can be "
-                    "expected to reach (the noise ceiling)."
+                    f"There are {ceiling['n_answers']:,} answers to repeated questions. The other answers to "
+                    f"the same question predict {percent(ceiling['lower'])} of them, and the best tree for "
+                    f"each question would satisfy {percent(ceiling['upper'])}. The best score that a tree "
+                    "can be expected to reach is between these two values (the noise ceiling)."
                 )
             )
     parts.append(
         paragraph(
-            f"The tree satisfies {percent(accuracy['on_all_answers'])} of the answers that it was made from, "
-            "which says little about other answers."
+            f"The tree satisfies {percent(accuracy['on_all_answers'])} of the answers from which it was "
+            "made, which says little about other answers."
         )
     )
     if "most central" in numbers["data"]["forms"]:
         parts.append(
             paragraph(
-                "Of the two comparisons of a most central item a tree can satisfy one: there 50% is the most."
+                "A tree can satisfy only one of the two comparisons of a most central item: there 50% is the "
+                "maximum."
             )
         )
     if selection is not None:
@@ -290,7 +291,7 @@ def _method(numbers: Numbers) -> Markup:
 
 
 def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
-    """Return the table of methods, and the expected score of a method that is chosen by such a table."""
+    """Return the table of methods, and a paragraph about the expected score of the chosen method."""
     by, candidates = selection["by"], selection["candidates"]
     chance, band = candidates[0]["answers_chance"], None
     best_known = selection["answer_ceiling"]
@@ -319,24 +320,23 @@ def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
     over = "people" if selection["unit"] == "group" else "questions"
     together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
     decided = (
-        f"The method {method['name']} was given."
+        f"The user chose the method {method['name']}."
         if method["was_given"]
         else f"The held-out {SCORES[by]} decides."
     )
     caption = (
         f"Each answer is scored once, by a tree made without its fold ({selection['folds']} folds; "
-        f"{together} are "
-        f"in one). {decided} In parentheses: 95% intervals over {over} and the trees that other data would "
-        "have given, one method at a time. The JSON has those of all scores. “Behind” is the difference "
-        f"from the first method in {by}, paired "
-        f"by {over}; * is clearly worse (the interval is above 0). Bold is the method of this report. "
-        "“Answers foretold” is the share of whole answers whose choice is the likeliest by the method, ties "
-        "shared; “satisfied” is the share of comparisons that the tree agrees with. Pictured: answers "
-        "foretold; chance is dashed"
-    ) + (", the range of the best predictor grey." if band else ".")
-    columns = ("method", "answers foretold", "", "satisfied", "revenue", f"{by} behind")
+        f"{together} are in one). {decided} In parentheses: 95% intervals over {over} and the trees that "
+        "other data would have given, for each method alone. The JSON has the intervals of all scores. "
+        f"“Behind” is the difference from the first method in {by}, paired by {over}; * marks methods that "
+        "are clearly worse (the interval is above 0). Bold is the method of this report. “Answers "
+        "predicted” is the share of whole answers whose choice is the likeliest by the method, ties shared; "
+        "“satisfied” is the share of comparisons with which the tree agrees. Pictured: answers predicted; "
+        "chance is dashed"
+    ) + (", and the range of the best predictor is grey." if band else ".")
+    columns = ("method", "answers predicted", "", "satisfied", "revenue", f"{by} behind")
     return [
-        *([] if method["was_given"] else [paragraph(told_nested(selection))]),
+        *([] if method["was_given"] else [paragraph(nested_sentences(selection))]),
         table(columns, rows, kinds="lnlnnn", best=best, caption=caption),
     ]
 
@@ -358,7 +358,7 @@ def _methods(numbers: Numbers) -> Markup:
     )
     again = Markup("")
     if numbers["command"]:
-        again = Markup(f"<h3>The same again</h3><pre>{text(numbers['command'], 4000)}</pre>")
+        again = Markup(f"<h3>How to make this report again</h3><pre>{text(numbers['command'], 4000)}</pre>")
     return section(
         "methods",
         "Methods",
@@ -366,10 +366,12 @@ def _methods(numbers: Numbers) -> Markup:
         f'<h3>References</h3><ol class="refs">{listed}</ol>',
         again,
         f"<h3>Exact settings and versions</h3><pre>{text(exact, 20_000)}</pre>",
-        paragraph("The JSON of the same name, beside this page, holds every number and the tree.", "quiet"),
         paragraph(
-            'The page "What the numbers assume" of the documentation has what each number assumes, and how '
-            "often its intervals hold.",
+            "The JSON file of the same name, beside this page, contains all numbers and the tree.", "quiet"
+        ),
+        paragraph(
+            'The page "What the numbers assume" of the documentation says what each number assumes, and how '
+            "often its interval contains the true value.",
             "quiet",
         ),
     )

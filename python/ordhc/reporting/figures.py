@@ -1,4 +1,4 @@
-"""The pictures of a report, as SVG elements whose colours follow the page's light or dark theme."""
+"""Draw the pictures of a report, as SVG elements whose colours follow the page's light or dark theme."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -46,21 +46,23 @@ def tree_figure(
     tuple
         The SVG element, and sentences for the caption.
     """
-    told = []
+    sentences = []
     answered = _without(tree, unanswered)
     if answered is not None:
         n_clusters = max(n_clusters - (0 if was_asked else len(unanswered)), 1)
         left_out = in_numbers(len(unanswered), "item", "items")
-        told.append(f"{left_out} without answers {'is' if len(unanswered) == 1 else 'are'} left out.")
+        sentences.append(f"{left_out} without answers {'is' if len(unanswered) == 1 else 'are'} left out.")
         tree = answered
     n_clusters = min(n_clusters, tree.n_leaves)
     truncate: int | bool = False
     if tree.n_leaves > WHOLE:
         truncate = min(max(TIPS, n_clusters), WHOLE)
-        told.append(f"The {tree.n_leaves:,} items are drawn as the top of the tree; triangles hold the rest.")
+        sentences.append(
+            f"The {tree.n_leaves:,} items are drawn as the top of the tree; triangles contain the rest."
+        )
     is_coloured = not truncate or n_clusters <= truncate
     k = in_numbers(n_clusters, "cluster", "clusters")
-    told.append(f"Colours are {k}." if is_coloured else f"{k} are too many to colour.")
+    sentences.append(f"Colours are {k}." if is_coloured else f"{k} are too many to colour.")
     drawn = _inline(
         "tree",
         lambda: plot_dendrogram(
@@ -73,7 +75,7 @@ def tree_figure(
         n_clusters if is_coloured else 1,
         f"Dendrogram of {tree.n_leaves:,} items",
     )
-    return drawn, told
+    return drawn, sentences
 
 
 def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
@@ -86,7 +88,7 @@ def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
             tree.replace(support=None), width=WIDTH, marked=marked, node_names=False, theme="light"
         ),
         2,
-        f"Dendrogram of {tree.n_leaves:,} items, marked where points foretell answers better",
+        f"Dendrogram of {tree.n_leaves:,} items, marked where points predict answers better",
     )
 
 

@@ -53,14 +53,15 @@ class Asked:
     by: str
     folds: int
     n_resamples: int
-    #: True if support in a posterior is the share of its drawn trees, without resamples.
+    #: True if support for a posterior is the share of its drawn trees that contain a cluster, without
+    #: resamples.
     draws_support: bool
     seed: int
     unit: str | None
     n_clusters: int | None
     #: True compares structures. None compares them if this takes at most about a minute on two cores.
     structure: bool | None
-    #: True searches for groups of people with trees of their own.
+    #: True searches for groups of people with different trees.
     people_groups: bool
 
 
@@ -88,7 +89,7 @@ class Findings:
     others: dict[str, Dendrogram]
     #: The comparison of the tree with other structures; None if not requested or if it takes too long.
     structure: Structure | None
-    #: The groups of people with trees of their own; None if not requested or if people are unknown.
+    #: The groups of people with different trees; None if not requested or if people are unknown.
     people_groups: PeopleGroups | None
     unit: str
     folds: int
@@ -116,7 +117,7 @@ class _Work:
         return {"folds": self.folds, "seed": self.asked.seed, "unit": self.unit}
 
     def found(self, section: str, failure: str, find: Callable[[], _T]) -> _T | None:
-        """Return what `find` returns; after an `InputError` return None and note the failure."""
+        """Return the result of `find`; on an `InputError` return None and add a note of the failure."""
         try:
             return find()
         except InputError as error:
@@ -138,7 +139,7 @@ def found_in(
     data
         The comparisons.
     answers
-        The answers that the comparisons belong to.
+        The answers to which the comparisons belong.
     asked
         The settings of the report.
     heldout
@@ -157,17 +158,17 @@ def found_in(
     people = None
     if apart is not None and answers.person is not None:
         people = standings(data, answers, apart, seed=asked.seed)
-    if (told_of := biased_text(plan, data)) is not None:
-        notes["biased"] = f"{told_of[0].upper()}{told_of[1:]}."
+    if (warning := biased_text(plan, data)) is not None:
+        notes["biased"] = f"{warning[0].upper()}{warning[1:]}."
     drawn, resampled = None, None
-    told = part(progress, 0.5, 0.8)
+    support_progress = part(progress, 0.5, 0.8)
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
-        drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=told)
+        drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=support_progress)
         tree = drawn.dendrogram
         if drawn.diagnostics.trouble is not None:
             notes["mixing"] = f"{drawn.diagnostics.trouble[0].upper()}{drawn.diagnostics.trouble[1:]}."
     else:
-        resampled = _resampled(work, plan, method, tree, told)
+        resampled = _resampled(work, plan, method, tree, support_progress)
         tree = tree if resampled is None else resampled.tree
     others = {}
     for name in [] if selection is None else [c.method for c in selection.candidates if c.method != method]:
@@ -237,7 +238,7 @@ def _resampled(
 ) -> Bootstrap | None:
     """Return the bootstrap of the tree; None if no resamples are requested, or if it fails."""
     if not work.asked.n_resamples:
-        work.notes["support"] = "No resamples were asked for, so nothing is said about how sure clusters are."
+        work.notes["support"] = "No resamples were requested, so the support of clusters is unknown."
         return None
     return work.found(
         "support",
@@ -262,20 +263,20 @@ def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Stru
     seconds = seconds_needed(work.data, work.folds)
     if work.asked.structure is None and seconds > STRUCTURE_SECONDS:
         work.notes["structure"] = (
-            f"Whether a tree is the right picture was not tested, because that takes about {seconds:,.0f} "
+            f"Whether a tree describes the answers was not tested, because this takes about {seconds:,.0f} "
             "seconds of processor time. The option structure=True (--structure) of the report tests it, and "
             "so does ordhc structure."
         )
         return None
     return work.found(
         "structure",
-        "Whether a tree is the right picture could not be tested",
+        "Whether a tree describes the answers could not be tested",
         lambda: structure(work.data, **work.split, tree=tree, progress=progress),
     )
 
 
 def _people_groups(work: _Work, progress: Progress | None) -> PeopleGroups | None:
-    """Return groups of people with trees of their own; None if not requested, or if the search fails."""
+    """Return groups of people with different trees; None if not requested, or if the search fails."""
     if not work.asked.people_groups:
         return None
     return work.found(
@@ -296,15 +297,14 @@ def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, 
         unit = "group" if n_people >= FEWEST_UNITS else "answer"
         if 1 < n_people < FEWEST_UNITS:
             notes["unit"] = (
-                f"There are only {n_people} people, too few to hold out whole people: folds and resamples "
-                "are "
-                "of answers, and intervals tell nothing about other people."
+                f"There are only {n_people} people, too few to hold out whole people. Folds and resamples "
+                "consist of answers, so intervals do not apply to other people."
             )
     count = n_people if unit == "group" else int(answers.question.max()) + 1
     if count < 2:
         notes["methods"] = (
             "There is only one person" if unit == "group" else "All answers are to one question"
-        ) + ", so that nothing can be held out: methods are not compared, and accuracy is not known."
+        ) + ", so no answers can be held out: methods are not compared, and accuracy is unknown."
         return unit, 0
     if count < asked.folds:
         what = "people" if unit == "group" else "different questions"
@@ -337,13 +337,15 @@ def _natural(tree: Dendrogram, n_unanswered: int) -> int:
         return min(n, 2)
     heights = np.sort(np.repeat(tree.heights, np.bincount(tree.parents[:-1])[n:] - 1))
     heights = heights if tree.kind == "dissimilarity" else -heights[::-1]
-    # When k clusters are left, the next merge is merge n - k, and the last merge was n - k - 1.
+    # When k clusters are left, the next merge has the index n - k, and the previous merge n - k - 1.
     steps = {k: float(heights[n - k] - heights[n - k - 1]) for k in range(2, most + 1) if n - k - 1 >= 0}
     return max(steps, key=lambda k: (steps[k], -k)) if steps else 2
 
 
-def told(data: Comparisons, found: Findings, tree: Dendrogram, progress: Progress | None) -> dict[str, Any]:
-    """Return the sections of a report that come from its results, as values that JSON can store."""
+def sections_of(
+    data: Comparisons, found: Findings, tree: Dendrogram, progress: Progress | None
+) -> dict[str, Any]:
+    """Return the sections of a report that are made from its findings, as values for JSON."""
     ceiling = noise_ceiling(data, progress=progress)
     accuracy: dict[str, Any] = {
         "on_all_answers": satisfied_share(found.tree, data, _shares(data)),
@@ -407,11 +409,11 @@ def _without_tree(found: Structure) -> dict[str, Any]:
 
 def _with_distances(found: PeopleGroups) -> dict[str, Any]:
     """Return the groups of people, each with the distance of its tree from the largest group's tree."""
-    told = found.to_dict()
+    groups = found.to_dict()
     first = found.groups[0].dendrogram
-    for group, each in zip(found.groups, told["groups"], strict=True):
+    for group, each in zip(found.groups, groups["groups"], strict=True):
         each["triplet_distance"] = _number(triplet_distance(group.dendrogram, first))
-    return told
+    return groups
 
 
 def _shares(data: Comparisons) -> Any:

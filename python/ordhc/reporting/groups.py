@@ -1,4 +1,4 @@
-"""The section of a report about groups of people: whether all people agree on one tree."""
+"""Make the section of a report about groups of people: whether all people agree on one tree."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -53,7 +53,7 @@ def _scores(found: Numbers) -> Markup:
         for each in scores
     ]
     several = (
-        " Several trees predict together with one tree, by the mean of both predictions. They are preferred "
+        " The prediction of several trees is averaged with that of one tree. Several trees are preferred "
         "only if the interval of the gain is above 0 and the gain is large enough to matter."
         if len(scores) > 1
         else ""
@@ -103,19 +103,19 @@ def _members(found: Numbers, n_clusters: int) -> list[Markup]:
             kinds="snwn",
             caption="Each group lists the people who belong to it with a probability of at least 80%, by "
             f"trees that are made without their own answers.{doubt}{rest} The last column is the share of "
-            "sets of three items of which the two trees join another pair first.",
+            "sets of three items for which the two trees merge different pairs first.",
         ),
     ]
     first, second = (from_dict(group["dendrogram"]) for group in groups[:2])
     drawn = tanglegram_figure(first, second, ("group 1", "group 2"), n_clusters, key="people-groups")
     if drawn is not None:
-        caption = "The trees of the two largest groups, turned so that few lines cross."
+        caption = "The trees of the two largest groups, rotated so that few lines cross."
         parts.append(figure(drawn, f"{caption} Colours are the clusters of group 1."))
     parts.append(
         paragraph(
-            "The groups were chosen so that their trees differ. A test of whether these groups differ would "
-            "therefore prove nothing. The evidence is the gain above: it comes from answers that the models "
-            "had not seen.",
+            "The groups were chosen so that their trees differ. A test of whether these groups differ "
+            "would therefore prove nothing. The evidence is the gain above, because it comes from held-out "
+            "answers.",
             "quiet",
         )
     )

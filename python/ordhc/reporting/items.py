@@ -1,4 +1,4 @@
-"""The section of a report about typical and untypical items, which lengths of leaves measure."""
+"""Make the section of a report about typical and untypical items, which lengths of leaves measure."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The description of the posterior for the methods section of a paper."""
+"""Describe the posterior for the methods section of a paper."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,16 +30,16 @@ def posterior_model(numbers: Numbers) -> tuple[list[str], list[str]]:
     cited = ["luce"]
     similarity = "s is the depth of the pair's lowest common ancestor below the root"
     if has_lengths:
-        similarity += ", less the lengths of both leaves (an additive tree; Sattath & Tversky, 1977)"
+        similarity += ", minus the lengths of both leaves (an additive tree; Sattath & Tversky, 1977)"
         cited.append("additive")
     said = [
         "The model: a pair p is judged closer than a pair q with the probability "
         f"e + (1 - 2e) / (1 + exp(s(q) - s(p))), where {similarity}, and e is the error rate"
         + (", which differs between people." if (data["n_people"] or 0) > 1 else ".")
     ]
-    for form, told in _CHOICES.items():
+    for form, sentence in _CHOICES.items():
         if form in data["forms"]:
-            said.append(f"{told}; a choice has a probability in proportion to exp(s) (Luce, 1959).")
+            said.append(f"{sentence}; a choice has a probability in proportion to exp(s) (Luce, 1959).")
     said.append(
         "Priors: error rates are Beta(1, 4), up to 0.45; trees have nodes of any degree, and a node of k "
         "leaves has the weight a (k - 1)^-b, with a uniform prior for a and b on a grid; steps of depth from "
@@ -53,23 +53,24 @@ def _chains(numbers: Numbers, given: Numbers) -> str:
     chains, burn_in = given.get("chains", CHAINS), given.get("burn_in")
     sweeps = given.get("sweeps") or sweeps_for(numbers["data"]["n_comparisons"])
     left = "the first third" if burn_in is None else f"the first {burn_in:,}"
-    told = (
+    text = (
         f"{chains} Markov chains made {sweeps:,} sweeps each, and {left} of the sweeps were discarded. In a "
-        "sweep every leaf and subtree is cut off, and put back at a place drawn by its posterior probability"
+        "sweep every leaf and subtree is removed, and inserted at a position drawn by its posterior "
+        "probability"
     )
     clusters = numbers["clusters"]
     if clusters["unit"] == "posterior" and clusters["mixing"] is not None:
         mixing = clusters["mixing"]
-        told += (
+        text += (
             f". {clusters['n_resamples']:,} trees were kept (R-hat of the log-likelihood "
             f"{mixing['r_hat']:.2f}, effective size {mixing['effective_size']:,.0f}; Gelman et al., 2013)"
         )
-    return f"{told}."
+    return f"{text}."
 
 
 def _shown(data: Numbers) -> str:
     name = "AddS4" if "quadruplet" in data["forms"] else "AddS3"
     return (
-        f"The tree that is shown stands for all drawn trees: average linkage of the {name} similarity that "
-        "they expect of all questions, improved by moves of subtrees that raise the expected revenue."
+        f"The tree that is shown summarises all drawn trees: average linkage of the {name} similarities that "
+        "they predict for all questions, improved by moves of subtrees that raise the expected revenue."
     )

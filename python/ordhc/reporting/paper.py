@@ -26,21 +26,21 @@ PATIENCE = 180
 def browser_path() -> str:
     """Return the path of a browser that can print.
 
-    The function searches the environment variable ORDHC_BROWSER, then PATH, then usual folders, then
-    Playwright. If ORDHC_BROWSER is set, the function does not search elsewhere.
+    If the environment variable ORDHC_BROWSER is set, only its value is tried: the name or path of a browser.
+    Otherwise the function searches PATH, then usual folders, then Playwright.
 
     Raises
     ------
     MissingExtraError
-        No browser is found. The message says how to install one.
+        If no browser is found. The message says how to install one.
     """
     for found in _candidates():
         if found and os.access(found, os.X_OK):
             return found
     raise MissingExtraError(
-        "a PDF is printed by Chromium or Chrome, and none is found: install one (or say where it is in "
-        'ORDHC_BROWSER; or pip install "ordhc[pdf]" and playwright install chromium), or write report.html '
-        "and print it from a browser",
+        "a PDF is printed by Chromium or Chrome, and none is found: install one (or set ORDHC_BROWSER to its "
+        'path; or pip install "ordhc[pdf]" and playwright install chromium), or write report.html and '
+        "print it from a browser",
         name="playwright",
     )
 
@@ -69,7 +69,7 @@ def printed(page: str) -> bytes:
     Raises
     ------
     MissingExtraError
-        No browser is found, or the browser did not print.
+        If no browser is found, or the browser did not print.
     """
     browser = browser_path()
     with tempfile.TemporaryDirectory() as folder:
@@ -91,11 +91,11 @@ def printed(page: str) -> bytes:
             done = subprocess.run(
                 [browser, *options, source.as_uri()], capture_output=True, timeout=PATIENCE, check=False
             )
-            told = done.stderr.decode(errors="replace").strip().splitlines()
+            errors = done.stderr.decode(errors="replace").strip().splitlines()
         except (OSError, subprocess.TimeoutExpired) as error:
-            told = [str(error)]
+            errors = [str(error)]
         if not target.exists() or not target.stat().st_size:
-            last = told[-1] if told else "it said nothing"
+            last = errors[-1] if errors else "without a message"
             raise MissingExtraError(
                 f"{browser} has printed no PDF ({last[:200]}); write report.html and print it from a browser",
                 name="playwright",

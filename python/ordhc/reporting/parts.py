@@ -1,4 +1,4 @@
-"""The parts of HTML pages: paragraphs, tables, tiles, small pictures of intervals. All text is escaped."""
+"""Make parts of HTML pages: paragraphs, tables, tiles, small pictures of intervals. All text is escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

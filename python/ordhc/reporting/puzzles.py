@@ -1,4 +1,4 @@
-"""The section `unexplained` of a report: answers that contradict the tree, and items in such answers."""
+"""Make the section `unexplained` of a report: answers that contradict the tree, and items in such answers."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ __all__ = ["puzzles_of"]
 
 #: The maximum number of listed answers.
 MOST = 100
-#: The minimum number of answers of an item that is ranked.
+#: The minimum number of answers about an item that is listed.
 FEWEST = 5
 
 
@@ -23,7 +23,8 @@ def puzzles_of(tree: Dendrogram, data: Comparisons, answers: Answers) -> dict[st
     """Return the section `unexplained`.
 
     An answer is unexplained if the tree disagrees with one of its comparisons, or agrees with none. The
-    listed answers are sorted by how many more people gave the answer than agreed with the tree.
+    listed answers are sorted by the number of people who gave the answer minus the number who agreed with the
+    tree.
     """
     verdict = verdicts(tree, data)
     against = (answers.mean(verdict == -1) > 0) | (answers.mean(verdict == 1) == 0)
@@ -93,20 +94,20 @@ def said_in_words(data: Comparisons, answers: Answers, at: int, form: str) -> st
 
 
 def _tree_in_words(tree: Dendrogram, data: Comparisons, answers: Answers, at: int) -> str:
-    """Return the tree's own answer, in words, about the leaves of an answer's first row."""
+    """Return, in words, how the tree answers about the leaves of an answer's first row."""
     row = data.rows[answers.first[at]].astype(np.int64)
     labels = tree.labels
     if not isinstance(data, Triplets):
         i, j, k, other = row.tolist()
         state = int(verdicts(tree, data[[int(answers.first[at])]])[0])
         if state == 0:
-            return "leaves it open"
-        return f"{labels[k]} and {labels[other]} join first"
+            return "does not decide"
+        return f"{labels[k]} and {labels[other]} merge first"
     i, j, k = row.tolist()
     pairs = [(i, j), (i, k), (j, k)]
     sizes = [int(lca_size(tree, *pair)) for pair in pairs]
     least = min(sizes)
     if sizes.count(least) > 1:
-        return "leaves it open"
+        return "does not decide"
     one, other = pairs[sizes.index(least)]
-    return f"{labels[one]} and {labels[other]} join first"
+    return f"{labels[one]} and {labels[other]} merge first"

@@ -1,4 +1,4 @@
-"""The function `report`, and the class `Report`, which is written as HTML, PDF or JSON."""
+"""Make a report about answers (`report`), and write it as HTML, PDF or JSON (`Report`)."""
 
 import json
 import os
@@ -23,7 +23,7 @@ from ordhc.io.guard import brief
 from ordhc.io.scan import Scan
 from ordhc.plugins import registry
 from ordhc.reporting.counts import counts_of, weighed
-from ordhc.reporting.findings import Asked, found_in, told
+from ordhc.reporting.findings import Asked, found_in, sections_of
 from ordhc.reporting.puzzles import puzzles_of
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["ENDINGS", "Report", "report"]
 
 ENDINGS = (".html", ".pdf", ".json")
-#: The default number of resamples is this number divided by the number of leaves, within 50 to 200.
+#: The default number of resamples is this number divided by the number of leaves, at least 50 and at most
+#: 200.
 RESAMPLED = 60_000
-#: Bytes that a report takes for a comparison; measured with one method and five resamples.
+#: Memory of a report in bytes per comparison; measured with one method and five resamples.
 _BYTES_OF_ROW = 690
 
 
@@ -182,16 +183,16 @@ def report(
         The file to write: .html (with the numbers in a .json file of the same name), .pdf or .json. By
         default no file is written.
     method
-        The method, as in `cluster`. By default the best of the compared methods.
+        The method, as in `cluster`. The default is the best of the compared methods.
     methods, by, folds, unit
-        As in `select`. By default methods that take too long with many leaves are not tried; the notes say if
-        "posterior-al" was not tried. By default, with fewer than five known people, folds keep answers to the
-        same question together instead of the answers of a person.
+        As in `select`. By default methods that take too long with many leaves are left out; a note in the
+        report says if "posterior-al" is left out. If fewer than five people are known, the default of `unit`
+        is "answer".
     n_resamples
         The number of resamples, as in `bootstrap`; 0 makes a report without support. The default is 200.
         Above 300 leaves the default is smaller, but at least 50, because resamples take longer. By default
-        the support of "posterior-al" is the share of the drawn trees that contain a cluster, without
-        resamples.
+        there are no resamples for "posterior-al": support is then the share of the drawn trees that contain a
+        cluster.
     seed
         The seed of folds and resamples, by default 0. The same seed gives the same report.
     n_clusters
@@ -205,13 +206,14 @@ def report(
         True compares the tree with other structures (see `ordhc.structure`), False does not. By default
         structures are compared if this takes at most two minutes of processor time.
     people_groups
-        True searches for groups of people with trees of their own (see `ordhc.people_groups`). The search
-        takes 25 seconds of processor time for 2,400 answers about 30 items, and longer for more answers.
+        True searches for groups of people with different trees (see `ordhc.people_groups`). The search takes
+        25 seconds of processor time for 2,400 answers about 30 items, and longer for more answers.
     weights, exclude
         For a session only, as in `Session.comparisons`: the weights of answers, and the people to exclude. By
         default the rules of the session decide.
     left_out
-        A mapping from reasons to the number of rows that were left out on reading for this reason.
+        A mapping from each reason to the number of rows that were left out for this reason when the data were
+        read.
     command
         The command that made the report, which is written into the report.
     progress
@@ -225,9 +227,9 @@ def report(
     Raises
     ------
     InputError
-        There are no answers of positive weight, a method is unknown, or the ending of `path` is unknown.
+        If there are no answers of positive weight, a method is unknown, or the ending of `path` is unknown.
     MissingExtraError
-        Matplotlib is missing (for pages), or a browser is missing (for PDF).
+        If Matplotlib is missing (for pages), or a browser is missing (for PDF).
 
     Examples
     --------
@@ -245,13 +247,13 @@ def report(
 
     session = data if isinstance(data, Session) else None
     if session is None and (weights is not None or exclude is not None):
-        raise InputError("weights and exclude are for a session")
+        raise InputError("weights and exclude are only used with a session: leave them out")
     analysed = None if session is None else session.analysed(weights=weights, exclude=exclude)
     given = data if analysed is None else analysed.comparisons
     if not isinstance(given, Triplets | Quadruplets):
-        way = ": scan.read() reads it" if isinstance(given, Scan) else ""
+        way = "; scan.read() reads a scan" if isinstance(given, Scan) else ""
         raise InputError(f"report takes Triplets, Quadruplets or a Session, not {type(data).__name__}{way}")
-    # The trees that a report makes warn of their own time.
+    # Warn about memory only: each computation of the report warns about its own time.
     fewer = "report on a part of the answers, as data.split(0.1)[0]"
     foretell_cost("report", given, 0, fewer, memory=_BYTES_OF_ROW * len(given))
     asked = Asked(
@@ -289,7 +291,7 @@ def report(
         counted |= _apart_from_tree(analysed.about, of_odd=isinstance(given, Triplets))
     found = found_in(comparisons, answers, asked, apart, part(progress, 0.0, 0.97))
     tree = found.tree if X is None else describe(found.tree, X, vocabulary)
-    sections = told(comparisons, found, tree, part(progress, 0.97, 0.99))
+    sections = sections_of(comparisons, found, tree, part(progress, 0.97, 0.99))
     numbers: dict[str, Any] = {
         "title": heading,
         "command": command,
@@ -314,7 +316,7 @@ def report(
 def _counted(left_out: Mapping[str, int] | None) -> dict[str, int]:
     """Return the checked argument `left_out`, the number of rows left out on reading, by reason."""
     if left_out is not None and not isinstance(left_out, Mapping):
-        raise InputError(f"left_out is {_checks.quoted(left_out)}; give a mapping of reasons to numbers")
+        raise InputError(f"left_out must map each reason to a number of rows, not {_checks.quoted(left_out)}")
     return {
         _checks.text("left_out", reason): _checks.whole("left_out", count, at_least=0)
         for reason, count in (left_out or {}).items()
@@ -322,14 +324,14 @@ def _counted(left_out: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int]:
-    """Return the number of a session's answers that the tree is not made from, by reason."""
-    none = "that none of three is the odd one out" if of_odd else "that neither is nearer"
+    """Return, for each reason, the number of a session's answers from which the tree is not made."""
+    none = "that no item is the odd one out" if of_odd else "that neither pair is closer"
     counts = {
         f"answers {none}": about["n_none"],
         "answers of people who are left out": about["n_excluded_answers"],
-        "held-out answers, which the tree is scored on": about["n_scored"],
-        "held-out answers that score nothing, as their questions were also asked otherwise or they "
-        "name none": about["n_held_out"] - about["n_scored"],
+        "held-out answers, on which the tree is scored": about["n_scored"],
+        "held-out answers that are not scored, because their questions were also asked otherwise or "
+        "the answer was none": about["n_held_out"] - about["n_scored"],
     }
     return {reason: count for reason, count in counts.items() if count}
 

@@ -1,4 +1,4 @@
-"""Sections of a report: the tree, people, unexplained answers, clusters, and other methods."""
+"""Make the sections of a report about the tree, people, unexplained answers, clusters, and other methods."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from ordhc.comparison.comparisons import Comparisons
 from ordhc.reporting.counts import in_numbers
 from ordhc.reporting.figures import agreement_figure, tanglegram_figure, tree_figure
 from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, section, table, text
-from ordhc.reporting.words import MARKED, ODD, percent, told_people
+from ordhc.reporting.words import MARKED, ODD, people_sentence, percent
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = [
@@ -22,22 +22,21 @@ __all__ = [
 MOST = 40
 PEOPLE = 30
 UNLIKE = (
-    "Another view: trees of the others predict these answers no better than chance, but the "
-    "answers agree with each "
-    "other, or with those of others of another view. Unlike others: too few answers to tell a view "
-    "of their own from "
-    "answers at random. Looks random: answers enough, and they follow no tree. None of this says why."
+    "Another view: trees of the others predict these answers no better than chance, but the answers agree "
+    "with each other, or with those of other people with another view. Unlike others: too few answers to "
+    "distinguish another view from random answers. Looks random: enough answers, but they follow no tree. "
+    "None of these says why."
 )
 #: The maximum number of listed answers, and the number up to which answers that were given once are listed.
 PUZZLES, FILLED = 15, 8
 #: Cautions about support, from resamples and from a posterior.
 _SUPPORT = (
-    "Support is how often a cluster comes back, not how likely it is: of clusters with a support of 54% in "
-    "simulations 22% were true.",
+    "Support is how often resamples contain a cluster, not how likely the cluster is: in simulations, 22% of "
+    "the clusters with a support of 54% were true.",
     "Support is the probability of a cluster if answers are independent and wrong as the posterior assumes. "
-    "If the same pairs are misjudged in the same way again and again, support is too high once there are "
-    "several answers for each pair: with four in simulations, of 99% 89% were true. Where a true cluster has "
-    "no parts, the parts that it is drawn with have some support, too.",
+    "If the same pairs are misjudged in the same way again and again, support is too high if there are "
+    "several answers per pair: in simulations with four, 89% of the clusters with a support of 99% were "
+    "true. If a true cluster has no subclusters, the subclusters in the drawn trees have some support, too.",
 )
 Numbers = Mapping[str, Any]
 
@@ -53,19 +52,17 @@ def tree_section(numbers: Numbers, tree: Dendrogram, data: Comparisons) -> Marku
     )
     if tree.support is not None:
         is_drawn = numbers["clusters"]["unit"] == "posterior"
-        of = "of the trees that are likely" if is_drawn else "trees of resampled answers"
-        caption.append(f"Numbers are support in percent: how many {of} have the cluster.")
+        of = "trees drawn by their probability" if is_drawn else "trees of resampled answers"
+        caption.append(f"Numbers are support in percent: the share of {of} that contain the cluster.")
     parts = [figure(drawn, " ".join(caption)), note(numbers["notes"].get("support"))]
     if numbers["clusters"]["nodes"]:
         levels = agreement_figure(tree, data)
         parts.append(
             figure(
                 levels,
-                "Which share of the answers the tree satisfies, by the size of the smallest cluster that "
-                "holds what "
-                "they compare: small clusters are near the items, the largest is the root. These are the "
-                "answers "
-                "that the tree was made from.",
+                "The share of answers that the tree satisfies, by the size of the smallest cluster that "
+                "contains the compared items: small clusters are near the items, the largest is the root. "
+                "The tree was made from these answers.",
             )
         )
     return section("tree", "The tree", *parts)
@@ -81,15 +78,15 @@ def people_section(numbers: Numbers) -> Markup:
         why = (
             "The data don't say who answered."
             if numbers["data"]["n_people"] is None
-            else "No answers could be held out, so that nobody's accuracy is known."
+            else "No answers could be held out, so the accuracy of people is unknown."
         )
         return section("people", "People", paragraph(why))
     odd = [person for person in people if person["verdict"] in ODD]
     unsure = sum(person["verdict"] == "too few answers" for person in people)
-    text_of = [told_people(people)]
+    text_of = [people_sentence(people)]
     if unsure:
         gave = "person" if unsure == 1 else "people"
-        text_of.append(f"{unsure:,} {gave} gave too few answers to tell.")
+        text_of.append(f"{unsure:,} {gave} gave too few answers for a conclusion.")
     extra = any(person.get("reliability") is not None for person in people)
     columns = ["person", "answers", "accuracy", "95% interval", "", "agrees with others", "standing"]
     kinds = "lnnnlns"
@@ -122,13 +119,10 @@ def people_section(numbers: Numbers) -> Markup:
             columns,
             rows,
             kinds=kinds,
-            caption="Accuracy is the share of a person's answers that trees satisfy which were not "
-            "made from them; "
-            "dashed is what answers at random would give. Each interval is for one person alone, "
-            "not adjusted for "
-            f"their number: about {max(1, round(len(people) / 20)):,} of {len(people):,} would "
-            "miss what they are "
-            f"about.{rest}",
+            caption="Accuracy is the share of a person's answers that are satisfied by trees made without "
+            "these answers; the accuracy of random answers is dashed. Each interval is for one person alone, "
+            f"not adjusted for their number: about {max(1, round(len(people) / 20)):,} of {len(people):,} "
+            f"intervals do not contain the true value.{rest}",
         ),
         *([paragraph(UNLIKE, "quiet")] if odd else []),
     )
@@ -157,16 +151,18 @@ def unexplained_section(numbers: Numbers) -> Markup:
         ]
         parts.append(
             table(
-                ("was said", "the tree", "said so", "as the tree"),
+                ("answer", "the tree", "gave it", "as the tree"),
                 rows,
                 kinds="wwnn",
-                caption="What was said against the tree most clearly, of the answers to the same question.",
+                caption="The answers that contradict the tree most clearly. “Gave it” is how often the "
+                "answer was given, of all answers to the question; “as the tree” is how many of them agree "
+                "with the tree.",
             )
         )
     hard = [each for each in found["items"] if each["unexplained"] > 0][:10]
     if hard:
         items = [(each["item"], f"{each['n_answers']:,}", percent(each["unexplained"])) for each in hard]
-        parts.append(Markup("<h3>Items that are hard to place</h3>"))
+        parts.append(Markup("<h3>Items with the most unexplained answers</h3>"))
         parts.append(table(("item", "answers about it", "not explained"), items, kinds="wnn"))
     return section("unexplained", "Answers that the tree can’t explain", *parts)
 
@@ -185,17 +181,16 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
         )
         parts.append(
             paragraph(
-                f"Of {in_numbers(found['n_known'], 'cluster', 'clusters')} between the items and the root, "
-                f"these shares are in {trees}: {levels}."
+                f"There are {in_numbers(found['n_known'], 'cluster', 'clusters')} between the items and the "
+                f"root. Number of clusters by support in {trees}: {levels}."
             )
         )
     parts.append(note(numbers["notes"].get("support")))
     if (mixing := found["mixing"]) is not None and mixing["r_hat"] is not None:
         parts.append(
             paragraph(
-                f"Of the log-likelihood of the chains, R-hat is {mixing['r_hat']:.2f} (chains that "
-                "have mixed are below "
-                f"1.1), and the effective size {mixing['effective_size']:.0f} trees.",
+                f"For the log-likelihood of the chains, R-hat is {mixing['r_hat']:.2f} (below 1.1 if the "
+                f"chains have mixed), and the effective size is {mixing['effective_size']:.0f} trees.",
                 "quiet",
             )
         )
@@ -239,15 +234,14 @@ def sensitivity_section(numbers: Numbers, tree: Dendrogram, others: Mapping[str,
     own = numbers["method"]["name"]
     parts = [
         paragraph(
-            "What the tree owes to the method rather than to the answers: the less the trees of other "
-            "methods "
-            "differ, the less it matters which one is taken."
+            "How much the tree depends on the method: the less the trees of other methods differ from it, "
+            "the less the choice of the method matters."
         ),
         table(
             ("method", "sets of three items that differ", "clusters that differ"),
             [(r["method"], percent(r["triplet_distance"]), percent(r["robinson_foulds"])) for r in rows],
             kinds="lnn",
-            caption=f"Trees of all answers, beside that of {own}.",
+            caption=f"Trees of all answers, compared with that of {own}.",
         ),
     ]
     # Among the methods that are not clearly worse, the most different tree is the most informative.
@@ -259,9 +253,8 @@ def sensitivity_section(numbers: Numbers, tree: Dendrogram, others: Mapping[str,
         parts.append(
             figure(
                 drawn,
-                f"The tree of this report and that of {other}, turned so that few lines cross. Colours are "
-                "the "
-                "clusters of the first.",
+                f"The tree of this report and that of {other}, rotated so that few lines cross. Colours are "
+                "the clusters of the first tree.",
             )
         )
     elif tree.n_leaves > 3:

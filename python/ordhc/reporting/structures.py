@@ -1,4 +1,4 @@
-"""The section of a report that compares the tree with other structures."""
+"""Make the section of a report that compares the tree with other structures."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -64,15 +64,15 @@ def _scores(found: Numbers) -> Markup:
     over = "people" if found["unit"] == "group" else "questions"
     together = "a person's answers" if found["unit"] == "group" else "answers to the same question"
     return table(
-        ("structure", "held-out answers foretold", "", "log loss", "log loss behind the best"),
+        ("structure", "held-out answers predicted", "", "log loss", "log loss behind the best"),
         rows,
         kinds="lnlnn",
         best=least,
         caption=f"Each of {found['n_answers']:,} answers is predicted once, by models of the other folds "
         f"({found['folds']} folds; {together} are in one). Log loss is minus the logarithm of the "
-        f"probability of the answer: smaller is better. In parentheses: 95% intervals over {over}, of "
-        "“behind” paired. Lengths say how typical items are; tree and points is the mean of the "
-        "predictions of the additive tree and of points. Pictured: answers foretold; chance is dashed.",
+        f"probability of the answer: smaller is better. In parentheses: 95% intervals over {over}, "
+        "paired for “behind”. Lengths measure how typical items are; “tree and points” is the mean of the "
+        "predictions of the additive tree and of points. Pictured: answers predicted; chance is dashed.",
     )
 
 
@@ -86,7 +86,9 @@ def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
     )
     if not misfits:
         return [
-            paragraph(f"Where the tree fails: {looked} Points foretell the answers of none clearly better.")
+            paragraph(
+                f"Where the tree fails: {looked} Points predict the answers of none of them clearly better."
+            )
         ]
     rows = [
         (
@@ -100,19 +102,19 @@ def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
     rest = f" The {MOST} largest differences are shown; the JSON has all." if len(misfits) > MOST else ""
     parts = [
         Markup("<h3>Where the tree fails</h3>"),
-        paragraph(f"{looked} Points foretell the answers of {len(misfits):,} of them better than the tree."),
+        paragraph(f"{looked} Points predict the answers of {len(misfits):,} of them better than the tree."),
         table(
-            ("where", "", "answers", "log loss of the tree less that of points"),
+            ("where", "", "answers", "log loss of the tree minus that of points"),
             rows,
             kinds="wsnn",
-            caption="Per answer, with 95% intervals. Of an item: all answers about it. Of a cluster: the "
-            "answers whose items are all in it, and in no smaller cluster. Corrected for the number looked "
-            f"at: 5% of those listed are expected by chance (Benjamini and Hochberg 1995).{rest}",
+            caption="Per answer, with 95% intervals. For an item: all answers about it. For a cluster: the "
+            "answers whose items are all in it, but in no smaller cluster. Corrected for the number of "
+            f"tests: 5% of those listed are expected by chance (Benjamini and Hochberg 1995).{rest}",
         ),
     ]
     drawn = misfits_figure(tree, [each["label"] for each in misfits])
     if drawn is not None:
         parts.append(
-            figure(drawn, "Dots mark items, and rings mark clusters, whose answers points foretell better.")
+            figure(drawn, "Dots mark items, and rings mark clusters, whose answers points predict better.")
         )
     return parts

@@ -1,4 +1,4 @@
-"""The section of a report on how the answers of a session were collected."""
+"""Describe, for a report, how the answers of a session were collected."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["collected", "study_rows"]
 
 Numbers = Mapping[str, Any]
 
-#: For the name of each sampler, a description of how it chooses questions.
+#: For each sampler (the part of a session that chose a question), how it chooses questions.
 _SAMPLERS = {
     "learner": "by a learner",
     "heldout": "at random and held out",
@@ -71,7 +71,7 @@ def study_rows(session: Numbers | None) -> list[tuple[str, str]]:
 
 
 def collected(session: Numbers) -> list[str]:
-    """Return sentences about how the answers of a session were asked for, excluded and weighted."""
+    """Return sentences about how the answers of a session were collected, excluded and weighted."""
     analysis, said = session["analysis"], []
     if analysis["question"]:
         said.append(f"People were asked: “{analysis['question']}”")

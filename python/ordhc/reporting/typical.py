@@ -1,4 +1,4 @@
-"""Typical and untypical items: lengths of leaves as numbers and in words."""
+"""Describe typical and untypical items: lengths of leaves as numbers and in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,10 +72,10 @@ def span_of(found: Mapping[str, Any]) -> tuple[float, float]:
 
 def told_lengths(deviation: float) -> str:
     """Return sentences that explain lengths, given their standard deviation."""
-    told = (
-        "Each item has an edge of its own in the tree, short or long. An item with a long edge is unlike all "
+    sentences = (
+        "Each item has its own edge in the tree. An item with a long edge is unlike all "
         "others (untypical); one with a short edge is like many others (typical). Lengths are relative to "
         "the other items of this study and have mean 0. A difference of 1 changes the odds of an answer by a "
         f"factor of 2.7. Their standard deviation is {deviation:.2f}"
     )
-    return told + (": items hardly differ in how typical they are." if deviation < EVEN else ".")
+    return sentences + (": items hardly differ in how typical they are." if deviation < EVEN else ".")

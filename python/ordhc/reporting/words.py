@@ -1,4 +1,4 @@
-"""The sentences of a report: the summary, the description of the methods, and the references."""
+"""Write the sentences of a report: the summary, the description of the methods, and the references."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,20 +22,20 @@ __all__ = [
     "percent_range",
     "references",
     "summary",
-    "share_foretold",
-    "told_answers",
-    "told_ceiling",
-    "told_nested",
-    "told_on_random",
-    "told_people",
-    "told_reach",
+    "share_predicted",
+    "answers_sentence",
+    "ceiling_of",
+    "nested_sentences",
+    "random_sentence",
+    "people_sentence",
+    "reach_sentences",
 ]
 
 #: The names of the scores by which a method can be chosen.
 SCORES = {
     "revenue": "revenue",
     "satisfied": "share of comparisons satisfied",
-    "answers": "share of whole answers foretold",
+    "answers": "share of whole answers predicted",
 }
 
 #: The minimum number of answers for a percentage. A percentage of fewer answers would mislead.
@@ -99,24 +99,27 @@ CITED = {
 #: Descriptions of similarities and linkages, each with the keys of its references.
 _SIMILARITIES = {
     "adds3": (
-        "each triplet (anchor, near, far) adds 1 to the similarity of anchor and near and takes 1 from that "
-        "of anchor and far, AddS3",
+        "each triplet (anchor, near, far) adds 1 to the similarity of anchor and near and subtracts 1 from "
+        "that of anchor and far, AddS3",
         ("revenue",),
     ),
     "adds4": (
-        "each comparison of two pairs adds 1 to the similarity of the closer pair and takes 1 from that of "
-        "the other, AddS4",
+        "each comparison of two pairs adds 1 to the similarity of the closer pair and subtracts 1 from "
+        "that of the other pair, AddS4",
         ("revenue",),
     ),
-    "mulk3": ("items are similar as far as anchors agree on them, MulK3", ("kernel", "foundations")),
+    "mulk3": (
+        "items are similar if, as anchors, they order the other items alike, MulK3",
+        ("kernel", "foundations"),
+    ),
     "mulk4": (
-        "pairs with a third item are similar as far as they win the same comparisons, MulK4",
+        "items are similar if their pairs with a third item win the same comparisons, MulK4",
         ("foundations",),
     ),
     "4k": ("the kernel 4K of comparisons of pairs", ("foundations",)),
     "tste": ("cosines of a t-distributed stochastic triplet embedding", ("tste",)),
     "completion": (
-        "the AddS3 similarities that a t-distributed stochastic triplet embedding expects of all triplets",
+        "the AddS3 similarities that a t-distributed stochastic triplet embedding predicts for all triplets",
         ("tste", "revenue"),
     ),
 }
@@ -152,46 +155,44 @@ def forms(data: Numbers) -> str:
     return " and ".join(in_numbers(count, *FORMS[form]) for form, count in data["forms"].items())
 
 
-def told_ceiling(accuracy: Numbers) -> Numbers | None:
+def ceiling_of(accuracy: Numbers) -> Numbers | None:
     """Return the noise ceiling; None if there are too few answers to estimate it."""
     ceiling: Numbers | None = accuracy["ceiling"]
     return None if ceiling is None or ceiling["n_answers"] < FEWEST_REPEATED else ceiling
 
 
-def told_nested(selection: Numbers) -> str:
-    """Return sentences about the expected score of a method that is chosen in the same way."""
+def nested_sentences(selection: Numbers) -> str:
+    """Return sentences about the bias of the chosen method's score, and its expected score on new answers."""
     nested = selection["nested"]
     if nested is None:
         return (
-            "The method was chosen by the scores in this table, which makes its own somewhat too high."
+            "The method was chosen by the scores in this table, so its own score is somewhat too high."
             if len(selection["candidates"]) > 1
             else ""
         )
     share = percent_range(nested["value"], nested["low"], nested["high"])
     return (
-        "The method was chosen by the scores in this table, which makes its own somewhat too high. "
-        "Methods that are "
-        f"chosen in the same way, but without the answers that they are scored on, satisfy {share}."
+        "The method was chosen by the scores in this table, so its own score is somewhat too high. Methods "
+        f"that are chosen in the same way, but without the answers that they are scored on, satisfy {share}."
     )
 
 
-def told_reach(numbers: Numbers) -> str | None:
+def reach_sentences(numbers: Numbers) -> str | None:
     """Return sentences about the score of a perfect tree; None unless each answer is one comparison."""
     held, forms_given = numbers["accuracy"]["held_out"], set(numbers["data"]["forms"])
     if held is None or not forms_given <= {"triplet", "quadruplet"} or not 0 < held["decided"] < 1:
         return None
     decided = held["decided"]
     return (
-        f"The trees say something about {percent(decided)} of these comparisons. In the others "
-        "both pairs are equally "
-        "close in the tree, and no answer is satisfied. So a perfect tree would satisfy about "
-        f"{percent(decided)} of answers without any error. Of the answers that the trees say "
-        "something about, they "
-        f"satisfy {percent(min(held['estimate'] / decided, 1.0))}, where chance is 50%."
+        f"The trees decide {percent(decided)} of these comparisons. In the other comparisons both pairs are "
+        "equally close in the tree, so no answer is satisfied. Therefore a perfect tree would satisfy about "
+        f"{percent(decided)} of answers without any error. The trees satisfy "
+        f"{percent(min(held['estimate'] / decided, 1.0))} of the comparisons that they decide, where chance "
+        "is 50%."
     )
 
 
-def share_foretold(numbers: Numbers) -> tuple[float, float] | None:
+def share_predicted(numbers: Numbers) -> tuple[float, float] | None:
     """Return the share of whole answers that the report's method predicts, and chance; None if unknown."""
     found = _of_method(numbers)
     return None if found is None else (found["answers"], found["answers_chance"])
@@ -206,7 +207,7 @@ def _of_method(numbers: Numbers) -> Any:
     return mine[0] if mine and mine[0]["answers"] is not None else None
 
 
-def told_answers(numbers: Numbers) -> str | None:
+def answers_sentence(numbers: Numbers) -> str | None:
     """Return a sentence about the share of predicted whole answers, chance and the best predictor.
 
     None if this share is unknown.
@@ -217,15 +218,16 @@ def told_answers(numbers: Numbers) -> str | None:
     best = numbers["method"]["selection"]["answer_ceiling"]
     share = percent_range(found["answers"], found["answers_low"], found["answers_high"])
     model = model_of("posterior" if found["method"] == "posterior-al" else "tree")
-    told = f"Of whole answers that it has not seen, {model} foretells {share}"
-    told += ": people chose what it finds likeliest among all that could be chosen"
-    told += f". Chance is {percent(found['answers_chance'])}"
+    text = f"{model[0].upper()}{model[1:]} predicts {share} of held-out whole answers"
+    text += ": people made the choice that is the likeliest by its predictions"
+    text += f". Chance is {percent(found['answers_chance'])}"
     if best is not None and best["n_answers"] >= FEWEST_IN_PERCENT:
-        told += (
-            f", and the best predictor of these people reaches {percent(best['accuracy_low'])} to "
-            f"{percent(best['accuracy_high'])} (by {best['n_answers']:,} answers to repeated questions)"
+        text += (
+            ", and the best possible predictor of these people's answers reaches "
+            f"{percent(best['accuracy_low'])} to {percent(best['accuracy_high'])} (by {best['n_answers']:,} "
+            "answers to repeated questions)"
         )
-    return f"{told}."
+    return f"{text}."
 
 
 def is_chance(held: Numbers) -> bool:
@@ -234,18 +236,18 @@ def is_chance(held: Numbers) -> bool:
     return bool(least <= held["chance"])
 
 
-#: The sentence about trees that are not clearly better than chance.
-NO_BETTER = "That is not clearly better than chance: the tree may mean nothing, and neither may what follows."
+#: A sentence for trees that are not clearly better than chance.
+NO_BETTER = "That is not clearly better than chance: the tree and the results below may be meaningless."
 
 
-def told_on_random(apart: Numbers) -> str:
+def random_sentence(apart: Numbers) -> str:
     """Return a sentence about the share of predicted answers to held-out random questions."""
     answers = in_numbers(apart["n_answers"], "answer", "answers")
     model = model_of(apart["by"])
     return (
-        f"{model[0].upper()}{model[1:]} foretells {percent(apart['estimate'])} "
+        f"{model[0].upper()}{model[1:]} predicts {percent(apart['estimate'])} "
         f"(95% interval {percent(apart['low'])} to {percent(apart['high'])}) of {answers} to random "
-        f"questions, which were held out for this; by chance it would be {percent(apart['chance'])}."
+        f"questions, which were held out for this; chance is {percent(apart['chance'])}."
     )
 
 
@@ -266,43 +268,42 @@ def summary(numbers: Numbers) -> list[str]:
     data, accuracy, clusters = numbers["data"], numbers["accuracy"], numbers["clusters"]
     who = "" if data["n_people"] is None else f" of {in_numbers(data['n_people'], 'person', 'people')}"
     items = in_numbers(data["n_items"], "item", "items")
-    told = [f"{items} were compared in {in_numbers(data['n_answers'], 'answer', 'answers')}{who}."]
+    sentences = [f"{items} were compared in {in_numbers(data['n_answers'], 'answer', 'answers')}{who}."]
     held = accuracy["held_out"]
     apart = accuracy["held_out_questions"]
     if apart is not None:
-        told.append(told_on_random(apart))
+        sentences.append(random_sentence(apart))
     if held is None and apart is None:
-        told.append(
-            f"The tree agrees with {percent(accuracy['on_all_answers'])} of the answers that it was made "
-            "from. "
-            "How well it predicts other answers is not known."
+        sentences.append(
+            f"The tree agrees with {percent(accuracy['on_all_answers'])} of the answers from which it was "
+            "made. How well it predicts other answers is unknown."
         )
     elif held is not None:
         interval = "" if held["low"] is None else f" ({percent(held['low'])} to {percent(held['high'])})"
         text = f"Trees like this predict {percent(held['estimate'])}{interval} of the answers that they have "
-        text += f"not seen{_asked_for(numbers)}; by chance it would be {percent(held['chance'])}"
-        if (ceiling := told_ceiling(accuracy)) is not None:
+        text += f"not seen{_asked_for(numbers)}; chance is {percent(held['chance'])}"
+        if (ceiling := ceiling_of(accuracy)) is not None:
             low, high = percent(ceiling["lower"], 0), percent(ceiling["upper"], 0)
             reach = low if low == high else f"{low} to {high}"
-            text += f", and as people agree on repeated questions, the most to be expected is {reach}"
-        told.append(text + ".")
-        if (of_answers := told_answers(numbers)) is not None:
-            told.append(of_answers)
+            text += f". By the agreement of people on repeated questions, the most to be expected is {reach}"
+        sentences.append(text + ".")
+        if (of_answers := answers_sentence(numbers)) is not None:
+            sentences.append(of_answers)
         if is_chance(held):
-            told.append(NO_BETTER)
+            sentences.append(NO_BETTER)
     if numbers["structure"] is not None:
-        told.append(numbers["structure"]["verdict"]["headline"])
+        sentences.append(numbers["structure"]["verdict"]["headline"])
     if clusters["n_known"]:
         sure = clusters["at_least"]["0.95"]
         text = f"{sure:,} of {in_numbers(clusters['n_known'], 'cluster', 'clusters')}"
         verb = "is" if sure == 1 else "are"
         of = "drawn trees" if clusters["unit"] == "posterior" else "trees of resampled answers"
-        told.append(f"{text} {verb} in at least 95% of the {of}.")
+        sentences.append(f"{text} {verb} in at least 95% of the {of}.")
     if numbers["people"] is not None and len(numbers["people"]) > 1:
-        told.append(told_people(numbers["people"]))
+        sentences.append(people_sentence(numbers["people"]))
     if numbers["people_groups"] is not None:
-        told.append(numbers["people_groups"]["verdict"]["headline"])
-    return told
+        sentences.append(numbers["people_groups"]["verdict"]["headline"])
+    return sentences
 
 
 #: Verdicts about people that are marked in tables, and all verdicts that need attention.
@@ -310,17 +311,17 @@ MARKED = ("looks random", "below chance")
 ODD = (*MARKED, "unlike others", "another view")
 _SAID = (
     ("looks random", "looks as if answering at random", "look as if answering at random"),
-    ("below chance", "answers as if the other way round", "answer as if the other way round"),
-    ("another view", "answers by another tree than the others", "answer by another tree than the others"),
+    ("below chance", "seems to answer the opposite question", "seem to answer the opposite question"),
+    ("another view", "follows another tree than the others", "follow another tree than the others"),
     (
         "unlike others",
-        "is unlike the others, with too few answers to tell another view from chance",
-        "are unlike the others, with too few answers to tell another view from chance",
+        "is unlike the others, with too few answers to distinguish another view from chance",
+        "are unlike the others, with too few answers to distinguish another view from chance",
     ),
 )
 
 
-def told_people(people: Sequence[Numbers]) -> str:
+def people_sentence(people: Sequence[Numbers]) -> str:
     """Return a sentence about the number of people who need attention, and the reasons."""
     found = []
     for verdict, one, several in _SAID:
@@ -338,34 +339,34 @@ def _recipe(settings: Numbers) -> tuple[str, list[str]]:
     """Return a sentence about how the tree was made, and the keys of its references."""
     cited: list[str] = []
 
-    def told(known: Mapping[str, tuple[str, tuple[str, ...]]], name: str, what: str) -> str:
+    def described(known: Mapping[str, tuple[str, tuple[str, ...]]], name: str, what: str) -> str:
         text, sources = known.get(name, (f"the {what} “{name}”", ()))
         cited.extend(sources)
         return text + _cite(*sources)
 
     parts = []
     if settings["similarity"] is not None:
-        parts.append(f"Similarities: {told(_SIMILARITIES, settings['similarity'], 'similarity')}")
+        parts.append(f"Similarities: {described(_SIMILARITIES, settings['similarity'], 'similarity')}")
     if (settings["similarity_parameters"] or {}).get("lengths"):
         parts.append(
             "each answer counts 2 (1 - p), where p is its probability by lengths of the items alone, by a "
             "logistic regression of near against far items with a normal prior"
         )
-    parts.append(f"clusters were merged by {told(_LINKAGES, settings['linkage'], 'linkage')}")
+    parts.append(f"clusters were merged by {described(_LINKAGES, settings['linkage'], 'linkage')}")
     if settings["refine"] is not None:
         objective = {"dasgupta": "Dasgupta's cost", "revenue": "the revenue"}.get(
             settings["refine"], "the share of answers satisfied"
         )
         source = {"dasgupta": ("dasgupta",), "revenue": ("revenue",)}.get(settings["refine"], ())
         cited.extend(source)
-        parts.append(f"subtrees were then moved as long as that improved {objective}{_cite(*source)}")
+        parts.append(f"subtrees were then moved as long as this improved {objective}{_cite(*source)}")
     text = "; ".join(parts) + "."
     return text[0].upper() + text[1:], cited
 
 
 def _support(clusters: Numbers) -> str:
     """Return a sentence that defines support."""
-    share = f"Support is the share of {clusters['n_resamples']:,} trees that have the cluster"
+    share = f"Support is the share of {clusters['n_resamples']:,} trees that contain the cluster"
     if clusters["unit"] == "posterior":
         return f"{share}, drawn by their posterior probability."
     drawn = "people" if clusters["unit"] == "group" else "answers"
@@ -382,7 +383,7 @@ def _choice(method: Numbers) -> tuple[str, list[str]]:
     together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
     cited = ["revenue"] if selection["by"] == "revenue" else []
     text = (
-        f"Of the methods {names} we chose the one of the best held-out "
+        f"Among the methods {names} we chose the one with the best held-out "
         f"{SCORES[selection['by']]}{_cite(*cited)} "
         f"in {selection['folds']}-fold cross-validation, with {together} in one fold"
         + (", scored on held-out answers to random questions" if selection["on_random"] else "")
@@ -403,26 +404,24 @@ def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
         interval = ""
         if held["low"] is not None:
             interval = (
-                f" (95% interval {percent(held['low'])} to {percent(held['high'])}: Wilson's for "
-                "the number of "
-                f"independent answers that have the standard error over {over}, "
-                f"{CITED['cochran']}, and over the "
-                f"trees of other data, by a jackknife over pairs of folds; {CITED['wilson']})"
+                f" (95% interval {percent(held['low'])} to {percent(held['high'])}: Wilson's interval, "
+                f"{CITED['wilson']}, for the number of independent answers with the same standard error. "
+                f"This error covers the variation over {over}, {CITED['cochran']}, and over the trees of "
+                "other data, by a jackknife over pairs of folds)"
             )
             cited.extend(["wilson", "cochran"])
         of = _asked_for(numbers)
         said.append(
-            f"Trees made without a fold satisfied {percent(held['estimate'])}{interval} of its answers{of}, "
-            f"where chance is {percent(held['chance'])}."
+            f"Trees made without a fold satisfied {percent(held['estimate'])}{interval} of the answers in "
+            f"this fold{of}, where chance is {percent(held['chance'])}."
         )
     if (apart := accuracy["held_out_questions"]) is not None:
-        said.append(told_on_random(apart))
-    if (ceiling := told_ceiling(accuracy)) is not None:
+        said.append(random_sentence(apart))
+    if (ceiling := ceiling_of(accuracy)) is not None:
         said.append(
-            f"Of {ceiling['n_answers']:,} answers to repeated questions, the other answers to the same "
-            "question "
-            f"predict {percent(ceiling['lower'])}, and the best tree for each question satisfies "
-            f"{percent(ceiling['upper'])} (noise ceiling)."
+            f"There are {ceiling['n_answers']:,} answers to repeated questions. The other answers to the "
+            f"same question predict {percent(ceiling['lower'])} of them, and the best tree for each question "
+            f"satisfies {percent(ceiling['upper'])} (noise ceiling)."
         )
     return said, cited
 
@@ -435,22 +434,22 @@ def _on_people(numbers: Numbers) -> tuple[list[str], list[str]]:
     cited = ["wilson"]
     said = [
         "The accuracy of a person is the share of their answers satisfied by "
-        + ("trees made without this person" if held and held["unit"] == "group" else "trees not made of them")
-        + ", with Wilson's 95% interval for each person alone. A person is unlike the others "
-        "whose interval "
-        "holds what answers at random give but not what the others reach, and who is nearer to "
-        "the former. "
-        "Such a person has another view if their answers agree with each other, or with those "
-        "of other such "
-        "people, more than answers at random to the same questions (5% level), and looks "
-        "random if they do not "
-        "and a tree of their own would have shown."
+        + (
+            "trees made without this person"
+            if held and held["unit"] == "group"
+            else "trees that were not made from them"
+        )
+        + ", with Wilson's 95% interval for each person alone. A person is unlike the others if the interval "
+        "contains the accuracy of random answers but not that of the others, and the accuracy is nearer to "
+        "that of random answers. Such a person has another view if the answers agree with each other, or "
+        "with those of other such people, more than random answers to the same questions (5% level). "
+        "Otherwise the person looks random, if there are enough answers to find another tree."
     ]
     if any(person.get("reliability") is not None for person in numbers["people"]):
         cited.append("people")
         said.append(
-            "Reliability is estimated from repeated questions by Dawid and Skene's model with one coin "
-            "(1979)."
+            "Reliability is estimated from repeated questions by Dawid and Skene's model (1979) with one "
+            "parameter per person."
         )
     return said, cited
 
@@ -491,7 +490,7 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
     if numbers["sensitivity"]:
         cited.append("triplets")
         said.append(
-            "Trees of different methods are compared by the share of sets of three items they differ on"
+            "Trees of different methods are compared by the share of sets of three items on which they differ"
             + _cite("triplets")
             + "."
         )
@@ -504,5 +503,5 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
 
 
 def references(keys: list[str], version: str) -> list[str]:
-    """Return the references of the given keys, sorted by their text; `version` is that of ordhc."""
+    """Return the references of the given keys, sorted by their text; `version` is the version of ordhc."""
     return sorted(REFERENCES[key].replace("VERSION", version) for key in keys)

@@ -87,7 +87,7 @@ def _linkage_ties(linkage: _Linkage) -> None:
 
 
 def _linkage_duplicates(linkage: _Linkage) -> None:
-    """Check trees with duplicate leaves, whose dissimilarity is 0."""
+    """Check that duplicate leaves (dissimilarity 0) give a valid tree, the same in all engines."""
     twice = np.repeat(np.arange(6), 2)
     D = distances(6, 0)[np.ix_(twice, twice)]
     tree = linkage.merge(D, dissimilarity=True)
@@ -171,7 +171,7 @@ def check_linkage(linkage: str | LinkageSpec, /, *, skip: Collection[str] = (), 
     Raises
     ------
     AssertionError
-        A check failed. The message has the name of the check and the reason.
+        If a check fails. The message has the name of the check and the reason.
 
     Examples
     --------

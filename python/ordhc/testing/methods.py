@@ -49,7 +49,7 @@ class _Method:
 
 
 def _points(n: int, seed: int) -> NDArray[np.float64]:
-    """Return random vectors, (n, 4), of positive numbers, so that no dot product is negative."""
+    """Return (n, 4) random vectors of positive numbers, so that no dot product is negative."""
     return np.random.default_rng(seed).random((n, 4)) + 0.1
 
 
@@ -75,15 +75,14 @@ def _numbering(method: _Method) -> None:
 
 
 def _knows(method: _Method) -> None:
-    """Check that the method learns: its tree satisfies more of a true tree's answers than random trees do."""
+    """Check that the tree of the method satisfies more of a true tree's answers than random trees do."""
     for kind in method.kinds:
         for seed in (4, 5):
             data, _ = answers_of_a_tree(kind, 9, seed)
             share = float(satisfied(method.merge(data), data))
             chance = max(float(satisfied(random_tree(9, other), data)) for other in range(10))
-            need(
-                share > chance, f"of a tree's own {kind} {share:.0%} are right, in a random tree {chance:.0%}"
-            )
+            text = f"its tree satisfies {share:.0%} of a true tree's {kind}, a random tree {chance:.0%}"
+            need(share > chance, text)
 
 
 #: The checks of `check_method`, by name.
@@ -111,7 +110,7 @@ def check_method(method: str | MethodSpec, /, *, skip: Collection[str] = (), **p
     Raises
     ------
     AssertionError
-        A check failed. The message has the name of the check and the reason.
+        If a check fails. The message has the name of the check and the reason.
 
     Examples
     --------

@@ -73,14 +73,14 @@ def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
 
 
 def _metric_few_leaves(metric: _Metric) -> None:
-    """Check trees of 1, 2 and 3 leaves: a finite score, or below 3 leaves an InputError."""
+    """Check that trees of 1, 2 and 3 leaves have a finite score, or raise InputError below 3 leaves."""
     for n in (1, 2, 3):
         tree = random_tree(n, n)
         for reference in metric.references(tree, 3, seed=n):
             try:
                 metric.score(tree, reference)
             except InputError:
-                need(n < 3, "InputError for 3 leaves")
+                need(n < 3, "InputError for 3 leaves; a score is needed from 3 leaves on")
 
 
 def _metric_number(metric: _Metric) -> None:
@@ -130,7 +130,7 @@ def _metric_direction(metric: _Metric) -> None:
                 score = metric.score(random_tree(12, other), reference)
                 fine = best >= score if metric.spec.larger_is_better else best <= score
                 way = "larger" if metric.spec.larger_is_better else "smaller"
-                need(fine, f"the truth scores {best}, a random tree {score}, but {way} is better")
+                need(fine, f"the true tree scores {best}, a random tree {score}, but {way} should be better")
 
 
 #: The checks of `check_metric`, by name.
@@ -168,7 +168,7 @@ def check_metric(
     Raises
     ------
     AssertionError
-        A check failed. The message has the name of the check and the reason.
+        If a check fails. The message has the name of the check and the reason.
 
     Examples
     --------

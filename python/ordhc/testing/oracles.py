@@ -31,7 +31,7 @@ class _Oracle(Subject[OracleSpec]):
         made = self.spec.make(self.source, **self.settings)
         given = made(rows)
         answers = np.asarray(asyncio.run(settled(given)) if inspect.isawaitable(given) else given)
-        need(answers.shape == (len(rows),), f"{len(rows)} questions give answers of {answers.shape}")
+        need(answers.shape == (len(rows),), f"{len(rows)} questions give answers of shape {answers.shape}")
         need(answers.dtype.kind in "iu", f"answers are {answers.dtype}, not integers")
         known = [-1, 0, 1, 2] if self.width == 3 else [-1, 0, 1]
         wrong = answers[~np.isin(answers, known)]
@@ -53,7 +53,7 @@ def _oracle_answers(oracle: _Oracle) -> None:
     rows = oracle.questions()
     before = rows.copy()
     oracle.ask(rows)
-    need(np.array_equal(rows, before), "the questions were changed")
+    need(np.array_equal(rows, before), "the oracle changed the array of questions")
     oracle.ask(rows[:1])
 
 
@@ -65,7 +65,7 @@ def _oracle_no_questions(oracle: _Oracle) -> None:
 def _oracle_deterministic(oracle: _Oracle) -> None:
     """Check that the same questions give the same answers."""
     rows = oracle.questions()
-    need(np.array_equal(oracle.ask(rows), oracle.ask(rows)), "the same questions give other answers")
+    need(np.array_equal(oracle.ask(rows), oracle.ask(rows)), "the same questions give different answers")
 
 
 def _oracle_order(oracle: _Oracle) -> None:
@@ -77,7 +77,9 @@ def _oracle_order(oracle: _Oracle) -> None:
         shown = np.ascontiguousarray(rows[:, order])
         differ = np.flatnonzero((_meant(shown, oracle.ask(shown)) != meant).any(axis=1))
         if differ.size:
-            raise AssertionError(f"the answer about {rows[differ[0]].tolist()} depends on the order shown")
+            raise AssertionError(
+                f"the answer about {rows[differ[0]].tolist()} depends on the order of the leaves"
+            )
 
 
 def _meant(rows: NDArray[np.int64], answers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -130,7 +132,7 @@ def check_oracle(
     Raises
     ------
     AssertionError
-        A check failed. The message has the name of the check and the reason.
+        If a check fails. The message has the name of the check and the reason.
 
     Examples
     --------
@@ -141,12 +143,16 @@ def check_oracle(
     spec = registry.get("oracle", oracle) if isinstance(oracle, str) else oracle
     for each in spec.questions if width is None else (width,):
         if each not in spec.questions:
-            raise InputError(f"width = {each}; oracle {spec.name!r} answers questions of {spec.questions}")
+            raise InputError(
+                f"width = {each}, but oracle {spec.name!r} answers questions of {spec.questions} leaves"
+            )
         subject = _Oracle(spec, parameters)
         subject.source, subject.width = source, each
         made = spec.make(source, **subject.settings)
         n = next((n for n in (n_leaves, *(getattr(x, "n_leaves", None) for x in (made, source))) if n), None)
         subject.n_leaves = len(source) if n is None else n
         if subject.n_leaves < 3:
-            raise InputError(f"n_leaves = {subject.n_leaves}; an oracle is checked with 3 or more")
+            raise InputError(
+                f"n_leaves = {subject.n_leaves}; an oracle needs 3 or more leaves for the checks"
+            )
         run(subject, ORACLE_CHECKS, skip)

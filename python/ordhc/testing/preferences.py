@@ -24,9 +24,9 @@ class ComparisonLinkage:
     def merge(self, data: Any) -> Dendrogram:
         """Return the tree of comparisons, after checking that the tree is valid."""
         if self.spec.from_comparisons is None:
-            raise AssertionError("it takes no comparisons")
+            raise AssertionError("the linkage does not accept comparisons")
         tree = self.spec.from_comparisons(data, initial_clusters=None, progress=None, **self.settings)
-        _need(isinstance(tree, Dendrogram), f"it gives {type(tree).__name__}, not a Dendrogram")
+        _need(isinstance(tree, Dendrogram), f"the linkage returns {type(tree).__name__}, not a Dendrogram")
         _need(tree.n_leaves == data.n_leaves, f"{tree.n_leaves} leaves for {data.n_leaves}")
         _need(np.isfinite(tree.heights).all(), "heights are not finite")
         return tree  # type: ignore[no-any-return]
@@ -80,7 +80,9 @@ def _recovers(linkage: ComparisonLinkage) -> None:
     """Check that the linkage recovers a tree from all answers of this tree."""
     for data, clusters in linkage.answered(9, seed=4):
         kind = type(data).__name__.lower()
-        _need(clusters_of(linkage.merge(data)) == clusters, f"a tree's own {kind} do not give the tree")
+        _need(
+            clusters_of(linkage.merge(data)) == clusters, f"all {kind} of a true tree do not give this tree"
+        )
 
 
 def _deterministic(linkage: ComparisonLinkage) -> None:

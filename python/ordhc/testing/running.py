@@ -1,4 +1,4 @@
-"""Run checks; functions and sample data that the checks share."""
+"""Run checks of plugins; define the functions and sample data that the checks share."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Generic, TypeVar
@@ -47,7 +47,7 @@ def run(subject: Any, checks: Mapping[str, Callable[[Any], None]], skip: Collect
     """Run all checks except `skip`; the first failure raises AssertionError with the name of the check."""
     unknown = set(skip) - set(checks)
     if unknown:
-        raise InputError(f"no check is named {sorted(unknown)[0]!r}; there are {', '.join(checks)}")
+        raise InputError(f"no check is named {sorted(unknown)[0]!r}; the checks are {', '.join(checks)}")
     what = f"{subject.spec.kind} {subject.spec.name!r}"
     for name, check in checks.items():
         if name in skip:
@@ -68,14 +68,14 @@ def need(fine: Any, text: str) -> None:
 
 
 def distances(n: int, seed: int) -> Floats:
-    """Return distances between random points, (n, n), positive and without ties."""
+    """Return (n, n) distances between random points, positive and without ties."""
     points = np.random.default_rng(seed).normal(size=(n, 4))
     found: Floats = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
     return found
 
 
 def random_similarities(n: int, seed: int) -> Floats:
-    """Return random similarities, (n, n), positive and negative, without ties."""
+    """Return (n, n) random similarities, positive and negative, without ties."""
     values = np.random.default_rng(seed).normal(size=(n, n))
     values = values + values.T
     np.fill_diagonal(values, 0)
@@ -93,12 +93,12 @@ def need_tree(tree: Dendrogram, n: int) -> None:
 
 
 def need_same(found: Dendrogram, expected: Dendrogram, why: str) -> None:
-    """Raise AssertionError unless two trees have the same merges, and equal heights up to rounding."""
+    """Raise AssertionError unless both trees have the same merges, and equal heights up to rounding."""
     differ = np.flatnonzero((found.merges != expected.merges).any(axis=1))
     if differ.size:
         at = int(differ[0])
         pair = f"{found.merges[at].tolist()}, not {expected.merges[at].tolist()}"
-        raise AssertionError(f"{why}: merge {at} of {expected.n_leaves} leaves is {pair}")
+        raise AssertionError(f"{why}: with {expected.n_leaves} leaves, merge {at} is {pair}")
     scale = np.abs(expected.heights).max(initial=1.0)
     wrong = np.flatnonzero(np.abs(found.heights - expected.heights) > RTOL * scale)
     if wrong.size:

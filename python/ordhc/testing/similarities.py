@@ -37,7 +37,9 @@ class _Similarity(Subject[SimilaritySpec]):
         else:
             result = self.spec.build(data, layout=layout, dtype=dtype, progress=None, **self.settings)
         shape = (n, n) if layout == "square" else (n * (n - 1) // 2,)
-        text = f"layout {layout!r} of {n} leaves gives {type(result).__name__}, not an array of {shape}"
+        text = (
+            f"layout {layout!r} of {n} leaves returns {type(result).__name__}, not an array of shape {shape}"
+        )
         need(isinstance(result, np.ndarray) and result.shape == shape, text)
         need(result.dtype.name == dtype, f"dtype is {result.dtype.name}, not {dtype}")
         need(np.isfinite(result).all(), "a similarity is not finite")
@@ -144,7 +146,10 @@ def _similarity_direction(similarity: _Similarity) -> None:
         fine, which = inside > between, "larger"
         if similarity.spec.dissimilarity:
             fine, which = inside < between, "smaller"
-        need(fine, f"two far groups: {inside:g} within, {between:g} between; {which} is closer")
+        need(
+            fine,
+            f"mean within groups {inside:g}, between distant groups {between:g}; {which} should be closer",
+        )
 
 
 #: The checks of `check_similarity`, by name.
@@ -177,7 +182,7 @@ def check_similarity(
     Raises
     ------
     AssertionError
-        A check failed. The message has the name of the check and the reason.
+        If a check fails. The message has the name of the check and the reason.
 
     Examples
     --------

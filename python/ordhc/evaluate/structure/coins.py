@@ -1,4 +1,4 @@
-"""The coin-flip test: answers that a tree leaves open, which points may foretell."""
+"""Run the coin-flip test: whether points predict the answers to which a tree gives even odds."""
 
 import math
 from dataclasses import dataclass
@@ -15,32 +15,33 @@ Floats = NDArray[np.float64]
 
 #: Two possible answers are tied if, of the two, the likelier one has at most this probability.
 TIED = 0.55
-#: A p-value of at most this is said to show something.
+#: Largest p-value that is called significant.
 _LEVEL = 0.05
-#: Fewer tied answers are not tested.
+#: Smallest number of tied answers for the test.
 _FEWEST = 20
 
 
 @dataclass(frozen=True)
 class CoinFlips:
-    """Whether points foretell answers that the tree leaves open.
+    """Result of the coin-flip test: whether points predict answers to which the tree gives even odds.
 
     Attributes
     ----------
     tree
-        The tree that leaves them open, by its name in `Structure.scores`.
+        The name, in `Structure.scores`, of the tested tree.
     unit
-        What the test counts as independent: "group", people, or "answer", questions.
+        The independent units of the test: "group" for people, "answer" for questions.
     n_answers
-        The number of answers that the tree gives nearly the same probability as another possible answer.
+        The number of tied answers: the tree gives the answer nearly the same probability as another possible
+        answer.
     share
-        The share of these answers of which points say that they are the likeliest one of those tied, with a
-        95% interval.
+        The share of the tied answers that points predict: the given answer is, by points, the likeliest of
+        the tied possible answers. With a 95% interval.
     chance
-        The same share by chance: .5 where each answer is tied with one other.
+        The share that is expected by chance: .5 if each answer is tied with exactly one other.
     p_value
-        One-sided, by Student's t over people (questions): how probable so good a prediction by points is if
-        the tree is right. NaN with fewer than 5 people (questions).
+        The probability of a prediction by points that is at least this good if the tree is right. One-sided,
+        by Student's t over people (questions). NaN with fewer than 5 people (questions).
     """
 
     tree: str
@@ -57,23 +58,23 @@ class CoinFlips:
         if self.n_answers < _FEWEST or math.isnan(self.p_value):
             return (
                 f"Coin flips: the {self.tree} ties only {n} of the answers with another possible answer, too "
-                "few to test whether points foretell these."
+                "few to test whether points predict them."
             )
         over = "people" if self.unit == "group" else "questions"
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.3f}"
         said = (
-            "better than a tree allows, so the answers hold something that is no tree"
+            "better than a tree allows, so a tree does not describe the answers fully"
             if self.p_value <= _LEVEL
-            else "no evidence that the answers hold more than a tree"
+            else "no evidence that a tree leaves anything out"
         )
         return (
             f"Coin flips: the {self.tree} ties {n} of the answers with another possible answer. Points "
-            f"foretell {self.share} of these, chance {self.chance:.3f}: {said} (one-sided {p}, over {over})."
+            f"predict {self.share} of them, chance {self.chance:.3f}: {said} (one-sided {p}, over {over})."
         )
 
 
 def columns_of(kind: Kind, tree: Floats, points: Floats) -> Floats:
-    """Return what the test needs of answers to one kind of question.
+    """Return the numbers that the test needs, for answers to one kind of question.
 
     Parameters
     ----------
@@ -85,16 +86,17 @@ def columns_of(kind: Kind, tree: Floats, points: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (4, a)
-        1 if the tree ties the answer with another one; then 1 / the number of tied answers, the share to
-        which points make the answer the likeliest of these, and the gain q / p - 1, where p and q are the
-        probabilities of the answer among the tied ones by the tree and by points. If p is right, the
-        gain is 0 on average, whatever q is. All are 0 for other answers.
+        Row 0 is 1 if the tree ties the answer with another possible answer; otherwise all rows are 0. Row 1
+        is 1 / the number of tied answers. Row 2 is 1 if, by points, the given answer is the likeliest of the
+        tied ones (a share if points tie, too). Row 3 is the gain q / p - 1, where p and q are the
+        probabilities of the given answer among the tied ones by the tree and by points. If p is right, the
+        mean gain is 0, whatever q is.
     """
     found = np.zeros((4, len(tree)))
     if not kind.is_enumerated:
         return found
-    # Ties are chains: possible answers in order of probability whose neighbours are nearly equal. So they do
-    # not depend on which of the possible answers was given.
+    # Sort the possible answers by probability; neighbours that are nearly equal are in the same tie. So ties
+    # do not depend on which answer was given.
     order = np.argsort(-tree, axis=1, kind="stable")
     likely = np.take_along_axis(tree, order, axis=1)
     is_new = likely[:, :-1] > TIED * (likely[:, :-1] + likely[:, 1:])
@@ -111,7 +113,9 @@ def columns_of(kind: Kind, tree: Floats, points: Floats) -> Floats:
 
 
 def upper_tail(t: float, freedom: float) -> float:
-    """Return the probability of a larger value of Student's t, within .001 from 4 degrees of freedom.
+    """Return the probability of a larger value of Student's t.
+
+    The error is below .001 from 4 degrees of freedom.
 
     Notes
     -----

@@ -19,7 +19,7 @@ from ordhc.errors import InputError
 from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
 from ordhc.evaluate.given import ADAPTIVE, comparisons_of
 from ordhc.evaluate.structure.coins import CoinFlips
-from ordhc.evaluate.structure.misfits import FALSE, Looked, Misfit, looked_at
+from ordhc.evaluate.structure.misfits import FALSE, Misfit, Misfits, find_misfits
 from ordhc.evaluate.structure.scored import BOTH, CHANCE, WEIGHTED, Scored, scored
 from ordhc.evaluate.structure.trial import (
     ADDITIVE,
@@ -51,26 +51,27 @@ __all__ = ["Structure", "StructureScore", "structure"]
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Misfits that are printed; `misfits` has all.
+#: Maximum number of misfits that `print` shows; `Structure.misfits` has all.
 _PRINTED = 10
-#: More leaves than this are refused: spaces take memory and time in proportion to pairs of leaves.
+#: Maximum number of leaves: models of points take memory and time in proportion to the pairs of leaves.
 _MOST_LEAVES = 5_000
 _FEWEST_LEAVES = 4
 
 
 @dataclass(frozen=True)
 class StructureScore:
-    """How well a structure foretells answers that it has not seen.
+    """How well a structure predicts held-out answers.
 
     Attributes
     ----------
     name
         The name of the structure.
     log_loss, accuracy
-        Per answer, with 95% intervals: minus the logarithm of the probability of the answer, in nats, and
-        the share of answers that are the likeliest.
+        Means over answers, with 95% intervals. The log loss is minus the logarithm of the predicted
+        probability of the given answer, in nats. The accuracy is the share of answers that the structure
+        calls the likeliest.
     behind
-        By how much the log loss is larger than that of the best structure, paired by person or question.
+        The log loss minus the log loss of the best structure, paired by person or question.
     """
 
     name: str
@@ -88,28 +89,33 @@ class Structure:
     verdict
         The conclusion: its `kind`, whether it is `sure`, and a `text`.
     scores
-        One for each structure.
+        A `StructureScore` for each structure.
     tree_share
-        Of what the best structure foretells beyond lengths alone, the share that the better tree foretells,
-        by log loss, with a 95% interval; NaN where the best structure foretells nothing for sure.
+        How much the better tree lowers the log loss of lengths alone (or of chance, if chance is better), as
+        a share of how much the best structure lowers the same loss. With a 95% interval; NaN if the best
+        structure does not clearly lower the loss.
     points_share
-        The share that points foretell: points in one dimension if `dimensions` is 1, else "points, weighted".
+        As `tree_share`, for points: points in one dimension if `dimensions` is 1, else "points, weighted".
     dimensions
-        The smallest number of dimensions whose points are within a standard error of the best ones.
+        The smallest number of dimensions whose log loss is within one standard error of the smallest log loss
+        of points.
     coins
-        The coin-flip test: whether points foretell answers that the better tree leaves open.
+        The coin-flip test: whether points predict answers to which the better tree gives (nearly) even odds.
     misfits
-        Items and clusters whose answers points foretell better than the better tree does, the largest
-        difference first. They are expected to hold one in 20 by chance.
+        Items and clusters whose answers points predict better than the better tree does, the largest
+        difference first. At most 5% of the entries are expected to be there by chance.
     n_looked_at
-        The number of items, and of clusters, that have enough answers (20) to be looked at for `misfits`.
+        The number of items, and of clusters, that were tested for `misfits`: those with at least 20 answers.
     tree
-        The tree whose clusters were looked at.
+        The tree whose clusters were tested for `misfits`.
     ceiling
-        Bounds for any predictor, by kind of answer, where questions were repeated.
-    n_answers, folds, unit
-        The number of answers, in how many parts they were split, and what was kept together: "group", a
-        person's answers, or "answer", those to the same question.
+        Bounds on the accuracy of any predictor, for each kind of answer; empty unless questions were
+        repeated.
+    n_answers, folds
+        The number of answers, and of the folds into which they were split.
+    unit
+        The answers that were kept in one fold: "group", all of a person, or "answer", all to the same
+        question.
     adaptive
         True if a learner chose the questions by earlier answers.
     """
@@ -137,7 +143,7 @@ class Structure:
         raise KeyError(name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON has it; None for what isn't known."""
+        """Return all attributes as values for JSON; NaN becomes None."""
         fields = {name: value for name, value in vars(self).items() if name != "tree"}
         known: dict[str, Any] = finite({name: _plain(value) for name, value in fields.items()})
         known["coins"]["text"] = self.coins.text
@@ -145,7 +151,7 @@ class Structure:
 
     @property
     def caution(self) -> str | None:
-        """A limit of the conclusion: that a learner chose the questions; otherwise None."""
+        """A warning about the conclusion if a learner chose the questions; otherwise None."""
         return ADAPTIVE if self.adaptive else None
 
     @_checks.shows_options(PictureOptions)
@@ -157,7 +163,7 @@ class Structure:
         ax
             Where to draw; by default a new figure.
         **options
-            As `Dendrogram.plot` takes them.
+            Options of `Dendrogram.plot`.
 
         Returns
         -------
@@ -188,11 +194,11 @@ class Structure:
         ]
         if not math.isnan(self.tree_share.value):
             found.append(
-                f"share of what can be foretold beyond lengths: tree "
+                f"share of what is predictable beyond lengths: tree "
                 f"{self.tree_share}, points {self.points_share}"
             )
         found += [f"ceiling, {one}" for one in self.ceiling]
-        found += ["", self.coins.text, "", self._looked()]
+        found += ["", self.coins.text, "", self._misfit_note()]
         found += [f"  {each}" for each in self.misfits[:_PRINTED]]
         if len(self.misfits) > _PRINTED:
             found.append(f"  and {len(self.misfits) - _PRINTED:,} more (`misfits`)")
@@ -200,16 +206,16 @@ class Structure:
             found += ["", self.caution]
         return found
 
-    def _looked(self) -> str:
-        """Describe the questions that were tested, and how many of them misfit."""
+    def _misfit_note(self) -> str:
+        """Describe how many items and clusters were tested, and how many are misfits."""
         items, clusters = self.n_looked_at
         if not items + clusters:
-            return "Where the tree fails: too few answers about any item or cluster to tell"
+            return "Where the tree fails: unknown, because all items and clusters have too few answers"
         return (
-            f"Where the tree fails: of {items:,} items and {clusters:,} clusters, points foretell "
+            f"Where the tree fails: of {items:,} items and {clusters:,} clusters, points predict "
             f"{len(self.misfits) or 'none'} clearly better"
             + (
-                f" (log loss of the tree less that of points; {FALSE:.0%} of those listed are expected by "
+                f" (log loss of the tree minus that of points; {FALSE:.0%} of those listed are expected by "
                 "chance)"
                 if self.misfits
                 else ""
@@ -244,67 +250,70 @@ def structure(
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Structure:
-    """Say whether a hierarchy, a map or something simpler describes answers.
+    """Test whether a hierarchy, a map or a simpler structure describes answers best.
 
-    Each structure is fitted to all answers but a fold's, and predicts these: chance; lengths alone (how
-    typical items are); flat clusters; a tree whose leaves stand equally far from the root (ultrametric) and
-    one whose leaves have lengths (additive); points in 1, 2, 3 and 5 dimensions, and their weighted mean; and
-    the mean of the additive tree and these.
+    Each structure is fitted to all folds of the answers but one, and predicts the answers of that fold. The
+    structures are: chance; lengths alone (how typical each item is); flat clusters; a tree whose leaves are
+    equally far from the root (ultrametric); a tree whose leaves have lengths (additive); points in 1, 2, 3
+    and 5 dimensions; the weighted mean of the predictions of all points; and the mean of the additive tree
+    and that weighted mean.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets` of 4 to 5,000 leaves, or a `Session`, whose rules leave people out and
-        weigh answers. Rows with the same number in `answers` are one answer. A scan is read into memory; each
-        of its rows counts as an answer.
+        `Triplets` or `Quadruplets` of 4 to 5,000 leaves, or a `Session`, whose rules exclude people and
+        weight answers. Rows with the same number in `answers` are one answer. A scan is read into memory;
+        each of its rows counts as an answer.
     folds
-        In how many parts to split the answers. A person's answers are in the same part where people are
-        known, else all answers to the same question.
+        The number of parts of the answers, at least 2. If people are known, all answers of a person are in
+        the same fold; otherwise all answers to the same question are.
     seed
         The same seed gives the same result.
     unit
-        "answer" or "group" (of the data): what is kept together, instead of people where they are known.
+        Which answers are kept in one fold: "group", those of a group (person) of the data, or "answer", those
+        to the same question. By default "group" if people are known.
     tree
-        The tree of the same leaves whose clusters are looked at for `misfits`, in any form that
-        `ordhc.as_dendrogram` takes. By default the tree of all answers by the additive model.
-    executor, spill
-        An executor or a pool (see `ordhc.bootstrap`) fits the models instead of this process; a folder that
-        all its workers see, for large data.
+        The tree whose clusters are tested for `misfits`, in any form that `ordhc.as_dendrogram` takes, with
+        the leaves of `data`. By default the additive tree of all answers.
+    executor
+        An executor or a pool that fits the models instead of this process; see `ordhc.bootstrap`.
+    spill
+        A folder for data that all workers of the executor read. By default a folder for temporary files.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     Structure
-        A `verdict` in words; log loss and accuracy of each structure with intervals; how much of what can be
-        foretold a tree foretells; the coin-flip test; and `misfits`, the items and clusters where the tree
-        fails.
+        A `verdict` in words; log loss and accuracy of each structure with intervals; the share of the
+        predictable part that a tree predicts; the coin-flip test; and `misfits`, the items and clusters where
+        the tree fails.
 
     Raises
     ------
     InputError
-        No comparisons; a tree of other leaves; fewer than 4 or more than 5,000 leaves; no answers of positive
-        weight; fewer questions (or people) than folds.
+        If `data` are no comparisons, have fewer than 4 or more than 5,000 leaves, no answers of positive
+        weight, or fewer questions (or people) than folds; or if `tree` has other leaves.
 
     Notes
     -----
-    All structures but chance have a closeness s(i, j) of leaves. An answer is a choice among pairs in
-    proportion to exp(s), as in `ordhc.posterior`, and a share is given by chance. Lengths alone:
-    s = -l(i) - l(j). Flat clusters: s is larger within clusters of `ordhc.cluster`'s tree, less both lengths.
-    Points: s = -``|x(i) - x(j)|`` - l(i) - l(j), so that points have lengths as trees do (Winsberg & Carroll
-    1989). Lengths and coordinates have normal priors. The spread of the priors and the number of clusters are
-    chosen within the training answers, by predictions of a part of them. "Points, weighted" is the mean of
-    the predictions of all spaces, with the weights that predict that part best (stacking, Yao et al. 2018).
-    Trees are those of `ordhc.posterior` with shorter chains. Repeated answers of a person all count
-    (``repeats="new"``).
+    All structures but chance have a closeness s(i, j) of leaves. A pair is chosen with a probability in
+    proportion to exp(s), as in `ordhc.posterior`; a share of the answers is given by chance. Lengths alone: s
+    = -l(i) - l(j). Flat clusters: s = c - l(i) - l(j) within a cluster of `ordhc.cluster`'s tree, and s =
+    -l(i) - l(j) between clusters. Points: s = -``|x(i) - x(j)|`` - l(i) - l(j), so points have lengths as
+    trees do (Winsberg & Carroll 1989). Lengths and coordinates have normal priors. The standard deviations of
+    the priors and the number of clusters are those that best predict a part of the training answers, which is
+    set aside for this purpose. "Points, weighted" is the mean of the predictions of points in all numbers of
+    dimensions, with the weights that predict that part best (stacking, Yao et al. 2018). Trees are made by
+    `ordhc.posterior` with shorter chains. Repeated answers of a person all count (``repeats="new"``).
 
-    The coin-flip test takes the held-out answers that the better tree ties with another possible answer: of
-    the two, the likelier one has a probability of at most .55. Under a tree, points cannot say which of them
-    was given. The test is of the mean of q / p - 1, where p and q are the probabilities of the given answer
-    among the tied ones, by the tree and by points; the mean is 0 if p is right.
+    The coin-flip test uses the held-out answers that the better tree ties with another possible answer: of
+    the two, the likelier one has a probability of at most .55. If the tree is right, points cannot predict
+    which of the tied answers was given. Let p and q be the probabilities of the given answer among the tied
+    ones, by the tree and by points. If the tree is right, the mean of q / p - 1 is 0, and this is tested.
 
-    Intervals are those of ratios of sums over people or questions. Their variance is multiplied by
-    1 + k / (k - 1) for k folds, as models of different folds share answers (Nadeau & Bengio 2003).
+    Intervals are those of ratios of sums over people or questions. Their variance is multiplied by 1 + k / (k
+    - 1) for k folds, because models of different folds share training answers (Nadeau & Bengio 2003).
 
     Examples
     --------
@@ -335,8 +344,8 @@ def structure(
     if workers is not None:
         with Spill(spill) as folder:
             shared = Shared(trial, lambda: folder.folder)
-            told = part(progress, 0, 0.99)
-            found = run_tasks(workers, fitted, [(shared, *task) for task in tasks], progress=told)
+            fitting = part(progress, 0, 0.99)
+            found = run_tasks(workers, fitted, [(shared, *task) for task in tasks], progress=fitting)
     else:
         found = []
         for done, (fold, what) in enumerate(tasks):
@@ -350,9 +359,9 @@ def structure(
 
 
 def _dimensions(answers: Scored, means: dict[str, float]) -> int:
-    """Return the smallest dimension whose score is within one standard error of the best.
+    """Return the smallest number of dimensions whose log loss is within one standard error of the best.
 
-    The one-standard-error rule (Breiman et al. 1984) on paired differences.
+    This is the one-standard-error rule (Breiman et al. 1984) for paired differences.
     """
     losses = answers.losses
     known = [d for d in DIMENSIONS if named(d) in means]
@@ -384,7 +393,7 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
     tree = min((ULTRAMETRIC, ADDITIVE), key=means.__getitem__)
     gained = losses[base] - losses[best]
     beyond = answers.mean(gained)
-    # Without an advantage that is clearly above 0 shares of it are shares of nothing.
+    # Shares of the gain are meaningless unless the gain is clearly above 0.
     is_some = beyond.low > 0
     unknown = Estimate(math.nan, math.nan, math.nan)
     tree_share = answers.ratio(losses[base] - losses[tree], gained) if is_some else unknown
@@ -409,7 +418,7 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
         )
         for name in (CHANCE, EFFECTS, FLAT, ULTRAMETRIC, ADDITIVE, *spaces, WEIGHTED, BOTH)
     ]
-    looked: Looked = looked_at(answers, trial.data, drawn, losses[tree] - losses[WEIGHTED])
+    tested: Misfits = find_misfits(answers, trial.data, drawn, losses[tree] - losses[WEIGHTED])
     return Structure(
         verdict_of(evidence),
         tuple(scores),
@@ -417,8 +426,8 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
         points_share,
         dimensions,
         _coins(answers, tree, kept),
-        looked.misfits,
-        (looked.n_items, looked.n_clusters),
+        tested.misfits,
+        (tested.n_items, tested.n_clusters),
         drawn,
         answer_ceilings(trial.data),
         len(answers.weight),

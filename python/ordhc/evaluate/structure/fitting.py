@@ -1,4 +1,4 @@
-"""The log loss of answers as a function of closeness, and what minimises it."""
+"""Compute the log loss of answers as a function of closeness, and minimise functions by L-BFGS."""
 
 from collections.abc import Callable
 
@@ -12,9 +12,9 @@ __all__ = ["answer_loss", "minimised"]
 
 Floats = NDArray[np.float64]
 
-#: Pairs of steps and changes of the gradient that approximate the curvature.
+#: Number of past steps (with their changes of the gradient) from which L-BFGS approximates the curvature.
 _MEMORY = 10
-#: A step is accepted if the value falls by this share of what the slope promises.
+#: A step is accepted if the value falls by at least this share of the fall that the slope predicts (Armijo).
 _ARMIJO = 1e-4
 
 
@@ -26,17 +26,18 @@ def answer_loss(choices: Choices, S: Floats, noise: float) -> tuple[float, Float
     choices
         The answers.
     S
-        (n, n) how close pairs of leaves are, symmetric.
+        (n, n) the closeness of each pair of leaves, symmetric.
     noise
         Half of the share of answers that are given by chance.
 
     Returns
     -------
     loss
-        In nats, weighted.
+        The weighted sum, in nats.
     by_closeness
         (n, n) symmetric; the derivative by the closeness of each pair.
     by_noise
+        The derivative by the noise.
     """
     n = len(S)
     loss, by_noise, by_pair = 0.0, 0.0, np.zeros(n * n)
@@ -57,18 +58,18 @@ def answer_loss(choices: Choices, S: Floats, noise: float) -> tuple[float, Float
 def minimised(
     function: Callable[[Floats], tuple[float, Floats]], start: Floats, *, iterations: int, tolerance: float
 ) -> tuple[Floats, float]:
-    """Return where a function is smallest, and its value there, by L-BFGS with backtracking.
+    """Return the minimum of a function, as its point and value, by L-BFGS with backtracking.
 
     Parameters
     ----------
     function
         Returns the value and the gradient at a point.
     start
-        (k,) where to begin.
+        (k,) the point at which to begin.
     iterations
         The maximum number of iterations.
     tolerance
-        Stop when the value falls by less than this share of it.
+        Stop when the value falls by at most this share of the value.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Where a tree fails: items and clusters whose answers points foretell better."""
+"""Find where a tree fails: items and clusters whose answers points predict better."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,39 +13,39 @@ from ordhc.evaluate.structure.words import Estimate
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import shape_of
 
-__all__ = ["Looked", "Misfit", "common_clusters", "incidences", "looked_at"]
+__all__ = ["Misfit", "Misfits", "common_clusters", "find_misfits", "incidences"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Items and clusters with fewer answers are not looked at.
+#: Items and clusters with fewer answers are not tested.
 FEWEST = 20
-#: The expected share of false misfits in the list.
+#: The largest expected share of false misfits in the list.
 FALSE = 0.05
-#: Number of items that name a cluster.
+#: Maximum number of items in the name of a cluster.
 _NAMED = 3
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """An item or a cluster whose answers points foretell better than the tree does.
+    """An item or a cluster whose answers points predict better than the tree does.
 
     Attributes
     ----------
     label
         The number of the leaf or node in `Structure.tree`.
     name
-        The name of the item; of a cluster its own, or those of its first items.
+        The name of the item or cluster; for a cluster without a name, the names of its first items.
     n_items
         1 for an item, else the number of items in the cluster.
     n_answers
-        The number of answers: of an item, all that are about it; of a cluster, those whose items have it as
-        their smallest common cluster.
+        The number of answers. For an item: all answers about the item. For a cluster: the answers for which
+        it is the smallest cluster that contains all of their items.
     behind
         The log loss of the tree minus that of points, per answer, with a 95% interval.
     false_share
-        Of the misfits up to this one, the one with the clearest difference first, the expected share that is
-        by chance (Benjamini and Hochberg 1995).
+        The expected share of false misfits among this one and all with clearer differences (Benjamini and
+        Hochberg 1995).
     """
 
     label: int
@@ -61,30 +61,30 @@ class Misfit:
 
 
 @dataclass(frozen=True)
-class Looked:
-    """The misfits, the largest difference first, and the numbers of items and clusters tested."""
+class Misfits:
+    """The misfits, the largest difference first, and the number of items and clusters that were tested."""
 
     misfits: tuple[Misfit, ...]
     n_items: int
     n_clusters: int
 
 
-def looked_at(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, behind: Floats) -> Looked:
-    """Return the items and clusters of a tree whose answers points foretell better.
+def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, behind: Floats) -> Misfits:
+    """Return the items and clusters of a tree whose answers points predict better.
 
     Parameters
     ----------
     scored
         The answers and their units.
     data
-        The data that they come from.
+        The comparisons from which `scored` was made.
     tree
-        The tree whose clusters are looked at.
+        The tree whose clusters are tested.
     behind
         (a,) the log loss of the tree minus that of points, for each answer of `scored`.
     """
     answers, leaves = incidences(data)
-    # The place of each answer of the data in `scored`.
+    # Maps the number of an answer in the data to its position in `scored`; -1 if it is not there.
     place = np.full(int(answers.max()) + 1, -1)
     place[scored.at] = np.arange(len(scored.at))
     kept = place[answers] >= 0
@@ -109,18 +109,18 @@ def looked_at(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, be
         for (label, count, difference), share in zip(found, shares, strict=True)
         if share <= FALSE
     ]
-    return Looked(tuple(sorted(misfits, key=lambda each: -each.behind.value)), *counts)
+    return Misfits(tuple(sorted(misfits, key=lambda each: -each.behind.value)), *counts)
 
 
 def incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:
-    """Return the numbers of answers and of leaves: each answer with each of its leaves, once."""
+    """Return two arrays: each pair of an answer and a leaf that the answer is about, once."""
     rows = np.asarray(data.rows, dtype=np.int64)
     codes = distinct((answers_of(data)[:, None] * data.n_leaves + rows).ravel())
     return codes // data.n_leaves, codes % data.n_leaves
 
 
 def common_clusters(tree: Dendrogram, answers: Numbers, leaves: Numbers, count: int) -> Numbers:
-    """Return the (count,) node of the smallest cluster with all leaves of each answer."""
+    """Return, for each answer, the node of the smallest cluster that contains all of its leaves, (count,)."""
     shape = shape_of(tree)
     starts, sizes, parents = np.array(shape.starts), np.array(shape.sizes), np.array(shape.parents)
     at = starts[leaves]

@@ -1,4 +1,4 @@
-"""Answers beside what structures that have not seen them predict."""
+"""Score the predictions of structures for held-out answers."""
 
 import math
 from collections.abc import Sequence
@@ -23,16 +23,17 @@ CHANCE, WEIGHTED, BOTH = "chance", "points, weighted", "tree and points"
 
 @dataclass(frozen=True)
 class Scored:
-    """Answers, in the order of `at`, and how well structures have predicted them.
+    """Held-out answers, and how well each structure predicted them. All arrays have one entry per answer.
 
     Attributes
     ----------
     weight, unit, at
-        Of each answer: its weight, its person or question, and its number in the data.
+        The weight of each answer, its unit (person or question), and its number in the data.
     losses, right
-        By structure: the log loss of each answer, and whether it is the likeliest one.
+        For each structure, by name: the log loss of each answer, and 1 if the answer is the likeliest one,
+        else 0 (a share for ties).
     coins
-        By tree: (4, a) what the coin-flip test needs, see `coins.columns_of`.
+        For each tree, by name: the (4, a) numbers of the coin-flip test, see `coins.columns_of`.
     folds
         The number of folds.
     """
@@ -46,9 +47,9 @@ class Scored:
     folds: int
 
     def error(self, above: Floats, below: Floats) -> tuple[float, float, int]:
-        """Return a ratio of weighted sums over answers, its standard error over units, and their number.
+        """Return a ratio of weighted sums over answers, its standard error, and the number of units.
 
-        The error is NaN for fewer than 5 units, the ratio if `below` has the sum 0.
+        The error is NaN for fewer than 5 units. The ratio and the error are NaN if the sum of `below` is 0.
         """
         count = int(self.unit.max()) + 1
         over = np.bincount(self.unit, self.weight * above, count)
@@ -61,14 +62,14 @@ class Scored:
         return value, error * math.sqrt(1 + self.folds / (self.folds - 1)), n
 
     def ratio(self, above: Floats, below: Floats) -> Estimate:
-        """Return a ratio of weighted sums over answers, with its interval over units."""
+        """Return a ratio of weighted sums over answers, with its 95% interval over units."""
         value, error, n = self.error(above, below)
         return Estimate(value, *about(value, error, n - 1))
 
     def better(self, values: Floats, among: Floats) -> tuple[Estimate, float]:
-        """Return a mean over the answers where `among` is 1, and how probable so large a mean is if it is 0.
+        """Return the mean over the answers where `among` is 1, and the p-value of a mean above 0 (one-sided).
 
-        The probability is NaN for fewer than 5 units.
+        The p-value is NaN for fewer than 5 units.
         """
         value, error, n = self.error(values * among, among)
         if not error > 0:
@@ -76,21 +77,21 @@ class Scored:
         return Estimate(value, *about(value, error, n - 1)), upper_tail(value / error, n - 1)
 
     def mean(self, values: Floats) -> Estimate:
-        """Return a mean over answers, with its interval over units."""
+        """Return the mean over answers, with its 95% interval over units."""
         return self.ratio(values, np.ones_like(values))
 
     def share(self, values: Floats) -> Estimate:
-        """Return a mean of shares, with its interval within 0 to 1."""
+        """Return the mean of shares over all answers, with its interval clipped to [0, 1]."""
         return self.within(values, np.ones_like(values))
 
     def within(self, values: Floats, among: Floats) -> Estimate:
-        """Return a mean of shares over the answers where `among` is 1, with its interval within 0 to 1."""
+        """Return the mean of shares where `among` is 1, with its interval clipped to [0, 1]."""
         found = self.ratio(values * among, among)
         return Estimate(found.value, *np.clip([found.low, found.high], 0.0, 1.0).tolist())
 
 
 def scored(trial: Trial, folds: int, found: Sequence[Found]) -> Scored:
-    """Return the predictions of all folds together."""
+    """Return the scores of the predictions of all folds together."""
     weight, at = [], []
     coins: dict[str, list[Floats]] = {ULTRAMETRIC: [], ADDITIVE: []}
     losses: dict[str, list[Floats]] = {}
@@ -121,7 +122,7 @@ def scored(trial: Trial, folds: int, found: Sequence[Found]) -> Scored:
             )
         weight.append(choices.gathered([np.ones(len(kind)) for kind in choices.kinds])[1])
         at.append(trial.numbers_of_answers(fold))
-    # Chance is right as often as one of the possible answers is.
+    # The accuracy of chance is 1 / the number of possible answers: the probability behind its log loss.
     joined = {name: np.concatenate(each) for name, each in right.items()}
     joined[CHANCE] = np.exp(-np.concatenate(losses[CHANCE]))
     numbers = np.concatenate(at)

@@ -1,4 +1,4 @@
-"""Models of closeness without a tree: lengths alone, flat clusters, points in space."""
+"""Fit models of closeness without a tree: lengths alone, flat clusters, points in space."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,18 +13,19 @@ __all__ = ["Fitted", "chosen_clusters", "chosen_effects", "chosen_points", "loss
 
 Floats = NDArray[np.float64]
 
-#: Deviations of the normal priors of lengths and of coordinates; those that predict best are chosen.
+#: Candidate standard deviations of the normal priors of lengths and of coordinates.
 _DEVIATIONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 _SPREADS = (0.3, 0.6, 1.2, 2.4, 5.0)
-#: Pseudo-counts of best predictions for each model in the estimate of weights, and number of rounds.
+#: In `_stacked`: the number of answers that the prior of the weights adds to each model, and the number of
+#: iterations.
 _EVEN, _ROUNDS = 1.0, 100
-#: Numbers of flat clusters that are tried.
+#: Candidate numbers of flat clusters.
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 #: Iterations of the solver, and the relative fall of the loss at which it stops.
 _ITERATIONS, _TOLERANCE = 60, 1e-5
-#: Half the share of answers given by chance, to begin with.
+#: Where the solver begins: half the share of answers that are given by chance.
 _NOISE = 0.02
-#: Squared distances below this are rounded off, so that distances have derivatives at 0.
+#: Added to squared distances, so that distances are differentiable at 0.
 _ROUNDED = 1e-3
 
 
@@ -35,11 +36,11 @@ class Fitted:
     Attributes
     ----------
     closeness
-        (n, n) larger is closer.
+        (n, n) the closeness of each pair of leaves; larger is closer.
     noise
         Half of the share of answers that are given by chance.
     parameters
-        Where the solver ended; another fit can begin there.
+        The parameters at which the solver ended; another fit can begin there.
     """
 
     closeness: Floats
@@ -47,12 +48,12 @@ class Fitted:
     parameters: Floats
 
     def __call__(self, kind: Kind) -> Floats:
-        """Return the probabilities of answers."""
+        """Return the (a, K) probabilities of all possible answers, the given answer first."""
         return kind.probabilities(self.closeness, self.noise)
 
 
 def loss_of(choices: Choices, model: Fitted) -> float:
-    """Return the mean log loss of answers."""
+    """Return the weighted mean log loss of answers."""
     total, weight = 0.0, 0.0
     for kind in choices.kinds:
         logarithms = np.log(model(kind)[:, 0])
@@ -68,7 +69,10 @@ def _noise(t: float) -> tuple[float, float]:
 
 
 def _prior(noise: float) -> tuple[float, float]:
-    """Minus the log prior of the noise, as if half an answer more were by chance and 10 were not."""
+    """Return minus the log prior of the noise, and its derivative.
+
+    The prior counts as half an answer given by chance, and 10 answers that are not.
+    """
     share = max(2 * noise, 1e-12)
     return -0.5 * float(np.log(share)) - 10 * float(np.log1p(-share)), -0.5 * (1 - share) + 10 * share
 
@@ -80,7 +84,7 @@ def _start(noise: float) -> float:
 def _points(
     choices: Choices, dimensions: int, deviation: float, spread: float, start: Floats | None = None
 ) -> Fitted:
-    """Fit points and lengths: closeness is minus the Euclidean distance and both lengths.
+    """Fit points and lengths: closeness is minus the Euclidean distance minus both lengths.
 
     Parameters
     ----------
@@ -126,7 +130,7 @@ def _points(
 
 
 def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> Fitted:
-    """Fit how much closer leaves of one cluster are, and lengths."""
+    """Fit lengths, and by how much leaves of one cluster are closer."""
     is_same = (labels[:, None] == labels).astype(np.float64)
     start = np.zeros(choices.n_leaves + 2)
     start[0], start[-1] = 1.0, _start(_NOISE)
@@ -149,14 +153,14 @@ def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> 
 
 
 def chosen_effects(inner: Choices, apart: Choices, whole: Choices) -> tuple[Fitted, float]:
-    """Fit lengths alone; return the model and the deviation of its prior.
+    """Fit lengths alone; return the model and the standard deviation of its prior.
 
     Parameters
     ----------
     inner, apart
-        Parts of the answers: models of the first are compared on the second.
+        Parts of the answers: models are fitted to `inner` and compared on `apart`.
     whole
-        All answers; the chosen model is fitted to these.
+        All answers; the chosen model is fitted to them.
     """
     losses = [loss_of(apart, _points(inner, 0, deviation, 1.0)) for deviation in _DEVIATIONS]
     deviation = _DEVIATIONS[int(np.argmin(losses))]
@@ -170,16 +174,16 @@ def chosen_clusters(
     deviation: float,
     cuts: tuple[Callable[[int], NDArray[np.int64]], Callable[[int], NDArray[np.int64]]],
 ) -> tuple[Fitted, int]:
-    """Fit flat clusters of a tree, cut at the number that predicts best; return the model and that number.
+    """Fit flat clusters; return the model, and the number of clusters that predicts best.
 
     Parameters
     ----------
     inner, apart, whole
-        As of `chosen_effects`.
+        As in `chosen_effects`.
     deviation
         The standard deviation of the prior of lengths.
     cuts
-        Return (n,) labels for a number of clusters, by a tree of the answers `inner`, and of all.
+        Two functions that return (n,) labels for a number of clusters: by a tree of `inner`, and of `whole`.
     """
     numbers = [number for number in _CLUSTERS if number <= max(2, whole.n_leaves // 2)]
     losses = [loss_of(apart, _clusters(inner, cuts[0](number), deviation)) for number in numbers]
@@ -195,25 +199,26 @@ def chosen_points(
     dimensions: tuple[int, ...],
     first: Floats,
 ) -> tuple[dict[int, Fitted], dict[int, float]]:
-    """Fit points in spaces, each with the spread of coordinates that predicts best.
+    """Fit points in several numbers of dimensions, each with the spread of coordinates that predicts best.
 
     Parameters
     ----------
     inner, apart, whole
-        As of `chosen_effects`.
+        As in `chosen_effects`.
     deviation
         The standard deviation of the prior of lengths.
     dimensions
         The numbers of dimensions of the spaces.
     first
-        (n, d) points to begin with, at least as many coordinates as the largest space. Smaller spaces begin
-        at the principal components of the larger ones.
+        (n, d) points at which the solver begins. Fits in fewer dimensions begin at the principal components
+        of the fit before.
 
     Returns
     -------
     models, weights
-        By the number of dimensions: the model of all answers, and its weight in the mean of all predictions,
-        with sum 1. The weights predict `apart` best, by models of `inner` with the same spreads.
+        For each number of dimensions: the model of all answers, and its weight in the mean of all
+        predictions. The weights have the sum 1. They are those that predict `apart` best, by models of
+        `inner` with the same spreads.
     """
     models, tried, n = {}, {}, whole.n_leaves
     for d in sorted(dimensions, reverse=True):
@@ -234,12 +239,12 @@ def chosen_points(
 
 
 def _stacked(choices: Choices, models: list[Fitted]) -> Floats:
-    """Return the weights with sum 1 by which the mean of predictions has the smallest log loss.
+    """Return the weights, with sum 1, for which the weighted mean of predictions has the smallest log loss.
 
     Notes
     -----
-    Stacking of predictive distributions (Yao, Vehtari, Simpson & Gelman 2018), by expectation and
-    maximisation, with a prior of `_EVEN` answers for each model.
+    Stacking of predictive distributions (Yao, Vehtari, Simpson & Gelman 2018), by the EM algorithm, with a
+    prior of `_EVEN` answers for each model.
     """
     weights = np.full(len(models), 1 / len(models))
     likely = np.concatenate([np.stack([model(kind)[:, 0] for model in models]) for kind in choices.kinds], 1)
@@ -252,7 +257,7 @@ def _stacked(choices: Choices, models: list[Fitted]) -> Floats:
 
 
 def _principal(X: Floats, d: int) -> Floats:
-    """Return the first principal components of points."""
+    """Return the first `d` principal components of points, padded with zeros if there are fewer."""
     X = X - X.mean(axis=0)
     if X.shape[1] <= d:
         return np.pad(X, ((0, 0), (0, d - X.shape[1])))
@@ -261,7 +266,10 @@ def _principal(X: Floats, d: int) -> Floats:
 
 
 def with_signs(X: Floats) -> Floats:
-    """Return points with each coordinate's largest value made positive, whatever signs a library chose."""
+    """Return points with the signs of coordinates fixed: the largest absolute value of each is positive.
+
+    The signs of eigenvectors and singular vectors depend on the linear algebra library.
+    """
     signs = np.sign(X[np.abs(X).argmax(axis=0), np.arange(X.shape[1])])
     found: Floats = X * np.where(signs == 0, 1.0, signs)
     return found

@@ -1,4 +1,4 @@
-"""Structures that are fitted to the answers outside a fold, and what they predict inside."""
+"""Fit structures to the answers outside a fold, and predict the answers inside."""
 
 import warnings
 from collections.abc import Callable
@@ -49,11 +49,11 @@ ULTRAMETRIC, ADDITIVE = "ultrametric tree", "additive tree"
 DIMENSIONS = (1, 2, 3, 5)
 #: The groups of structures that are fitted as one task.
 PARTS = (ULTRAMETRIC, ADDITIVE, POINTS)
-#: Chains of trees, and their sweeps with few comparisons and with many.
+#: Number of chains of each tree model; sweeps with few comparisons, sweeps with many; the limit of "few".
 _CHAINS, _SWEEPS, _SWEEPS_OF_MANY, _MANY = 2, 60, 30, 10_000
-#: Seconds that points take for each row and for each pair of leaves.
+#: Seconds that the fit of points takes for each row, and for each pair of leaves.
 _OF_ROWS, _OF_PAIRS = 2.5e-5, 3e-5
-#: The share of the training answers that choices of priors are made by.
+#: Share of the training answers that is set aside to choose priors.
 _APART = 0.15
 
 
@@ -63,7 +63,7 @@ Found = dict[str, Tables]
 
 @dataclass(frozen=True)
 class Trial:
-    """Answers in folds: (m,) the unit of each row, and (u,) the fold of each unit."""
+    """Answers with their folds: `units` (m,) has the unit of each row, `parts` (u,) the fold of each unit."""
 
     data: Triplets | Quadruplets
     units: NDArray[np.int64]
@@ -71,7 +71,7 @@ class Trial:
     seed: int
 
     def parted(self, fold: int) -> tuple[Triplets | Quadruplets, Triplets | Quadruplets]:
-        """Return the answers outside a fold, and inside."""
+        """Return two parts of the answers: outside a fold, and inside."""
         held = self.parts[self.units] == fold
         return self.data[~held], self.data[held]
 
@@ -83,7 +83,7 @@ class Trial:
         return found
 
     def numbers_of_answers(self, fold: int) -> NDArray[np.int64]:
-        """Return the number, in the data, of each answer inside a fold."""
+        """Return the numbers of the answers inside a fold, in order of first appearance in the data."""
         numbers = answers_of(self.data)[self.parts[self.units] == fold]
         found: NDArray[np.int64] = numbers[np.sort(np.unique(numbers, return_index=True)[1])]
         return found
@@ -100,7 +100,7 @@ class Trial:
         return {what: list(map(found.answer_tables(test), kinds))}
 
     def tree(self) -> Dendrogram:
-        """Return the tree of all answers, by a model with lengths."""
+        """Return the tree of all answers by the additive model."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OrdhcWarning)
             return _trees(self.data, True, self.seed).dendrogram
@@ -123,7 +123,7 @@ class Trial:
 
 
 def seconds_needed(data: Triplets | Quadruplets, folds: int) -> float:
-    """Return about how many seconds of processor time `structure` takes.
+    """Return an estimate of the processor time of `structure`, in seconds.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _sweeps(data: Triplets | Quadruplets) -> int:
 
 
 def _trees(data: Triplets | Quadruplets, lengths: bool, seed: int) -> Posterior:
-    """Trees of short chains."""
+    """Return a posterior of trees from short chains."""
     return posterior(data, lengths=lengths, chains=_CHAINS, sweeps=_sweeps(data), seed=seed, repeats="new")
 
 
@@ -152,7 +152,7 @@ def named(dimensions: int) -> str:
 
 
 def fitted(shared: Shared, fold: int, what: str) -> Found:
-    """`Trial.predicted` as a task of an executor."""
+    """Call `Trial.predicted` as a task of an executor."""
     found: Found = shared.value().predicted(fold, what)
     return found
 
@@ -169,13 +169,13 @@ def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadrupl
 
 
 def _cuts(data: Triplets | Quadruplets) -> Callable[[int], NDArray[np.int64]]:
-    # Trees of the posterior, the default of `cluster`, would take most of the time.
+    # Not the default of `cluster`: trees of the posterior would take most of the time.
     tree: Dendrogram = cluster(data, method="adds3-al" if isinstance(data, Triplets) else "adds4-al")
     return lambda number: np.asarray(tree.cut(n_clusters=number))
 
 
 def _spectral(data: Triplets | Quadruplets) -> Floats:
-    """(n, d) points to begin with: leading eigenvectors of the similarities, centred."""
+    """Return (n, d) points at which a fit begins: leading eigenvectors of the centred similarities."""
     S = np.array(similarity(data, "adds3" if isinstance(data, Triplets) else "adds4"), dtype=np.float64)
     np.fill_diagonal(S, 0.0)
     S -= S.mean(axis=0)

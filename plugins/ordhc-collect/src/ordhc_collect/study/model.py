@@ -243,6 +243,7 @@ class Study:
             items=tuple(known.get(name) or Item(name, None, {}, "") for name in names),
             listed=tuple(renumbered(self.listed)),
             gold=replace(self.gold, rows=renumbered(self.gold.rows)),
+            practice=replace(self.practice, rows=renumbered(self.practice.rows)),
         )
 
     @property
