@@ -131,7 +131,7 @@ def test_progress_is_true_false_none_or_callable(odd):
         lambda: ordhc.read_answers("nowhere.csv", progress=odd),
         lambda: ordhc.OrdinalClustering().fit(T.rows, progress=odd),
     ):
-        with pytest.raises(InputError, match="is neither True, False nor what can be called"):
+        with pytest.raises(InputError, match="must be True, False or a callable"):
             work()
 
 

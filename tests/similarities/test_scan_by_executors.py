@@ -110,7 +110,7 @@ def test_workers_count_in_triangles_or_sort(tmp_path, monkeypatch, how):
 
 
 def test_what_workers_would_not_speed_up_stays_at_home(monkeypatch):
-    monkeypatch.setattr(_workers, "AT_HOME", 0.3)
+    monkeypatch.setattr(_workers, "MIN_SECONDS", 0.3)
     with Refusing() as executor:
         assert _workers.worth(executor, 2.0, 0.5) is executor
         for beside in (0.9, 2.0):
@@ -121,7 +121,7 @@ def test_what_workers_would_not_speed_up_stays_at_home(monkeypatch):
 
 def test_little_work_stays_at_home(tmp_path, monkeypatch):
     """An executor gets no work of less than a third of a second, and a warning says so."""
-    monkeypatch.setattr(_workers, "AT_HOME", 0.3)
+    monkeypatch.setattr(_workers, "MIN_SECONDS", 0.3)
     data = weighted_data(10, 300, None)
     with Refusing() as executor:
         scan = files(tmp_path, data, [100], executor=executor)

@@ -91,7 +91,7 @@ class Parsed:
         """Where a row stands, as errors take it."""
         return {self.unit: self.number(row)}
 
-    def pass_over(self, wrong: "Wrong") -> None:
+    def skip(self, wrong: "Wrong") -> None:
         """Leave out rows that cannot be used, and list them in `bad`."""
         rows, reasons = wrong
         if len(rows):
@@ -143,7 +143,7 @@ def settle(parsed: Parsed, asked: Asked) -> None:
     """
     parsed.shift(asked.ids_from)
     if parsed.names is None and asked.skip_bad:
-        parsed.pass_over(wrong_rows(parsed, None, None, asked.of_pairs))
+        parsed.skip(wrong_rows(parsed, None, None, asked.of_pairs))
     if parsed.names is not None or not len(parsed.rows):
         return
     ids = distinct_ids(parsed.rows)
@@ -169,7 +169,7 @@ def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
     wrong = wrong_rows(parsed, names, len(names) if names is not None else n_leaves, asked.of_pairs)
     if len(wrong[0]) and not asked.skip_bad:
         raise first_of(parsed, wrong)
-    parsed.pass_over(wrong)
+    parsed.skip(wrong)
     if parsed.bad and not len(parsed.rows):
         raise InputError(f"all {total:,} rows are bad; {_of_bad(parsed)}", path=parsed.source)
     made = _made(parsed, make, names, n_leaves)

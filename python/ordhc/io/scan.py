@@ -313,7 +313,7 @@ class Scan:
         survey = self.survey
         if survey.codes is not None:
             if self.asked.skip_bad:
-                parsed.pass_over(wrong_rows(parsed, None, None, self.asked.of_pairs))
+                parsed.skip(wrong_rows(parsed, None, None, self.asked.of_pairs))
             parsed.take_as_names(*survey.codes)
         rows: Any = parsed.rows
         if parsed.names is not None:
@@ -334,7 +334,7 @@ class Scan:
                 raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
             if not self.asked.skip_bad:
                 raise first_of(parsed, wrong) from None
-            parsed.pass_over(wrong)
+            parsed.skip(wrong)
             persons, options["weights"] = self._beside(parsed, number, options)
             made = self.kind(_narrow(parsed.rows), **options)
         return Block(made, file, persons)

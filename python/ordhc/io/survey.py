@@ -118,7 +118,7 @@ def _folded(scan: Any, found: _F, codes: Codes | None, progress: Progress | None
         for parsed in read_piece(piece, scan.asked, progress=told):
             if scan.asked.skip_bad and parsed.names is None:
                 # Ids of rows that cannot be used say nothing about the leaves.
-                parsed.pass_over(wrong_rows(parsed, None, None, scan.asked.of_pairs))
+                parsed.skip(wrong_rows(parsed, None, None, scan.asked.of_pairs))
             if codes is not None:
                 parsed.take_as_names(*codes)
             found.add(parsed)
@@ -213,7 +213,7 @@ class _Merged:
                 places = [at.get(name, -1 - place) for place, name in enumerate(parsed.names)]
                 looked.rows = np.array(places, dtype=np.int64)[parsed.rows]
         parsed = replace(parsed)
-        parsed.pass_over(wrong_rows(looked, names, n, self.asked.of_pairs))
+        parsed.skip(wrong_rows(looked, names, n, self.asked.of_pairs))
         return parsed
 
     def _leaves(self, parsed: Parsed) -> None:
