@@ -64,12 +64,12 @@ def test_whatever_takes_progress_shows_it(name):
     assert progress.annotation in (ordhc.progress.Progress | bool | None, "Progress | bool | None")
     if name.rpartition(".")[2] not in HANDED_ON:
         # The arguments that are missing would be a TypeError.
-        with pytest.raises(InputError, match="progress = 3 is neither True, False nor"):
+        with pytest.raises(InputError, match="progress = 3 must be True, False or"):
             asyncio.run(function(progress=3)) if name == "learn_async" else function(progress=3)
 
 
 def test_linkage_hands_it_on(bars):
-    with pytest.raises(InputError, match="progress = 3 is neither True, False nor"):
+    with pytest.raises(InputError, match="progress = 3 must be True, False or"):
         ordhc.linkage([1.0, 2.0, 3.0], progress=3, dissimilarity=True)
     ordhc.linkage([1.0, 2.0, 3.0], progress=True, dissimilarity=True)
     assert [what for what, _ in bars] == ["clustering"]
