@@ -215,7 +215,7 @@ def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
     with pytest.raises(StopError):
         ordhc.similarity(scan, layout="sparse", progress=stop)
     assert list(spill.iterdir()) == []
-    with pytest.raises(InputError, match="spill is no folder: it is a file"):
+    with pytest.raises(InputError, match="spill is not a folder: it is a file"):
         ordhc.scan(tmp_path, spill=tmp_path / "000.parquet")
     scan = files(tmp_path, weighted_data(40, 300, None), [10], spill=tmp_path / "new" / "spill")
     ordhc.similarity(scan, layout="sparse")
@@ -250,7 +250,7 @@ def test_a_spill_after_signals(tmp_path, signum):
         assert list(spill.iterdir()) == []
         return
     assert list(spill.iterdir()) != []
-    with pytest.warns(OrdhcWarning, match="removed what calls have left that were killed: ordhc-spill-"):
+    with pytest.warns(OrdhcWarning, match="removed temporary folders of interrupted calls: ordhc-spill-"):
         ordhc.similarity(scan, layout="sparse")
     assert list(spill.iterdir()) == []
 

@@ -141,7 +141,7 @@ REFUSED = {
     "heights of other merges": (lambda: Dendrogram([(0, 1)], [1, 2]), r"heights.*1|1 merge"),
     "a tree to a strange ending": (lambda: ordhc.write_tree(TREE, "x.xyz"), r"x\.xyz: the ending is none of \.nwk"),
     "a tree to no folder": (lambda: ordhc.write_tree(TREE, "no/x.nwk"), r"no/x\.nwk: there is no folder no"),
-    "a tree and its file swapped": (lambda: ordhc.write_tree("x.nwk", TREE), r"a tree is a Dendrogram, not 'x\.nwk'"),
+    "a tree and its file swapped": (lambda: ordhc.write_tree("x.nwk", TREE), r"a tree must be a Dendrogram, not 'x\.nwk'"),
     # Scores.
     "a reference that is a file's name": (lambda: ordhc.score(TREE, "ok.csv"), r"'ok\.csv'.*files are read by ordhc\.read_tree"),
     "a tree without a metric": (lambda: ordhc.score(TREE, TREE), r"give a metric for Dendrogram: .*triplet_distance"),
@@ -172,10 +172,10 @@ REFUSED = {
     "a choice in many files": (lambda: ordhc.scan("ok.csv", chosen_as="place"), r"chosen_as is for one file"),
     "JSON for triplets": (lambda: ordhc.read_answers("json.csv"), r"looks like JSON, .*ordhc\.read_answers"),
     "answers for a tree": (lambda: ordhc.read_tree("ok.csv"), r"ok\.csv: looks like comparisons"),
-    "labels for a tree": (lambda: ordhc.read_tree("labels.csv"), r"labels\.csv:1: the columns leaf, class are those of no tree"),
+    "labels for a tree": (lambda: ordhc.read_tree("labels.csv"), r"labels\.csv:1: the columns leaf, class are not those of a tree"),
     "answers for labels": (lambda: read_reference("ok.csv", ["cat"]), r"ok\.csv:1: .*these look like comparisons"),
     "Excel for names": (lambda: read_names("excel.xlsx"), r"excel\.xlsx: looks like an Excel workbook .*, not names"),
-    "names for vectors": (lambda: read_vectors("ok.csv"), r"ok\.csv:2: 'cat' is no finite number"),
+    "names for vectors": (lambda: read_vectors("ok.csv"), r"ok\.csv:2: 'cat' is not a finite number"),
     "Excel for vectors": (lambda: read_vectors("excel.csv"), r"excel\.csv: looks like an Excel workbook .*, not vectors"),
     # Answers.
     "a chosen item that isn't there": (lambda: Triplets.from_frame(frame(a=["x"], b=["y"], c=["z"], odd=["w"]), kind="odd-one-out", items=["a", "b", "c"], chosen="odd"), r"row 0: column 'odd' says 'w', which is none of the items"),
