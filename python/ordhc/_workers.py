@@ -77,7 +77,7 @@ def worth(executor: Executor | None, seconds: float, combining: float = 0.0) -> 
     """
     if executor is None or seconds - 2 * combining >= MIN_SECONDS:
         return executor
-    warn(f"the work takes about {seconds:.1g} s, less than starting workers: it is done in this process")
+    warn(f"the work takes about {seconds:.1g} s, less than with workers: it is done in this process")
     return None
 
 

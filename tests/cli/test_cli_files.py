@@ -84,7 +84,7 @@ def test_score_says_what_files_look_like(answers, capsys):
     (answers / "labels.csv").write_text("name,kind\ncat,a\ndog,a\ncar,v\nbus,v\n")
     for arguments, parts in [
         (["a.csv", "a.csv"], ["looks like comparisons", "make a tree with `ordhc cluster`"]),
-        (["ids.csv", "ids.csv"], ["3 columns instead of 4", "`ordhc cluster` makes a tree"]),
+        (["ids.csv", "ids.csv"], ["3 columns instead of 4", "make a tree with `ordhc cluster`"]),
         (["t.nwk", "t.nwk"], ["looks like a Newick tree, not comparisons", "--metric triplet_distance"]),
         (["t.nwk", "labels.csv"], ["labels take --metric aari"]),
     ]:

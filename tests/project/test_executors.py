@@ -145,7 +145,7 @@ def test_what_is_no_executor():
     for function in (ordhc.bootstrap, ordhc.select):
         for wrong in (3, "loky", ordhc, object()):
             with pytest.raises(
-                InputError, match="^executor is .*; it can be a concurrent.futures.Executor, a Dask"
+                InputError, match="^executor is .*; it must be a concurrent.futures.Executor, a Dask"
             ):
                 function(data, executor=wrong)
     with ThreadPoolExecutor(1) as executor:

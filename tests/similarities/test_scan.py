@@ -303,7 +303,7 @@ def test_methods_that_need_all_answers_say_so(tmp_path, monkeypatch):
     monkeypatch.setitem(registry._load().known, ("method", "s"), spec)
     with pytest.raises(InputError, match="moves by 'satisfied' look at single answers"):
         ordhc.cluster(scan, method="s")
-    with pytest.raises(InputError, match="of a scan whole people"):
+    with pytest.raises(InputError, match="for a scan, give .group. or .file."):
         ordhc.bootstrap(scan, unit="answer")
     with pytest.raises(
         InputError, match="takes no scan, only triplet_revenue, quadruplet_revenue, satisfied do"

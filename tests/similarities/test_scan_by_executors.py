@@ -114,7 +114,7 @@ def test_what_workers_would_not_speed_up_stays_at_home(monkeypatch):
     with Refusing() as executor:
         assert _workers.worth(executor, 2.0, 0.5) is executor
         for beside in (0.9, 2.0):
-            with pytest.warns(OrdhcWarning, match="takes about 2 s, less than giving it to workers"):
+            with pytest.warns(OrdhcWarning, match="takes about 2 s, less than with workers"):
                 assert _workers.worth(executor, 2.0, beside) is None
     assert _workers.worth(None, 0.0) is None
 
@@ -296,5 +296,5 @@ def test_a_scan_has_its_own_executor_for_all_that_is_made_of_it(tmp_path):
         for verb in (ordhc.bootstrap, ordhc.select):
             with pytest.raises(InputError, match="a scan has its own spill"):
                 verb(scan, unit="file", spill=tmp_path)
-    with pytest.raises(InputError, match="executor is 3; it can be a concurrent.futures.Executor"):
+    with pytest.raises(InputError, match="executor is 3; it must be a concurrent.futures.Executor"):
         ordhc.scan(tmp_path, executor=3)

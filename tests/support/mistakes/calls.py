@@ -78,7 +78,7 @@ REFUSED = {
     "more answers than there are": (lambda: T.sample(9), r"m = 9 is more than the 4 comparisons there are"),
     # Matrices.
     "vectors for similarities": (lambda: ordhc.linkage(X, dissimilarity=False), r"the matrix has shape \(6, 3\); .*for vectors, .*ordhc\.cluster\(X"),
-    "a cube": (lambda: ordhc.linkage(np.zeros((2, 2, 2)), dissimilarity=False), r"shape \(2, 2, 2\): \(n, n\) or a condensed vector is needed"),
+    "a cube": (lambda: ordhc.linkage(np.zeros((2, 2, 2)), dissimilarity=False), r"shape \(2, 2, 2\); \(n, n\) or a condensed vector is needed"),
     "a matrix of unsaid meaning": (lambda: ordhc.linkage(D, "ward"), r"say what numbers mean: linkage\(S, 'ward', dissimilarity=True\) if larger numbers mean farther apart, dissimilarity=False if larger numbers mean more alike"),
     "a sparse matrix of unsaid meaning": (lambda: ordhc.linkage(scipy.sparse.csr_array(S)), r"linkage\(S, 'average', dissimilarity=True\) if .* dissimilarity=False if"),
     "a function of unsaid meaning": (lambda: ordhc.linkage(lambda i, others: D[i, others], "single", n_leaves=12), r"linkage\(S, 'single', dissimilarity=True\) if .* dissimilarity=False if"),

@@ -144,9 +144,9 @@ REFUSED = {
     "groups where there are none": ("cluster ok.csv --bootstrap 5 --unit group", r"unit is 'group', but the comparisons have no groups"),
     "standard input twice": ("score - -", r"only one of TREE and FILE can be standard input"),
     "a setting without a name": ("cluster ok.csv --param =3", r"the parameter '=3' is not key=value"),
-    "answers converted to a tree": ("convert ok.csv out.nwk", r"ok\.csv: looks like comparisons .*not a tree; `ordhc cluster`"),
+    "answers converted to a tree": ("convert ok.csv out.nwk", r"ok\.csv: looks like comparisons .*not a tree; make a tree with `ordhc cluster`"),
     # Scores.
-    "comparisons for a tree": ("score ok.csv ok.csv", r"ok\.csv: looks like comparisons \(anchor,near,far\), not a tree; `ordhc cluster`"),
+    "comparisons for a tree": ("score ok.csv ok.csv", r"ok\.csv: looks like comparisons \(anchor,near,far\), not a tree; make a tree with `ordhc cluster`"),
     "a tree and answers swapped": ("score ok.csv x.nwk", r"ok\.csv: looks like comparisons"),
     "two trees without a metric": ("score x.nwk y.nwk", r"y\.nwk: looks like a Newick tree, .*--metric triplet_distance"),
     "two trees by a metric of answers": ("score x.nwk y.nwk --metric satisfied", r"y\.nwk: looks like a Newick tree, .*triplet_distance"),
@@ -203,7 +203,7 @@ REFUSED = {
     "a format of another tool": ("cluster odd.csv --format salmon", r"odd\.csv.*(head|salmon|winner)"),
     "no trials": ("cluster no_trials.json", r"no_trials\.json: there are no trials"),
     "broken JSON": ("cluster broken.json", r"broken\.json: is not JSON"),
-    "JSON of numbers": ("cluster numbers.json", r"numbers\.json: holds 1 where trials \(objects\) are needed"),
+    "JSON of numbers": ("cluster numbers.json", r"numbers\.json: has 1 where a trial \(an object\) is needed"),
 }  # fmt: skip
 
 #: Exit code 0 and a warning on standard error.
