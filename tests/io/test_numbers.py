@@ -100,7 +100,7 @@ def test_vectors_in_all_formats(tmp_path):
         ('"";"a";"b"\n"a";0;0,5\n"b";0,5;0\n', r"d\.csv:2: '0,5' is not a finite number; decimals need a point"),
         (",a,a\na,0,1\na,1,0\n", r"the name 'a' occurs twice"),
         (",a,b\na,0,1\nb,1\n", r"d\.csv:3: 2 columns instead of 3"),
-        ("1,2,3,4\n", r"a condensed vector has n\(n-1\)/2 values; 4 is not such a number"),
+        ("1,2,3,4\n", r"a condensed vector has n\(n-1\)/2 values; 4 is no such number"),
         ("", r"d\.csv: the file is empty"),
     ],
 )  # fmt: skip

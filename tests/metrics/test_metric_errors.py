@@ -81,7 +81,7 @@ def test_forms_that_are_no_tree(form, options, text):
         ("ari", BINARY, BINARY, {}, "ari takes labels, not Dendrogram"),
         ("dasgupta_cost", BINARY, NAMED, {}, "dasgupta_cost takes similarity, not str"),
         ("dasgupta_cost", BINARY, np.zeros((4, 3)), {}, "the matrix has shape (4, 3); (n, n) or a condensed"),
-        ("dasgupta_cost", BINARY, np.zeros(5), {}, "n(n-1)/2 values; 5 is not such a number"),
+        ("dasgupta_cost", BINARY, np.zeros(5), {}, "n(n-1)/2 values; 5 is no such number"),
         (
             "dasgupta_revenue",
             BINARY,

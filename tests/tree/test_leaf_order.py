@@ -77,7 +77,7 @@ def test_progress_is_told():
     ("S", "said"),
     [
         (np.zeros((3, 3)), "the tree has 4 leaves, the matrix has 3"),
-        (np.zeros(4), "4 is not such a number"),
+        (np.zeros(4), "4 is no such number"),
         (np.full((4, 4), np.nan), "NaN"),
         (np.arange(16.0).reshape(4, 4), "not symmetric"),
         ([["a"]], "text"),

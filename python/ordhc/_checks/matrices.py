@@ -89,7 +89,7 @@ def leaves_of_condensed(length: int) -> int:
     """Return n for a condensed vector of n(n-1)/2 values; raise `InputError` for other lengths."""
     n = (1 + math.isqrt(1 + 8 * length)) // 2
     if n * (n - 1) // 2 != length:
-        raise InputError(f"a condensed vector has n(n-1)/2 values; {length} is not such a number")
+        raise InputError(f"a condensed vector has n(n-1)/2 values; {length} is no such number")
     return n
 
 

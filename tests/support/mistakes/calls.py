@@ -84,7 +84,7 @@ REFUSED = {
     "a function of unsaid meaning": (lambda: ordhc.linkage(lambda i, others: D[i, others], "single", n_leaves=12), r"linkage\(S, 'single', dissimilarity=True\) if .* dissimilarity=False if"),
     "a matrix of unsaid meaning to refine by": (lambda: ordhc.refine(TREE, S), r"refine\(tree, S, dissimilarity=True\) if .* dissimilarity=False if"),
     "SciPy's name, nothing else": (lambda: ordhc.linkage(S, method="average"), r"no parameter 'method', name='average' it is"),
-    "a condensed vector of no length": (lambda: ordhc.linkage([1.0, 2, 3, 4], dissimilarity=False), r"n\(n-1\)/2 values; 4 is not such a number"),
+    "a condensed vector of no length": (lambda: ordhc.linkage([1.0, 2, 3, 4], dissimilarity=False), r"n\(n-1\)/2 values; 4 is no such number"),
     "an asymmetric matrix": (lambda: ordhc.linkage(changed(S, (0, 1), 7), dissimilarity=False), r"not symmetric: \[0, 1\] is 7 but \[1, 0\] is 5"),
     "NaN in a matrix": (lambda: ordhc.linkage(changed(S, (2, 3), np.nan), dissimilarity=False), r"NaN|not symmetric: \[2, 3\] is NaN"),
     "infinity in a matrix": (lambda: ordhc.linkage([np.inf, 1.0, 2.0], dissimilarity=False), r"position 0 \(pair \[0, 1\]\) is inf: .*must be finite"),
