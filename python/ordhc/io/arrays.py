@@ -244,7 +244,7 @@ class Table:
         return max(1, min(most, max_unpacked() // (16 * max(size, 1))))
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Return the one column among `names`; raise an error if there are two."""
+        """Return the first of `names` that is a column, or None; two columns of this name are an error."""
         at = self._sheet.find(names)
         return None if at is None else self.column_names[at]
 

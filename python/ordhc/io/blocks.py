@@ -147,7 +147,7 @@ class _Batches(Table):
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Return the one column among `names`, or None; a scan does not find columns of answer numbers."""
+        """Return the first of `names` that is a column, or None; a scan ignores columns of answer numbers."""
         return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
 
     @property
