@@ -20,7 +20,7 @@ settings.register_profile("anew", deadline=None)
 settings.load_profile("same")
 
 # Executors get work in tests, although it is little.
-_workers.AT_HOME = float("-inf")
+_workers.MIN_SECONDS = float("-inf")
 
 # Before anything imports it: its assertions show values, too.
 pytest.register_assert_rewrite("support")

@@ -177,7 +177,7 @@ def prepare_process(n_threads: int) -> None:
     Must be called before the first result.
     """
     # Executors get work, although it is little.
-    _workers.AT_HOME = float("-inf")
+    _workers.MIN_SECONDS = float("-inf")
     for name in ("ORDHC_STRICT", "ORDHC_DEBUG", "ORDHC_MAX_UNPACKED"):
         os.environ.pop(name, None)
     os.environ |= {"ORDHC_NUM_THREADS": str(n_threads), "ORDHC_PLUGINS": ""}

@@ -87,8 +87,9 @@ __all__ = [
     "write_trees",
 ]
 
-#: For each module, its public names. They are imported at their first use, to keep `import ordhc` fast.
-_LATER = {
+#: For each module, its public names. A module is imported when one of its names is used for the first time,
+#: to keep `import ordhc` fast.
+_IMPORTED_LATER = {
     "ordhc.agglomerate.linkage": "linkage",
     "ordhc.agglomerate.placing": "place",
     "ordhc.asking.insert": "insert",
@@ -117,8 +118,8 @@ _LATER = {
     "ordhc.tree.convert": "as_dendrogram",
     "ordhc.tree.dendrogram": "Dendrogram",
 }
-_HOME = {name: module for module, names in _LATER.items() for name in names.split()}
-#: Public modules, imported at their first use.
+_MODULE_OF = {name: module for module, names in _IMPORTED_LATER.items() for name in names.split()}
+#: Public modules, each imported when it is used for the first time.
 _MODULES = [
     "commands",
     "datasets",
@@ -139,9 +140,9 @@ def __getattr__(name: str) -> Any:
 
     if name in _MODULES:
         return import_module(f"ordhc.{name}")
-    if name not in _HOME:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    value = globals()[name] = getattr(import_module(_MODULE_OF[name]), name)
     return value
 
 
@@ -149,5 +150,5 @@ def __dir__() -> list[str]:
     from importlib.util import find_spec
 
     # `help(ordhc)` imports all listed names, so the estimators are listed only with scikit-learn.
-    there = {*__all__, *_MODULES}
-    return sorted({*there, "OrdinalClustering", "VectorClustering"} if find_spec("sklearn") else there)
+    known = {*__all__, *_MODULES}
+    return sorted({*known, "OrdinalClustering", "VectorClustering"} if find_spec("sklearn") else known)

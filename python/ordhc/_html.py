@@ -1,4 +1,4 @@
-"""HTML tables for notebooks, in the text colour of the page, so that they fit light and dark themes."""
+"""Make HTML for notebooks, in the text colour of the page, so that it fits light and dark themes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ _LONGEST = 60
 
 
 def block(title: str, *parts: str) -> str:
-    """Return HTML of a title (text) with `parts` (HTML) below it."""
+    """Return HTML with a title (plain text) above `parts` (HTML)."""
     head = f'<div style="{_PADDING};font-weight:600">{_text(title, 400)}</div>'
     return f'<div class="ordhc" style="display:inline-block;max-width:100%">{head}{"".join(parts)}</div>'
 
@@ -62,7 +62,7 @@ def table(
 
 
 def picture(svg: str) -> str:
-    """Return HTML of a drawing on a white background, because its colours are made for white paper."""
+    """Return HTML with a drawing on a white background, because its colours are made for white paper."""
     return (
         '<div style="background:#fff;border-radius:4px;margin:.5em 0;padding:.25em;display:inline-block">'
         f"{svg}</div>"
@@ -70,7 +70,7 @@ def picture(svg: str) -> str:
 
 
 def asked(subject: Any) -> str:
-    """Return HTML that shows which share of its leaves a learner or a session has placed."""
+    """Return HTML that shows what share of its leaves a learner or a session has placed in the tree."""
     share = subject.status.n_placed / max(subject.n_leaves - len(getattr(subject, "retired", ())), 1)
     bar = f'<progress value="{share:.3f}" max="1" style="width:20em;max-width:60%"></progress>'
     return block(

@@ -1,4 +1,4 @@
-"""Replace NaN and infinity, which JSON cannot store."""
+"""Replace NaN and infinity by None, because JSON cannot store them."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Executors made of other pools of workers: of multiprocessing and Ray, of joblib, of a Dask client."""
+"""Adapters that make a `concurrent.futures.Executor` from a pool of multiprocessing, Ray, joblib or Dask."""
 
 import threading
 import time
@@ -9,35 +9,35 @@ from typing import Any
 
 from ordhc.errors import InputError
 
-__all__ = ["TAKEN", "executor_of_pool"]
+__all__ = ["ACCEPTED", "executor_of_pool"]
 
 #: The accepted values of the argument `executor`, for messages.
-TAKEN = (
+ACCEPTED = (
     "a concurrent.futures.Executor, a Dask Client, a joblib.Parallel, or a Pool of multiprocessing or "
     "ray.util.multiprocessing"
 )
-#: Seconds that a joblib executor waits for more tasks, so that the first round is a full one.
+#: Seconds that a joblib executor waits for more tasks, so that its first round has one task for each worker.
 _GATHER = 0.02
-#: The number of losses of processes without a finished task in between, at which a pool is given up.
-_LOSSES = 4
+#: The number of losses of processes, without a finished task in between, after which a pool is given up.
+_MAX_LOSSES = 4
 
 _Work = tuple[Future[Any], Callable[..., Any], Sequence[Any], Mapping[str, Any]]
 
 
 def executor_of_pool(pool: Any) -> Executor | None:
-    """Return an executor whose tasks the pool runs, or None if the object is no known kind of pool."""
+    """Return an executor that runs its tasks in the pool, or None if `pool` is not a known kind of pool."""
     if callable(getattr(pool, "get_executor", None)):
         made: Executor = pool.get_executor()
         return made
     if callable(getattr(pool, "apply_async", None)):
-        return _OfPool(pool)
+        return _PoolExecutor(pool)
     if type(pool).__module__.partition(".")[0] == "joblib" and callable(pool) and hasattr(pool, "n_jobs"):
-        return _OfParallel(pool)
+        return _JoblibExecutor(pool)
     return None
 
 
-class _Queued(Executor):
-    """Tasks that wait until the pool has room, so that they can be cancelled until then."""
+class _QueuingExecutor(Executor):
+    """An executor that queues tasks until the pool has room, because queued tasks can be cancelled."""
 
     def __init__(self, max_workers: int | None) -> None:
         self._max_workers = max_workers
@@ -48,13 +48,13 @@ class _Queued(Executor):
         future: Future[Any] = Future()
         with self._lock:
             self._waiting.append((future, function, args, kwargs))
-        self._give()
+        self._submit_waiting()
         return future
 
-    def _give(self) -> None:
+    def _submit_waiting(self) -> None:
         raise NotImplementedError
 
-    def _next(self) -> _Work | None:
+    def _next_waiting(self) -> _Work | None:
         """Return the next task that was not cancelled, or None."""
         with self._lock:
             while self._waiting:
@@ -64,64 +64,70 @@ class _Queued(Executor):
         return None
 
 
-class _OfPool(_Queued):
-    """Tasks of a pool that has the method `apply_async` of `multiprocessing.pool.Pool`."""
+class _PoolExecutor(_QueuingExecutor):
+    """An executor that runs tasks in a pool with the method `apply_async`, as `multiprocessing.pool.Pool`."""
 
     def __init__(self, pool: Any) -> None:
         # Ray's pool has a list of actors instead of a number of processes.
         count = getattr(pool, "_processes", None) or len(getattr(pool, "_actor_pool", ()))
         super().__init__(int(count) or None)
         self._pool = pool
-        self._given: set[Future[Any]] = set()
+        self._submitted: set[Future[Any]] = set()
         self._workers = self._processes()
         self._newest = max((_number(worker) for worker in self._workers), default=0)
         self._n_losses = 0
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if self._n_losses >= _LOSSES:
-            raise BrokenExecutor("the processes of the pool end as soon as they have a task")
+        if self._n_losses >= _MAX_LOSSES:
+            raise BrokenExecutor("the processes of the pool end as soon as they receive a task")
         return super().submit(function, *args, **kwargs)
 
     def _processes(self) -> set[Any]:
-        """Return the processes of a pool of multiprocessing; pools of other kinds have none."""
+        """Return the processes of a pool of multiprocessing; the set is empty for other kinds of pools."""
         workers = getattr(self._pool, "_pool", None)
         return {worker for worker in workers if _number(worker)} if isinstance(workers, list) else set()
 
-    def _give(self) -> None:
+    def _submit_waiting(self) -> None:
         with self._lock:
-            # One more task for each worker hides the time in which results travel.
-            while len(self._given) < 2 * (self._max_workers or 1 << 30) and (work := self._next()):
+            # A second task for each worker keeps the worker busy while its last result is sent.
+            while len(self._submitted) < 2 * (self._max_workers or 1 << 30) and (
+                work := self._next_waiting()
+            ):
                 future, function, args, kwargs = work
-                self._given.add(future)
+                self._submitted.add(future)
                 try:
                     self._pool.apply_async(
-                        function, args, kwargs, self._ended(future), self._ended(future, failed=True)
+                        function,
+                        args,
+                        kwargs,
+                        self._when_ended(future),
+                        self._when_ended(future, failed=True),
                     )
                 except Exception as error:
-                    self._given.discard(future)
+                    self._submitted.discard(future)
                     future.set_exception(InputError(f"the executor takes no tasks: {error}"))
 
-    def _ended(self, future: Future[Any], *, failed: bool = False) -> Callable[[Any], None]:
+    def _when_ended(self, future: Future[Any], *, failed: bool = False) -> Callable[[Any], None]:
         def end(outcome: Any) -> None:
             with self._lock:
-                # A task that was given up as lost may end after all.
-                if future not in self._given:
+                # `fail_lost_tasks` may have failed this task already.
+                if future not in self._submitted:
                     return
-                self._given.discard(future)
+                self._submitted.discard(future)
                 self._n_losses = 0
             if failed:
                 future.set_exception(outcome)
             else:
                 future.set_result(outcome)
-            self._give()
+            self._submit_waiting()
 
         return end
 
-    def give_up_lost(self) -> None:
-        """Fail the tasks of the pool if one of its processes died: the pool itself never says so.
+    def fail_lost_tasks(self) -> None:
+        """Fail all submitted tasks if a process of the pool died, because the pool itself never reports that.
 
-        A process that began and died since the last call is found by the gap in the numbers that Python
-        gives to processes. A gap by another process of the program only repeats tasks.
+        A process that began and died since the last call leaves a gap in the numbers that Python gives to
+        processes. Other processes of the program leave gaps too; then tasks are repeated without need.
         """
         with self._lock:
             begun = self._processes() - self._workers
@@ -134,22 +140,22 @@ class _OfPool(_Queued):
             if not unseen and all(worker.exitcode == 0 for worker in ended):
                 return
             self._n_losses += 1
-            lost, self._given = list(self._given), set()
-            if self._n_losses >= _LOSSES:
-                while work := self._next():
+            lost, self._submitted = list(self._submitted), set()
+            if self._n_losses >= _MAX_LOSSES:
+                while work := self._next_waiting():
                     lost.append(work[0])
         for future in lost:
             future.set_exception(BrokenExecutor("a process of the pool died"))
 
 
 def _number(worker: Any) -> int:
-    """Return the number that Python gave to a process, or 0 if the worker is no process."""
+    """Return the number that Python gave to a process, or 0 if the worker is not a process."""
     identity: tuple[int, ...] = getattr(worker, "_identity", ())
     return identity[-1] if identity else 0
 
 
-class _OfParallel(_Queued):
-    """Tasks of a `joblib.Parallel`, of any backend, in rounds of one task for each worker."""
+class _JoblibExecutor(_QueuingExecutor):
+    """An executor that runs tasks in a `joblib.Parallel` of any backend, in rounds of one task per worker."""
 
     def __init__(self, parallel: Any) -> None:
         import joblib
@@ -158,7 +164,7 @@ class _OfParallel(_Queued):
         self._parallel = parallel
         self._thread: threading.Thread | None = None
 
-    def _give(self) -> None:
+    def _submit_waiting(self) -> None:
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, daemon=True)
@@ -171,7 +177,7 @@ class _OfParallel(_Queued):
         while True:
             taken: list[_Work] = []
             with self._lock:
-                while len(taken) < (self._max_workers or 1) and (work := self._next()):
+                while len(taken) < (self._max_workers or 1) and (work := self._next_waiting()):
                     taken.append(work)
                 if not taken:
                     self._thread = None
@@ -192,7 +198,7 @@ class _OfParallel(_Queued):
 def _outcome(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Any, Exception | None]:
-    """Return the result and the exception of a call: an exception must not end the whole round."""
+    """Return the result and the exception of a call, so that an exception does not end the whole round."""
     try:
         return function(*args, **kwargs), None
     except Exception as error:

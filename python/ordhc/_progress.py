@@ -1,4 +1,4 @@
-"""Callbacks that receive the progress of long work, and progress bars."""
+"""Progress bars, and callbacks that receive the progress of long work."""
 
 import os
 import sys
@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 
 def part(progress: Progress | None, start: float, end: float) -> Progress | None:
-    """Return the callback for a part of the work.
+    """Return a callback for a part of the work: the part from `start` to `end`, as fractions of the whole.
 
-    The callback maps the completed fraction of the part to the range from `start` to `end` of the whole work,
-    and calls `progress`. None if `progress` is None.
+    The callback receives the completed fraction of the part in [0, 1], and calls `progress` with the
+    completed fraction of the whole. The result is None if `progress` is None.
     """
     if progress is None:
         return None
@@ -33,10 +33,10 @@ def part(progress: Progress | None, start: float, end: float) -> Progress | None
 
 
 def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator that lets the keyword `progress` of a function be `True`, for a progress bar.
+    """Return a decorator for functions with the keyword `progress`, so that `progress=True` shows a bar.
 
     The decorated function itself receives a callable or None. The bar ends when the function returns or
-    raises; that of a generator when the generator ends.
+    raises an exception. The bar of a generator ends when the generator ends.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     Raises
     ------
     InputError
-        The decorated function raises if `progress` is neither True, False, None nor callable.
+        In a call of the decorated function, `progress` is neither True, False, None nor callable.
 
     Examples
     --------
@@ -66,8 +66,8 @@ def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
             @wraps(work)
             async def awaited(*args: Any, progress: Any = None, **kwargs: Any) -> Any:
-                with _shown(progress, what) as told:
-                    return await work(*args, progress=told, **kwargs)  # type: ignore[arg-type]
+                with _as_callback(progress, what) as callback:
+                    return await work(*args, progress=callback, **kwargs)  # type: ignore[arg-type]
 
             return awaited  # type: ignore[return-value]
 
@@ -75,11 +75,11 @@ def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
             @wraps(work)
             def yielded(*args: Any, progress: Any = None, **kwargs: Any) -> Any:
-                shown = _shown(progress, what)
+                context = _as_callback(progress, what)
 
                 def values() -> Iterator[Any]:
-                    with shown as told:
-                        yield from work(*args, progress=told, **kwargs)  # type: ignore[arg-type]
+                    with context as callback:
+                        yield from work(*args, progress=callback, **kwargs)  # type: ignore[arg-type]
 
                 return values()
 
@@ -89,15 +89,15 @@ def shows_progress(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         def called(*args: Any, progress: Any = None, **kwargs: Any) -> Any:
             if progress is None:
                 return work(*args, **kwargs)
-            with _shown(progress, what) as told:
-                return work(*args, progress=told, **kwargs)  # type: ignore[arg-type]
+            with _as_callback(progress, what) as callback:
+                return work(*args, progress=callback, **kwargs)  # type: ignore[arg-type]
 
         return called
 
     return decorate
 
 
-def _shown(progress: Any, what: str) -> AbstractContextManager[Progress | None]:
+def _as_callback(progress: Any, what: str) -> AbstractContextManager[Progress | None]:
     if progress is True:
         return progress_bar(what)
     return nullcontext(_checks.callback("progress", progress))
@@ -105,7 +105,7 @@ def _shown(progress: Any, what: str) -> AbstractContextManager[Progress | None]:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Progress | None]:
-    """Show a progress bar for the block, and give the block a callback for the completed fraction in [0, 1].
+    """Show a progress bar during the block; yield the callback that receives the fraction done in [0, 1].
 
     In a notebook the bar is tqdm's, or a line of text if tqdm is not installed, and remains after the block.
     On a terminal the bar is Rich's, on standard error, and disappears after the block. Elsewhere there is no
@@ -116,14 +116,14 @@ def progress_bar(what: str) -> Iterator[Progress | None]:
     what
         The label of the bar.
     """
-    # Notebooks have imported IPython already. Importing it here would be slow in all other programs.
+    # A notebook has already imported IPython. An import here would slow down all other programs.
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if type(shell).__name__ == "ZMQInteractiveShell" or "google.colab" in type(shell).__module__:
-        with _in_notebook(what) as told:
-            yield told
+        with _in_notebook(what) as callback:
+            yield callback
     elif sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
-        with _on_terminal(what) as told:
-            yield told
+        with _on_terminal(what) as callback:
+            yield callback
     else:
         yield None
 
@@ -169,7 +169,7 @@ def without_bars() -> Iterator[None]:
 def _in_notebook(what: str) -> Iterator[Progress]:
     try:
         with warnings.catch_warnings(), interrupts_later():
-            # Without ipywidgets tqdm warns and draws the bar with characters, which is good enough.
+            # Without ipywidgets, tqdm warns and draws the bar with characters, which is good enough.
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:
@@ -177,13 +177,13 @@ def _in_notebook(what: str) -> Iterator[Progress]:
 
         begin = {"text/plain": f"{what}   0%"}
         line = display(begin, raw=True, display_id=True)  # type: ignore[no-untyped-call]
-        told = 0
+        percent = 0
 
         def write(done: float) -> None:
-            nonlocal told
-            if int(100 * done) > told:
-                told = int(100 * done)
-                line.update({"text/plain": f"{what} {told:3}%"}, raw=True)
+            nonlocal percent
+            if int(100 * done) > percent:
+                percent = int(100 * done)
+                line.update({"text/plain": f"{what} {percent:3}%"}, raw=True)
 
         yield write
         return

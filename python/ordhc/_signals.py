@@ -11,11 +11,11 @@ __all__ = ["interrupts_later"]
 
 @contextmanager
 def interrupts_later() -> Iterator[None]:
-    """Delay the KeyboardInterrupt of a Ctrl-C to the end of the block; a second Ctrl-C raises at once.
+    """Delay the KeyboardInterrupt of a Ctrl-C to the end of the block; a second Ctrl-C raises it at once.
 
-    The block imports code of other packages. Extension modules, and code that ignores all exceptions, would
-    swallow a KeyboardInterrupt. Nothing is delayed on other threads than the main thread, or if Python's own
-    handler of Ctrl-C was replaced.
+    Use this for imports of other packages. Extension modules, and code that ignores all exceptions, would
+    swallow a KeyboardInterrupt. The block does nothing outside the main thread, or if Python's own handler of
+    Ctrl-C was replaced.
     """
     noted = False
 

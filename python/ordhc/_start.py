@@ -22,7 +22,7 @@ def importing_begins() -> None:
     try:
         _before = signal.signal(signal.SIGINT, _stop)
     except ValueError:
-        # Only the main thread can set signal handlers; elsewhere nothing changes.
+        # Only the main thread can set signal handlers, so other threads change nothing.
         return
 
 

@@ -1,4 +1,4 @@
-"""The version of ordhc, and the address for reports of bugs."""
+"""The version of ordhc, and the web address for bug reports."""
 
 __version__ = "0.1.0"
 

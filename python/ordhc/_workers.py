@@ -1,4 +1,4 @@
-"""Run tasks on an executor, repeat tasks of lost workers, and return results in the order of the tasks."""
+"""Run tasks in an executor, repeat tasks of lost workers, and return results in the order of the tasks."""
 
 import hashlib
 import io
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ordhc import _checks, _ordhc
-from ordhc._pools import TAKEN, executor_of_pool
+from ordhc._pools import ACCEPTED, executor_of_pool
 from ordhc._progress import Progress, shows_progress
 from ordhc.errors import InputError, warn
 
@@ -37,7 +37,7 @@ __all__ = [
     "worth",
 ]
 
-#: Exceptions that mean a lost worker, in Dask, Joblib and Ray. Names, because these may not be installed.
+#: Names of exceptions of Dask, Joblib and Ray that mean a lost worker. The packages may not be installed.
 _LOST = {
     "KilledWorker",
     "CommClosedError",
@@ -50,51 +50,57 @@ _LOST = {
 }
 #: The maximum number of times a task is submitted. After that, the task runs in this process.
 _TRIES = 8
-#: An executor that saves fewer seconds than this is not used: the work is done in this process.
-AT_HOME = 0.3
+#: Work that takes fewer seconds than this is done in this process, without the executor.
+MIN_SECONDS = 0.3
 #: The largest size in bytes of a pickled value that is sent with each task. Larger values go into a file.
 _INLINE = 1 << 20
 
 
 def as_executor(executor: Any) -> Executor | None:
-    """Return the argument `executor` of a public function as an executor; other pools get an adapter.
+    """Return the argument `executor` of a public function as an `Executor`, in an adapter if necessary.
 
     Raises
     ------
     InputError
-        `executor` is neither None nor a pool of a known kind.
+        `executor` is not None, not an `Executor`, and not a pool of a known kind.
     """
     if executor is None or isinstance(executor, Executor):
         return executor
     found = executor_of_pool(executor)
     if found is None:
-        raise InputError(f"executor is {_checks.quoted(executor)}; it can be {TAKEN}")
+        raise InputError(f"executor is {_checks.quoted(executor)}; it must be {ACCEPTED}")
     return found
 
 
-def worth(executor: Executor | None, seconds: float, beside: float = 0.0) -> Executor | None:
-    """Return the executor, or None if the work takes less time here than giving it to workers.
+def worth(executor: Executor | None, seconds: float, combining: float = 0.0) -> Executor | None:
+    """Return `executor`, or None with a warning if workers would not save enough time.
 
-    `seconds` is the estimated time of the work on one core of this process, `beside` what two workers take
-    for meeting, in addition to half of the work.
+    Parameters
+    ----------
+    executor
+        The executor, or None.
+    seconds
+        The estimated time of the work on one core of this process, in seconds.
+    combining
+        The estimated time in seconds to combine the results of workers, 0 if that takes no time.
     """
-    if executor is None or seconds - 2 * beside >= AT_HOME:
+    if executor is None or seconds - 2 * combining >= MIN_SECONDS:
         return executor
-    warn(f"the work takes about {seconds:.1g} s, less than giving it to workers: it is done in this process")
+    warn(f"the work takes about {seconds:.1g} s, less than with workers: it is done in this process")
     return None
 
 
 def cut(count: int, executor: Executor, each: int = 4) -> list[range]:
-    """Return the range from 0 to `count` in parts, `each` parts for each worker of the executor.
+    """Return consecutive ranges that cover 0 to `count`: `each` ranges for each worker of the executor.
 
-    The number of parts must not change results, because the number of workers differs between machines.
+    The number of workers differs between machines, so results must not depend on the number of ranges.
     """
     parts = max(1, min(count, each * (_n_workers(executor) or 2)))
     return [range(count * at // parts, count * (at + 1) // parts) for at in range(parts)]
 
 
 def _n_workers(executor: Executor) -> int | None:
-    """Return the number of tasks that run at the same time, or None if unknown."""
+    """Return the number of tasks that an executor runs at the same time, or None if unknown."""
     count = getattr(executor, "_max_workers", None)
     client = getattr(executor, "_client", None)
     if count is None and client is not None:
@@ -112,8 +118,8 @@ def run_tasks(
 ) -> list[Any]:
     """Return the results of `function` for all tasks, in the order of the tasks.
 
-    A task whose worker was lost is submitted again. If no worker is left, the task runs in this process. An
-    exception cancels all tasks that have not started.
+    A task whose worker was lost is submitted again. If no worker is left, the task runs in this process. If
+    a task raises an exception, all tasks that have not started are cancelled.
 
     Parameters
     ----------
@@ -136,15 +142,15 @@ def run_tasks(
     results: dict[int, Any] = {}
     tries = [0] * len(tasks)
     pending: dict[Future[Any], int] = {}
-    here: list[int] = []
-    give_up_lost = getattr(executor, "give_up_lost", lambda: None)
+    in_this_process: list[int] = []
+    fail_lost_tasks = getattr(executor, "fail_lost_tasks", lambda: None)
 
     def submit(at: int) -> None:
         tries[at] += 1
         try:
             pending[executor.submit(_task, function, tasks[at], threads)] = at
         except BrokenExecutor:
-            here.append(at)
+            in_this_process.append(at)
         except RuntimeError as error:
             if "shutdown" not in str(error) and "closed" not in str(error).lower():
                 raise
@@ -154,7 +160,7 @@ def run_tasks(
         for at in range(len(tasks)):
             submit(at)
         while pending:
-            give_up_lost()
+            fail_lost_tasks()
             done, _ = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
             for future in done:
                 at = pending.pop(future)
@@ -168,12 +174,13 @@ def run_tasks(
                 elif tries[at] < _TRIES:
                     submit(at)
                 else:
-                    here.append(at)
+                    in_this_process.append(at)
             if progress is not None:
                 progress(len(results) / len(tasks))
-        if here:
-            warn(f"the executor lost its workers: {len(here)} of {len(tasks)} tasks are done in this process")
-        for at in here:
+        if in_this_process:
+            lost = f"{len(in_this_process)} of {len(tasks)} tasks"
+            warn(f"the executor lost its workers: {lost} are done in this process")
+        for at in in_this_process:
             results[at] = function(*tasks[at])
             if progress is not None:
                 progress(len(results) / len(tasks))
@@ -210,7 +217,7 @@ def _is_lost(error: BaseException) -> bool:
 
 
 def _threads_each(executor: Executor) -> int:
-    """Return the number of threads per worker so that all workers together use each core once.
+    """Return the number of threads for each worker, so that all workers together use each core once.
 
     The result is 1 if the number of workers is unknown.
     """
@@ -224,22 +231,22 @@ def _task(function: Callable[..., Any], arguments: tuple[Any, ...], threads: int
 
 
 _limits = threading.Lock()
-_inside = 0
+_n_inside = 0
 _before: int | None = None
 
 
 @contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
-    """Limit the threads of the engine during the block to `threads`.
+    """Limit the Rust extension to `threads` threads during the block.
 
     If threadpoolctl is installed, the threads of linear algebra libraries are limited too.
     """
-    global _inside, _before
+    global _n_inside, _before
     with ExitStack() as stack:
         with _limits:
-            if _inside == 0:
+            if _n_inside == 0:
                 _before = _ordhc.limit_threads(threads)
-            _inside += 1
+            _n_inside += 1
         stack.callback(_leave)
         try:
             from threadpoolctl import threadpool_limits
@@ -251,40 +258,40 @@ def limited_threads(threads: int) -> Iterator[None]:
 
 
 def _leave() -> None:
-    global _inside
+    global _n_inside
     with _limits:
-        _inside -= 1
-        if _inside == 0:
+        _n_inside -= 1
+        if _n_inside == 0:
             _ordhc.limit_threads(_before)
 
 
 class Secret:
-    """A value that is sent with each task and never written to a file: it holds passwords."""
+    """A base class of values with passwords: they are sent with each task, and never written to a file."""
 
     __slots__ = ()
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles all of a value but its secrets, which it collects."""
+    """Pickles a value without the `Secret` objects in it, and collects these objects in `secrets`."""
 
     def __init__(self, stream: io.BytesIO) -> None:
         super().__init__(stream, protocol=5)
         self.secrets: list[Secret] = []
-        self._number: dict[int, int] = {}
+        self._index: dict[int, int] = {}
 
     def persistent_id(self, value: Any) -> int | None:
         if not isinstance(value, Secret):
             return None
-        number = self._number.setdefault(id(value), len(self.secrets))
+        number = self._index.setdefault(id(value), len(self.secrets))
         if number == len(self.secrets):
             self.secrets.append(value)
         return number
 
 
 class Shared:
-    """A value that all tasks use: small values are sent with each task, large values are written to one file.
+    """A value that all tasks use: a small value is sent with each task, a large value is written to one file.
 
-    Values of type `Secret` in it are sent with each task in any case.
+    `Secret` objects in the value are sent with each task in any case.
 
     Parameters
     ----------
@@ -309,18 +316,18 @@ class Shared:
             self.data = None
 
     def value(self) -> Any:
-        """Return the value; each worker caches the value, so that it reads the file once."""
+        """Return the value; each worker caches it, and so reads the file once."""
         return _loaded(self.name, self.path, self.data, self.secrets)
 
 
 @lru_cache(maxsize=2)
-def _loaded(name: str, path: str | None, data: bytes | None, secrets: bytes) -> Any:  # noqa: ARG001 (one of each name)
+def _loaded(name: str, path: str | None, data: bytes | None, secrets: bytes) -> Any:  # noqa: ARG001 (key of the cache)
     if path is not None:
         try:
             data = Path(path).read_bytes()
         except FileNotFoundError:
             raise InputError(
-                f"the worker has no file {path}: spill must be a folder that all workers see"
+                f"the worker cannot read the file {path}: spill must be a folder that all workers can read"
             ) from None
     assert data is not None
     unpickler = pickle.Unpickler(io.BytesIO(data))
@@ -329,7 +336,7 @@ def _loaded(name: str, path: str | None, data: bytes | None, secrets: bytes) -> 
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file atomically; an existing file stays, because its name is a hash of the same content."""
+    """Write a file atomically; an existing file is kept, because its name is a hash of its content."""
     if path.exists():
         return
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix="part-")

@@ -1,8 +1,12 @@
-"""The parts that commands are made of, those of plugins too: `ordhc.specs.CommandSpec` registers one.
+"""Building blocks for commands of plugins. `ordhc.specs.CommandSpec` registers a command.
 
-Commands and groups with help in sections and the option `--config`, options that commands share, `key=value`
-options, progress, lines for people, and the one JSON document of `--json`. Import this module inside the
-function that makes the command, because it imports the whole command line.
+* `Command`, `Group`, `Name`, `section`: commands and groups with help in sections and the option `--config`
+* `json_option`, `quiet_option`: options that commands share
+* `parameters_of`: options of the form ``key=value``
+* `progress_bar`, `say`: progress and messages for people
+* `emit_json`: the JSON document of `--json`
+
+Import this module inside the function that makes the command, because it imports the whole command line.
 """
 
 from ordhc.cli.help import Command, Group, Name, section

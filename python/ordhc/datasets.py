@@ -70,7 +70,7 @@ class Dataset(dict[str, Any]):
         try:
             return self[aliases.get(name, name)]
         except KeyError:
-            raise AttributeError(f"the data set has no {name!r}; it has {', '.join(self)}") from None
+            raise AttributeError(f"the data set has no item {name!r}; it has {', '.join(self)}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         self[name] = value
@@ -88,7 +88,7 @@ class Dataset(dict[str, Any]):
 
 
 def _shipped(name: str) -> AbstractContextManager[Path]:
-    """Return a context that gives the path of a data file in the package, even if the package is zipped."""
+    """Return a context manager with the path of a data file in the package, even if the package is zipped."""
     from importlib.resources import as_file, files
 
     return as_file(files("ordhc") / "data" / name)
@@ -111,7 +111,7 @@ def load_food(*, repeats: bool = False) -> Dataset:
     Returns
     -------
     Dataset
-        The data set. Its `triplets` are distinct, and each row is one answer.
+        The data set. Its `triplets` are distinct. Without `repeats` each row counts as one answer.
 
     Examples
     --------
@@ -151,9 +151,9 @@ def load_car(*, reduced: bool = False) -> Dataset:
     Parameters
     ----------
     reduced
-        True returns the 6,056 answers of the authors' file T_ALL_REDUCED.csv. The file leaves out people who
-        were wrong about the three cars that every person was asked about. For each three cars it has one
-        answer, the most frequent one; ties go to the car with the smallest number.
+        True returns the 6,056 answers of the authors' file T_ALL_REDUCED.csv, by default False. The file
+        leaves out people who were wrong about the three cars that every person was asked about. For each
+        three cars the file has the most frequent answer. Ties go to the car with the smallest number.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def load_car(*, reduced: bool = False) -> Dataset:
         The data set, with these items besides those of every `Dataset`:
 
         * `triplets`: two for each answer, with the number of the answer. The `groups` are the rounds of the
-          survey; each round is one person's.
+          survey; each round has the answers of one person.
         * `labels`: (60,) the kind of each car.
         * `kind`: the kind of question, as `ordhc.read_answers` calls it.
         * `answers`: columns of length 7,097: the `round`, the `central` car, the cars on the `left`, in the
@@ -220,12 +220,12 @@ def load_car(*, reduced: bool = False) -> Dataset:
     )
 
 
-#: The three cars that everybody was asked about, of which the middle one is central.
+#: The three cars that everybody was asked about. The second of them is the right answer.
 _CONTROL = (14, 17, 52)
 
 
 def _reduced(answers: dict[str, Any]) -> NDArray[np.int64]:
-    """Return one answer for each three cars, (central, another, another), without persons who failed."""
+    """Return (central, other, other) for each three cars, without people who failed the control question."""
     shown = np.sort(np.stack([answers[side] for side in ("left", "middle", "right")], axis=1), axis=1)
     failed = (shown == _CONTROL).all(axis=1) & (answers["central"] != _CONTROL[1])
     kept = ~np.isin(answers["round"], answers["round"][failed])
@@ -233,7 +233,7 @@ def _reduced(answers: dict[str, Any]) -> NDArray[np.int64]:
     votes = np.zeros((len(triples), 3), dtype=np.int64)
     place = (shown[kept] == answers["central"][kept][:, None]).argmax(axis=1)
     np.add.at(votes, (which.ravel(), place), 1)
-    # The first of equal counts is the car with the smallest number.
+    # If counts are equal, argmax returns the first, the car with the smallest number.
     order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[votes.argmax(axis=1)]
     return np.take_along_axis(triples, order, axis=1)
 

@@ -1,4 +1,4 @@
-"""The exceptions and the warning that ordhc raises."""
+"""The exceptions and warnings of ordhc."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def _with_place(
+def _init_with_place(
     self: InputError,
     reason: str = "",
     *,
@@ -46,33 +46,33 @@ def _with_place(
     self.path = None if path is None else os.fspath(path)
 
 
-# The fields that an InputError is raised with, from Rust and Python; the place goes in front of the reason.
-InputError.__init__ = _with_place  # type: ignore[method-assign]
+# Rust and Python create InputErrors with the same fields. The message is the place, followed by the reason.
+InputError.__init__ = _init_with_place  # type: ignore[method-assign]
 for _type in (InputError, InternalError, OrdhcWarning):
     _type.__module__ = __name__
 
 
-def _with_report(self: InternalError) -> str:
+def _text_with_report(self: InternalError) -> str:
     return (
         f"{Exception.__str__(self)} (this is a bug in ordhc {__version__}, unless another thread changed "
-        f"an array meanwhile: please report it with this traceback and what you called at {ISSUES})"
+        f"an array during the call: please report it at {ISSUES} with this traceback and your call)"
     )
 
 
-# A panic in Rust arrives as the exception of this extension's copy of pyo3, whatever the function, method or
-# argument it came from. It derives from BaseException there, which `except Exception` lets through.
+# pyo3 raises a panic in Rust as its own exception class, which is renamed to InternalError here. The class
+# derives from BaseException, which `except Exception` does not catch, so it gets another base class here.
 InternalError.__bases__ = (RuntimeError,)
 InternalError.__name__ = InternalError.__qualname__ = "InternalError"
 InternalError.__doc__ = "A bug in ordhc; the message says how to report it."
-InternalError.__str__ = _with_report  # type: ignore[method-assign, assignment]
+InternalError.__str__ = _text_with_report  # type: ignore[method-assign, assignment]
 
 
 class PluginError(RuntimeError):
-    """A plugin cannot be used; the message names it and says why."""
+    """A plugin cannot be used; the message has the plugin's name and the reason."""
 
 
 class StoppedError(PluginError):
-    """An oracle stops without a fault, for example because its budget is spent; learners keep its answers."""
+    """An oracle stops without an error, for example if its budget is spent. Learners keep the answers."""
 
 
 class MissingExtraError(ImportError):
@@ -80,19 +80,19 @@ class MissingExtraError(ImportError):
 
     @classmethod
     def of(cls, what: str, package: str, extra: str) -> "MissingExtraError":
-        """Say that `what` needs `package`, and how to get it."""
+        """Return the error that `what` needs `package`, which the extra `extra` installs."""
         return cls(f'{what} needs {package}: pip install "ordhc[{extra}]"', name=package)
 
 
 class SkippedRowsWarning(OrdhcWarning):
-    """Rows of a file were passed over.
+    """Rows of a file were skipped.
 
     Attributes
     ----------
     rows
-        The line (or the row, for formats without lines) of each, and what is wrong with it.
+        For each skipped row its line (its row number in formats without lines), and the reason.
     counts
-        How many rows there are of each reason.
+        The number of skipped rows for each reason.
     """
 
     def __init__(self, text: str, rows: list[tuple[int, str]], counts: dict[str, int] | None = None) -> None:
@@ -101,13 +101,13 @@ class SkippedRowsWarning(OrdhcWarning):
         self.counts = {} if counts is None else counts
 
 
-# Tracebacks show the names that users import, and pickles find them.
+# Tracebacks must show the names that users import, and pickles must find the classes by these names.
 for _kind in (InputError, InternalError, OrdhcWarning):
     _kind.__module__ = __name__
 
 
 def warn(message: str | OrdhcWarning) -> None:
-    """Warn, at the line that has called this package, whatever lies between."""
+    """Emit an `OrdhcWarning` that points at the line of the caller's code outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordhc"):
         level, frame = level + 1, frame.f_back

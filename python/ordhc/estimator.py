@@ -1,4 +1,4 @@
-"""The estimators for scikit-learn (the extra `sklearn`): one of comparisons, one of vectors."""
+"""The estimators for scikit-learn (the extra `sklearn`): one for comparisons, one for vectors."""
 
 from typing import Any, Self
 
@@ -56,13 +56,13 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     ----------
     method
         The name of a method, as in `ordhc.cluster`; a method is a similarity and a linkage. The default is
-        that of `ordhc.cluster` and may take seconds; "adds3-al+spr" takes milliseconds. `method` is ignored
-        if `similarity` or `linkage` is given.
+        the default of `ordhc.cluster`, which may take seconds; "adds3-al+spr" takes milliseconds. `method` is
+        ignored if `similarity` or `linkage` is given.
     n_clusters
-        The number of flat clusters, for `labels_` and `fit_predict`.
+        The number of flat clusters, for `labels_` and `fit_predict`. By default there are no labels.
     similarity, linkage
-        The names of a similarity and a linkage, instead of a method. `method`, `similarity` and `linkage` can
-        each also be a pair of a name and a dict of settings: ``("mulk3", {"normalize": False})``.
+        The names of a similarity and a linkage, instead of a method. Each of `method`, `similarity` and
+        `linkage` can also be a pair of a name and a dict of settings: ``("mulk3", {"normalize": False})``.
     n_leaves
         The number of leaves; by default the number that `X` implies. Give `n_leaves` for cross-validation,
         because the largest leaf ids may be missing from a subset of the rows.
@@ -330,8 +330,8 @@ class VectorClustering(
         The number of flat clusters, for `labels_`.
     similarity
         The name of a similarity of vectors, as in `ordhc.cluster`: "euclidean", "sqeuclidean", "manhattan",
-        "cosine", "dot", "pca-cosine", "pca-dot", or that of a plugin; or a pair of a name and a dict of
-        settings.
+        "cosine", "dot", "pca-cosine", "pca-dot", or the name of a plugin's similarity. A pair of a name and a
+        dict of settings is also possible.
     linkage
         The name of a linkage, or a pair of a name and a dict of settings. "ward" needs distances.
 
@@ -432,8 +432,8 @@ class VectorClustering(
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the flat cluster whose mean is nearest to each row, by Euclidean distance.
 
-        A row of the fitted data can be nearer to the mean of another cluster than to that of its own. Their
-        clusters in the tree are `labels_`.
+        A row of the fitted data can be nearer to the mean of another cluster than to the mean of its own
+        cluster. `labels_` has the clusters of the fitted rows in the tree.
 
         Parameters
         ----------
@@ -448,7 +448,7 @@ class VectorClustering(
         return nearest
 
     def _distances(self, X: Any) -> NDArray[Any]:
-        # Imported here, because it takes longer than the rest of what estimators import.
+        # Imported here, because this import takes longer than all other imports of the estimators.
         from sklearn.metrics.pairwise import euclidean_distances
 
         check_is_fitted(self)

@@ -1,4 +1,4 @@
-"""Work by any executor, for plugins: tasks whose results come in order, and cores that are shared.
+"""Run tasks in an executor, for plugins: results are in the order of the tasks, and workers share the cores.
 
 >>> from concurrent.futures import ThreadPoolExecutor
 >>> from ordhc.executors import run_tasks

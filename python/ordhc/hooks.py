@@ -1,4 +1,7 @@
-"""The hooks through which plugins register; they are defined in `ordhc.plugins.hooks`."""
+"""The hooks by which plugins register methods, metrics, oracles and commands.
+
+The hooks are defined in `ordhc.plugins.hooks`.
+"""
 
 from ordhc.plugins.hooks import (
     hookimpl,

@@ -1,8 +1,10 @@
-"""Methods of learners: how questions are chosen, each with its own settings.
+"""The methods by which learners choose questions; each is a class with its own settings.
 
-For answers that are right: `Insertion`, `Quick`, and for two pairs `Single` and `Complete`. For answers that
-are right with a known probability: `Robust`, `RobustPaper`, `Majority`. For answers of people: `Uncertain`,
-and `Revise` if there is a tree to begin with. `FourKActive` compares pairs with landmarks.
+* Answers that are always right: `Insertion` and `Quick`; `Single` and `Complete` ask which of two pairs is
+  more alike.
+* Answers that are right with a known probability: `Robust`, `RobustPaper`, `Majority`.
+* Answers of people: `Uncertain`, or `Revise` if there is a tree to begin with.
+* `FourKActive` compares pairs with landmarks.
 """
 
 from ordhc.asking.methods import (

@@ -1,8 +1,11 @@
-"""Oracles, which answer questions, and `estimate_p`, the share of right answers of an oracle that errs.
+"""Oracles, which answer questions, and `estimate_p`, which estimates an oracle's share of right answers.
 
-An oracle is a callable on whole batches: (m, 3) leaves give (m,) places of the odd one out (0, 1 or 2; -1 if
-no two are closer); those that know similarities also take (m, 4), "are i and j more similar than k and l?",
-and give 1 or -1.
+An oracle is a callable that answers a batch of m questions, an array of leaf ids:
+
+* (m, 3) leaves a, b, c: which of the three is the odd one out? The answers are (m,) positions 0, 1 or 2; -1
+  means that no two of the three are closer.
+* (m, 4) leaves i, j, k, l: are i and j more similar than k and l? The answers are (m,) numbers, 1 for yes and
+  -1 for no. Only oracles that know similarities answer these questions.
 """
 
 from ordhc.asking.answers import estimate_p

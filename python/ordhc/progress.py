@@ -1,6 +1,6 @@
-"""Progress for functions of plugins: `progress=True` shows a bar there as well.
+"""Progress bars for functions of plugins: with `shows_progress`, `progress=True` shows a bar.
 
-It is defined in `ordhc._progress`.
+The functions are defined in `ordhc._progress`.
 """
 
 from ordhc._progress import Progress, part, shows_progress

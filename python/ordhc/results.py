@@ -1,7 +1,7 @@
-"""The classes of what the verbs of ordhc return.
+"""The classes of the objects that functions and methods of ordhc return.
 
-Each is made by a function or a method, which is where its use is shown. They are here for type annotations
-and `isinstance`.
+Import these classes for type annotations and `isinstance`. The function that returns an object of a class has
+examples of its use.
 """
 
 from ordhc.agglomerate.placing import Placement

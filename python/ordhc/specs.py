@@ -1,4 +1,7 @@
-"""Specs, of which plugins are made; they are defined in `ordhc.plugins.specs`."""
+"""Specs: the classes by which a plugin describes its methods, linkages, similarities, metrics and commands.
+
+The classes are defined in `ordhc.plugins.specs`.
+"""
 
 from ordhc.plugins.specs import (
     CommandSpec,

@@ -154,8 +154,8 @@ def test_bad_tells(repeat):
         ([99], [0], "answer 0: question 99|99"),
         ([questions.ids[0]], [3], "answer 0 is 3, outside -1..2"),
         ([0, 1], [0], r"shape \(1,\) for ids of shape \(2,\)"),
-        ([0.5], [0], r"ids\[0\] = 0.5 is no whole number"),
-        ([0], [0.5], r"answers\[0\] = 0.5 is no whole number"),
+        ([0.5], [0], r"ids\[0\] = 0.5 is not a whole number"),
+        ([0], [0.5], r"answers\[0\] = 0.5 is not a whole number"),
     ]:
         with pytest.raises(InputError, match=text):
             learner.tell(ids, answers)

@@ -110,11 +110,11 @@ def test_imports_are_used_when_they_are_asked_for(tmp_path):
 def test_what_is_no_answer_is_refused(tmp_path):
     with ordhc.Session(tmp_path / "a", NAMES) as session:
         for rows, answers, text in [
-            ([[0, 1, 2], [0.5, 1, 2]], [0, 0], r"rows\[1, 0\] = 0.5 is no whole number"),
+            ([[0, 1, 2], [0.5, 1, 2]], [0, 0], r"rows\[1, 0\] = 0.5 is not a whole number"),
             ([[np.nan, 1, 2]], [0], r"rows\[0, 0\] = nan is no"),
             ([[0, 1, 2]], [0.5], r"answers\[0\] = 0.5 is no whole"),
             ([[0, 1, 1e300]], [0], r"rows\[0, 2\] = 1e.300 is beyond 64 bits"),
-            ([["0", "1", "2"]], [0], "rows of type <U1 are no whole numbers"),
+            ([["0", "1", "2"]], [0], "rows of type <U1 are not whole numbers"),
             ([[0, 1, 2**40]], [0], "row 0: .* are not three"),
         ]:
             with pytest.raises(InputError, match=text):

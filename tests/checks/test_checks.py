@@ -191,7 +191,7 @@ def test_quoted_text_is_a_literal_or_cut(text):
 
 
 LOST = [
-    (lambda: TREE.relabel([1.9, 0.1, 2, 3]), "leaves[0] = 1.9 is no whole number"),
+    (lambda: TREE.relabel([1.9, 0.1, 2, 3]), "leaves[0] = 1.9 is not a whole number"),
     (
         lambda: ordhc.linkage(np.ones(6), dissimilarity=False, initial_clusters=[1e300, 1e200, 1, 2]),
         "initial_clusters[0] = 1e+300",

@@ -95,7 +95,7 @@ def npz(path, **arrays):
 def test_what_is_no_text_is_refused(tmp_path, door, bad):
     if door in ONLY_HALF and bad != "half an emoji":
         bad = "half an emoji"
-    with pytest.raises(InputError, match="no Unicode text|surrogate") as found:
+    with pytest.raises(InputError, match="not valid Unicode|the last of Unicode|surrogate") as found:
         DOORS[door](BAD[bad], tmp_path)
     str(found.value).encode().decode()
 
@@ -106,9 +106,9 @@ def test_a_damaged_byte_in_an_npz(tmp_path, capsys):
     np.savez(path, rows=ROWS, names=np.array(named(damaged())))
     code, out, err = run(capsys, "cluster", str(path), "-o", str(tmp_path / "o.nwk"))
     assert (code, out) == (2, "")
-    assert "names holds a character beyond U+10FFFF, which is no Unicode text" in err
+    assert "names has a character beyond U+10FFFF, the last of Unicode" in err
     np.savez(path, rows=ROWS, names_utf8=np.array([200, 65, 66], dtype=np.uint8), names_ends=[1, 2, 3])
-    with pytest.raises(InputError, match="names_utf8 is no UTF-8 text"):
+    with pytest.raises(InputError, match="names_utf8 is not UTF-8 text"):
         ordhc.read_answers(path)
 
 
@@ -144,7 +144,7 @@ def test_arrays_with_damaged_characters_are_refused(tmp_path):
         lambda: ordhc.as_dendrogram(array),
     ]
     for call in calls:
-        with pytest.raises(InputError, match=r"holds a character beyond U\+10FFFF, which is no Unicode text"):
+        with pytest.raises(InputError, match=r"has a character beyond U\+10FFFF, the last of Unicode"):
             call()
 
 
@@ -155,7 +155,10 @@ def test_codes_of_parquet_without_text_are_refused(codes):
 
     indices = pyarrow.array(codes, type=pyarrow.int32())
     coded = pyarrow.DictionaryArray.from_arrays(indices, ["cat", "dog"], safe=False)
-    with pytest.raises(InputError, match=r"x\.parquet: the file is damaged: its dictionary has 2 texts"):
+    with pytest.raises(
+        InputError,
+        match=r"x\.parquet: the file is damaged: a row has the code \S+, but the dictionary has 2 texts",
+    ):
         of_arrow(pyarrow.chunked_array([coded]), "x.parquet")
     fine = pyarrow.DictionaryArray.from_arrays([0, None, 1], ["cat", "dog"])
     assert of_arrow(pyarrow.chunked_array([fine]), "x.parquet").tolist() == ["cat", None, "dog"]

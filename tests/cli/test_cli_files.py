@@ -53,7 +53,7 @@ def test_an_output_is_no_other_output(answers, capsys):
         ["-o", "t.nwk", "--consensus", "t.nwk", "--bootstrap", "2"],
     ):
         code, _, err = run(capsys, "cluster", "a.csv", *twice)
-        assert (code, "written to twice" in err) == (2, True)
+        assert (code, "given for two outputs" in err) == (2, True)
     assert run(capsys, "simulate", "p.csv", "--labels", "./p.csv")[0] == 2
     with Path("a.csv").open() as stdin:
         done = command_line("cluster", "-", "-o", "a.csv", stdin=stdin)
@@ -83,8 +83,8 @@ def test_score_says_what_files_look_like(answers, capsys):
     (answers / "t.nwk").write_text("((cat,dog),(car,bus));")
     (answers / "labels.csv").write_text("name,kind\ncat,a\ndog,a\ncar,v\nbus,v\n")
     for arguments, parts in [
-        (["a.csv", "a.csv"], ["looks like comparisons", "`ordhc cluster` makes one"]),
-        (["ids.csv", "ids.csv"], ["3 columns instead of 4", "`ordhc cluster` makes a tree"]),
+        (["a.csv", "a.csv"], ["looks like comparisons", "make a tree with `ordhc cluster`"]),
+        (["ids.csv", "ids.csv"], ["3 columns instead of 4", "make a tree with `ordhc cluster`"]),
         (["t.nwk", "t.nwk"], ["looks like a Newick tree, not comparisons", "--metric triplet_distance"]),
         (["t.nwk", "labels.csv"], ["labels take --metric aari"]),
     ]:

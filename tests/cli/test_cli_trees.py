@@ -39,7 +39,7 @@ def test_nexus_to_newick_and_back(run):
     assert run("convert", "p.nwk", "q.nex")[0] == run("convert", "p.trees", "q.json.gz")[0] == 0
     assert ordhc.read_trees("q.nex") == ordhc.read_trees("q.json.gz") == ordhc.read_trees("p.nex")
     code, _, err = run("convert", "p.nex", "p.csv")
-    assert (code, err) == (2, "ordhc: SciPy's Z is one tree, not 3: write .nwk, .nex or .json\n")
+    assert (code, err) == (2, "ordhc: SciPy's Z stores one tree, not 3: write .nwk, .nex or .json\n")
     code, _, err = run("convert", "p.nex", "p.nexml")
     assert (code, err) == (2, "ordhc: p.nexml: nexml is read, but not written: write .nex or .nwk\n")
 
@@ -86,7 +86,9 @@ def test_scores_beside_nexus(run):
     assert (code, out) == (0, "triplet_distance  1.0\n")
     code, _, err = run("score", "t.nwk", "p.nex", "--metric", "triplet_distance", "-q")
     assert code == 2
-    assert "p.nex: holds 3 trees: ordhc.read_trees reads all of them, `ordhc consensus` makes one" in err
+    assert (
+        "p.nex: has 3 trees: read them with ordhc.read_trees, or make one tree with `ordhc consensus`" in err
+    )
 
 
 def test_without_dendropy(run, monkeypatch):

@@ -198,13 +198,13 @@ def test_items_of_folders_and_tables(tmp_path, pictures):
     (tmp_path / "plain.txt").write_text("x\ny\n")
     assert read_items(tmp_path / "plain.txt") == (("x", "y"), {})
     table.write_text("name\tpicture\nx\tpictures/dog.png\ny\tpictures/cow.png\n")
-    with pytest.raises(InputError, match="items.tsv:3: there is no picture .*cow.png' of 'y'"):
+    with pytest.raises(InputError, match="items.tsv:3: the picture .*cow.png' of 'y' does not exist"):
         read_items(table)
     (pictures / "dog.JPG").touch()
-    with pytest.raises(InputError, match="two pictures have one name: dog.(png, dog.JPG|JPG, dog.png)"):
+    with pytest.raises(InputError, match="two pictures have the same name: dog.(png, dog.JPG|JPG, dog.png)"):
         read_items(pictures)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="the folder holds no pictures"):
+    with pytest.raises(InputError, match="the folder has no pictures"):
         read_items(tmp_path / "empty")
 
 

@@ -65,8 +65,8 @@ def test_linkages_start_from_initial_clusters(name, case):
         ([0, 0, 1], r"initial_clusters has shape \(3,\); a label for each of 4 leaves is needed"),
         ([0] * 5, r"initial_clusters has shape \(5,\)"),
         ([], r"initial_clusters has shape \(0,\)"),
-        ([0, 0.5, 1, 1], r"initial_clusters\[1\] = 0.5 is no whole number"),
-        (["a", "b", "a", "b"], "initial_clusters of type <U1 are no whole numbers"),
+        ([0, 0.5, 1, 1], r"initial_clusters\[1\] = 0.5 is not a whole number"),
+        (["a", "b", "a", "b"], "initial_clusters of type <U1 are not whole numbers"),
     ],
 )
 def test_bad_initial_clusters_are_explained(labels, text):

@@ -178,7 +178,7 @@ def test_odd_vectors(X):
         ),
         ({"neighbors": np.full((20, 3), 20)}, "row 0: neighbors: column 0: 20 is no leaf of 20"),
         ({"neighbors": (np.zeros((20, 3)), np.zeros((20, 3)))}, "a pair, must be distances"),
-        ({"neighbors": np.full((20, 3), 0.5)}, "is no whole number"),
+        ({"neighbors": np.full((20, 3), 0.5)}, "is not a whole number"),
         ({"neighbors": 3, "similarity": "cosine", "linkage": "ward"}, "linkages of nearest neighbours are"),
         ({"neighbors": 3, "linkage": "centroid"}, "linkages of nearest neighbours are"),
         ({"neighbors": 3, "method": "cosine-al+spr"}, "without moves of subtrees"),

@@ -137,7 +137,7 @@ def test_sessions_and_learners_tell_whose_answers_they_are(tmp_path):
 
 BAD = [
     (lambda: Triplets([(0, 1, 2)], answers=[0, 1]), "answers has shape (2,); one for each of 1"),
-    (lambda: Triplets([(0, 1, 2)], answers=[0.5]), "answers[0] = 0.5 is no whole number"),
+    (lambda: Triplets([(0, 1, 2)], answers=[0.5]), "answers[0] = 0.5 is not a whole number"),
     (lambda: Triplets([(0, 1, 2)], groups=[None]), "groups[0] is None"),
     (lambda: Triplets([(0, 1, 2)], groups=[np.nan]), "groups[0] = nan"),
     (lambda: Triplets([(0, 1, 2)] * 2, groups=np.array(["a", 1], dtype=object)), "groups[1] is 1"),

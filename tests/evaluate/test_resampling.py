@@ -222,7 +222,7 @@ def test_not_comparisons():
         ordhc.bootstrap([(0, 1, 2)])
     nan = np.zeros(len(PLANTED))
     nan[5] = np.nan
-    with pytest.raises(InputError, match=r"group\[5\] = nan is no whole number"):
+    with pytest.raises(InputError, match=r"group\[5\] = nan is not a whole number"):
         ordhc.bootstrap(PLANTED, group=nan)
 
 

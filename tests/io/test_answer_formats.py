@@ -144,7 +144,9 @@ def test_names_come_from_a_column_that_is_said(tmp_path):
     (tmp_path / "items.csv").write_text("code,label,item\nx,cat,1\ny,dog,2\nz,cow,3\n")
     assert read_names(f"{tmp_path}/items.csv:label") == ("cat", "dog", "cow")
     assert read_names(tmp_path / "items.csv", "item") == ("1", "2", "3")
-    with pytest.raises(InputError, match=r"the names may be in label, item; say which .*'items.csv:item'"):
+    with pytest.raises(
+        InputError, match=r"the names may be in label, item; name the column .*'items.csv:item'"
+    ):
         read_names(tmp_path / "items.csv")
     with pytest.raises(InputError, match="no column 'lable'; .*nearest: 'label'"):
         read_names(f"{tmp_path}/items.csv:lable")

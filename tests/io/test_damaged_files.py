@@ -89,10 +89,13 @@ def test_nexus_holds_all_names_or_refuses_them(tmp_path_factory, name):
 
 
 NPZ = {
-    "group names alone": ({"group_names": np.array(["a", "b"])}, "group_names without groups"),
+    "group names alone": ({"group_names": np.array(["a", "b"])}, "group_names, but no groups"),
     "weights in three dimensions": ({"weights": np.ones((1, 3, 3))}, r"weights have shape \(1, 3, 3\)"),
     "one group": ({"groups": np.array(1)}, r"groups have shape \(\)"),
-    "answers of others": ({"answers": np.arange(5)}, r"answers have shape \(5,\); one for each of 2 rows"),
+    "answers of others": (
+        {"answers": np.arange(5)},
+        r"answers have shape \(5,\); one value for each of 2 rows",
+    ),
 }
 
 
@@ -128,7 +131,7 @@ def test_one_row_of_a_million_cells(mark):
 def test_many_bad_rows_are_counted_not_listed(tmp_path):
     np.savez_compressed(tmp_path / "a.npz", rows=np.zeros((2_000_000, 3), dtype=np.uint8))
     with pytest.raises(
-        InputError, match="row 0: leaf 0 occurs twice .*; 2,000,000 of 2,000,000 rows are such"
+        InputError, match="row 0: leaf 0 occurs twice .*; 2,000,000 of 2,000,000 rows are bad"
     ):
         ordhc.read_answers(tmp_path / "a.npz")
 

@@ -40,15 +40,15 @@ MISTAKES = {
     "old Excel": ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), {}, "an old Excel workbook (.xls)"),
     "OpenDocument": ("a.ods", zipped("mimetype", "content.xml"), {}, "an OpenDocument file"),
     "Word": ("a.docx", zipped("word/document.xml"), {}, "a Word document"),
-    "NEXUS": ("a.nex", "#NEXUS\nbegin trees;\n", {}, "a NEXUS file, not comparisons: its trees"),
-    "a tree": ("a.nwk", "((a,b),c);", {}, "a Newick tree, not comparisons: two trees are compared by"),
+    "NEXUS": ("a.nex", "#NEXUS\nbegin trees;\n", {}, "a NEXUS file, not comparisons: `ordhc.read_tree`"),
+    "a tree": ("a.nwk", "((a,b),c);", {}, "a Newick tree, not comparisons: to compare two trees, use"),
     "a tree in JSON": ("a.json", '{"merges": []}', {}, "the columns are 'merges'"),
     "SciPy's Z": ("z.csv", "cluster_a,cluster_b,height,size\n0,1,1,2\n", {}, "a tree (SciPy's Z)"),
     "Parquet named csv": ("a.csv", parquet(anchor=[0], near=[1], far=[2]), {}, "a Parquet file, not comparisons: name it .parquet"),
     "csv named Parquet": ("a.parquet", GOOD, {}, "the Parquet file cannot be read"),
     "npz named csv": ("a.csv", npz(rows=[(0, 1, 2)]), {}, "arrays of NumPy, not comparisons: name it .npz"),
-    "csv named npz": ("a.npz", GOOD, {}, "is no .npz file"),
-    "csv named npy": ("a.npy", GOOD, {}, "is no .npy file"),
+    "csv named npz": ("a.npz", GOOD, {}, "is not a .npz file"),
+    "csv named npy": ("a.npy", GOOD, {}, "is not a .npy file"),
     "Excel named npz": ("a.npz", zipped("xl/workbook.xml"), {}, "looks like an Excel workbook"),
     "a web page": ("a.csv", "<!DOCTYPE html><html>", {}, "a web page, not comparisons: the download may need a login"),
     "a PDF": ("a.csv", "%PDF-1.4\n", {}, "looks like a PDF"),
@@ -73,14 +73,14 @@ MISTAKES = {
     "a slip in an id": ("a.csv", "0,1,2\n0,1,20000000\n", {}, "a.csv:2: leaf 20000000 is far above"),
     "an id beyond all": ("a.csv", "0,1,2\n0,1,99999999999999999999\n", {}, "a.csv:2:"),
     "a leaf twice": ("a.csv", "0,1,2\n0,2,2\n", {}, "a.csv:2: leaf 2 occurs twice"),
-    "leaves twice": ("a.csv", "0,1,1\n0,2,2\n0,1,2\n", {}, "2 of 3 rows are such: lines 1, 2; skip_bad"),
+    "leaves twice": ("a.csv", "0,1,1\n0,2,2\n0,1,2\n", {}, "2 of 3 rows are bad: lines 1, 2; skip_bad"),
     "a header in ids": ("a.csv", "ref,close,away\n0,1,2\n", {}, "may be a header or leaves"),
     "another header": ("a.csv", "anchor,closer,further\n0,1,2\n", {}, "looks like a header of other columns"),
     "odd one out": ("a.csv", "odd,near,far\n0,1,2\n", {}, "looks like a header of other columns"),
     "a misspelt column": ("a.csv", GOOD, {"items": ["anchor", "nera", "far"]}, "no column `nera`; the header has anchor, near, far"),
     "positions in another order": ("a.csv", "far,near,anchor\n2,1,0\n", {"items": [0, 1, 2]}, "column 0 is named `far`, but used as `anchor`"),
     "a position too far": ("a.csv", IDS, {"items": [1, 2, 3]}, "there is no column 3; the row has 3, counted from 0"),
-    "a position twice": ("a.csv", IDS, {"items": [1, 1, 2]}, "each can be taken only once"),
+    "a position twice": ("a.csv", IDS, {"items": [1, 1, 2]}, "each column can occur only once"),
     "two columns": ("a.csv", GOOD, {"items": ["anchor", "near"]}, "3 are needed: anchor, near, far"),
     "a column twice": ("a.csv", "anchor,near,far,near\n0,1,2,3\n", {}, "two columns `near`, the 2nd and the 4th"),
     "two weights": ("a.csv", "anchor,near,far,weight,count\n0,1,2,1,2\n", {}, "both `weight` and `count` may be the weights"),
@@ -90,7 +90,7 @@ MISTAKES = {
     "a negative weight": ("a.csv", "anchor,near,far,n\n0,1,2,-1\n", {}, "a.csv:2: `-1` in column `n` is not a weight"),
     "a missing weight": ("a.csv", "anchor,near,far,n\n0,1,2,\n", {}, "a.csv:2: `` in column `n` is not a weight"),
     "quadruplets": ("a.csv", "0,1,2,3\n", {}, "rows i,j,k,l are quadruplets"),
-    "quadruplets by name": ("a.csv", "i_name,j_name,k_name,l_name\na,b,c,d\n", {}, "are those of quadruplets"),
+    "quadruplets by name": ("a.csv", "i_name,j_name,k_name,l_name\na,b,c,d\n", {}, "look like quadruplets"),
     "a wide table": ("a.csv", f"{WIDE}\n", {}, "(1260 in all)) has 1260 columns instead of 3"),
     "a wide table by name": ("a.csv", f"{WIDE}\n", {"items": ["a", "b", "c"]}, "(1260 in all)"),
     "an open quote": ("a.csv", 'anchor,near,far\n"cat,dog,car\n', {}, "a.csv:2: a quote is opened and never closed"),
@@ -101,9 +101,9 @@ MISTAKES = {
     "a long name": ("a.csv", GOOD.replace("bus", "b" * 90_000), {"names": ["cat", "dog", "car"]}, "the name 'bbb"),
     "terminal codes": ("a.csv", "0,1,2\n0,\x1b[2J,2\n", {}, "is not a leaf id"),
     "shapes in npz": ("a.npz", npz(rows=np.zeros((2, 2), int)), {}, "a.npz: rows have shape (2, 2); 3 columns are needed"),
-    "no rows in npz": ("a.npz", npz(a=[1], b=[2]), {}, "among a, b"),
-    "columns of npz by name": ("a.npz", npz(rows=[(0, 1, 2)]), {"person": "who"}, "has no columns by name"),
-    "objects in npy": ("a.npy", b"\x93NUMPY\x01\0v\0{'descr': '|O', 'fortran_order': False, 'shape': (1,), }".ljust(128), {}, "holds Python objects"),
+    "no rows in npz": ("a.npz", npz(a=[1], b=[2]), {}, "the arrays are a, b; one of them must be called rows"),
+    "columns of npz by name": ("a.npz", npz(rows=[(0, 1, 2)]), {"person": "who"}, "has no named columns"),
+    "objects in npy": ("a.npy", b"\x93NUMPY\x01\0v\0{'descr': '|O', 'fortran_order': False, 'shape': (1,), }".ljust(128), {}, "has Python objects"),
     "a folder": (".", None, {}, "is a folder, not a file"),
 }  # fmt: skip
 
@@ -149,7 +149,7 @@ def test_missing_leaves_are_counted(tmp_path):
     assert len(found) == 6
     assert found.names == ("cat", "dog", "car", "bus")
     message = str(told[0].message)
-    assert "4 of 10 rows have a missing leaf (2 `NA`, 1 blank, 1 `-99`) and are passed over" in message
+    assert "4 of 10 rows have a missing leaf (2 `NA`, 1 blank, 1 `-99`) and are skipped" in message
     assert "lines 3, 4, 5, 6" in message
     assert told[0].message.rows == [(3, "NA"), (4, ""), (5, "-99"), (6, "NA")]
     with pytest.warns(OrdhcWarning, match="1 of 10 rows have a missing leaf"):
@@ -165,7 +165,7 @@ def test_bad_rows_are_passed_over_and_listed(tmp_path):
         found = ordhc.read_answers(io.StringIO("\n".join(rows)), skip_bad=True)
     assert list(found) == [(0, 1, 2), (2, 1, 0), (1, 3, 4)]
     assert [line for line, _ in told[0].message.rows] == [3, 4, 2, 6, 7]
-    assert "5 of 8 rows are bad and passed over: line 2: leaf 3 occurs twice" in str(told[0].message)
+    assert "5 of 8 rows are bad and are skipped: line 2: leaf 3 occurs twice" in str(told[0].message)
     np.save(tmp_path / "a.npy", [(0, 1, 2), (1, 1, 2), (0, 2, 1)])
     with pytest.warns(SkippedRowsWarning, match="row 1: leaf 1 occurs twice"):
         assert len(ordhc.read_answers(tmp_path / "a.npy", skip_bad=True)) == 2
@@ -211,13 +211,13 @@ class Named(io.BytesIO):
         (read_names, b"name,name\na,b\n", "two columns 'name'"),
         (read_names, zipped("xl/x"), "an Excel workbook (.xlsx), not names"),
         (ordhc.read_tree, GOOD.encode(), "looks like comparisons (anchor,near,far), not a tree"),
-        (ordhc.read_tree, b"0,1,2\n", "of comparisons `ordhc cluster` makes a tree"),
-        (ordhc.read_tree, b"#NEXUS\n", "there are no trees in it"),
+        (ordhc.read_tree, b"0,1,2\n", "make a tree with `ordhc cluster`"),
+        (ordhc.read_tree, b"#NEXUS\n", "there are no trees in the file"),
         (lambda f: ordhc.read_tree(f, "json"), b"[" * 100_000, "nested too deeply"),
-        (lambda f: ordhc.read_tree(f, "json"), b'{"heights": [NaN]}', "NaN is no height"),
+        (lambda f: ordhc.read_tree(f, "json"), b'{"heights": [NaN]}', "NaN is not allowed"),
         (lambda f: read_reference(f, ["a"]), GOOD.encode(), "these look like comparisons"),
         (lambda f: read_reference(f, ["a"]), b"leaf;x\na;1\nb;2\n", "x.csv:3: there is no leaf 'b'"),
-        (lambda f: read_reference(f, ["a"]), b"0,1\n1,x\n", "x.csv:2: 'x' is no number"),
+        (lambda f: read_reference(f, ["a"]), b"0,1\n1,x\n", "x.csv:2: 'x' is not a number"),
     ],
 )
 def test_mistakes_with_other_files(read, content, part):

@@ -43,7 +43,7 @@ def test_npy_holds_rows_only(tmp_path):
     t = Triplets([(0, 1, 2)])
     ordhc.write_comparisons(t, tmp_path / "t.npy")
     assert ordhc.read_answers(tmp_path / "t.npy") == t
-    with pytest.raises(InputError, match="neither weights nor names"):
+    with pytest.raises(InputError, match="npy cannot store weights"):
         ordhc.write_comparisons(Triplets([(0, 1, 2)], weights=[1]), tmp_path / "u.npy")
     assert not (tmp_path / "u.npy").exists()
 
@@ -144,7 +144,7 @@ def test_arrays_as_cblearn_keeps_them(tmp_path):
     np.savez(tmp_path / "a.npz", data=[(0, 1, 2), (0, 1, 2)], target=[1, -1])
     assert list(ordhc.read_answers(tmp_path / "a.npz")) == [(0, 1, 2), (0, 2, 1)]
     np.savez(tmp_path / "b.npz", something=[1])
-    with pytest.raises(InputError, match="among something"):
+    with pytest.raises(InputError, match="the arrays are something; one"):
         ordhc.read_answers(tmp_path / "b.npz")
 
 
@@ -165,7 +165,7 @@ def test_names_from_files(tmp_path):
     for text, part in [
         ("id,title\n0,x\n", "no column 'name'"),
         ("id,name\n0,x\n0,y\n", ":3: the id 0 occurs twice, first in line 2"),
-        ("id,name\nx,x\n", "whole numbers"),
+        ("id,name\nx,x\n", "a whole number"),
         ("name\nx\nx\n", "'x' occurs twice"),
         ("id,name\n0,x\n1\n", ":3: the name is missing"),
         ("name\n", "no names"),
@@ -197,12 +197,12 @@ def test_bad_trees_name_the_line(tmp_path):
     for name, text, part in [
         ("t.nwk", "(a,\n(b,c);", "t.nwk:2:"),
         ("t.nwk", "", "empty"),
-        ("t.json", '{"merges": [', "t.json:1: no JSON"),
-        ("t.json", "[]", "t.json: there are no trees in it"),
+        ("t.json", '{"merges": [', "t.json:1: not JSON"),
+        ("t.json", "[]", "t.json: there are no trees in the file"),
         ("t.json", "[1]", "the keys n_leaves and parents"),
         ("t.csv", "cluster_a,cluster_b,height,size\n0,1,x,2\n", "t.csv:2:"),
         ("t.csv", "0,1,2\n", "t.csv:1: 3 columns instead of 4"),
-        ("t.npy", "abc", "no .npy"),
+        ("t.npy", "abc", "is not a .npy"),
     ]:
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError) as error:

@@ -92,12 +92,12 @@ def test_vectors_in_all_formats(tmp_path):
         (",a,b\na,0,1\n", r"1 rows and 2 columns of numbers; a matrix of pairs is square"),
         (",a,b\na,0,1\nb,2,0\n", r"d\.csv:2: .* not symmetric: row 'a', column 'b' is 1\.0, but row 'b', column 'a' is 2\.0"),
         (",a,b\nb,0,1\na,1,0\n", r"d\.csv:2: the columns are in another order than the rows: row 0 is 'b', column 0 is 'a'"),
-        (",a,b\na,0,1\nc,1,0\n", r"d\.csv:3: the columns are of other names than the rows: row 1 is 'c', column 1 is 'b'"),
+        (",a,b\na,0,1\nc,1,0\n", r"d\.csv:3: the columns have other names than the rows: row 1 is 'c', column 1 is 'b'"),
         (",a,b\na,0,NA\nb,NA,0\n", r"d\.csv:2: row 'a', column 'b' is missing"),
         (",a,b\na,0,\nb,,0\n", r"d\.csv:2: row 'a', column 'b' is missing"),
         (",a,b\na,0,inf\nb,inf,0\n", r"row 'a', column 'b' is inf; all pairs need finite numbers"),
         (",a,b\na,0,-1\nb,-1,0\n", r"d\.csv:2: row 'a', column 'b' is -1\.0; distances are 0 or larger.*dissimilarity=False"),
-        ('"";"a";"b"\n"a";0;0,5\n"b";0,5;0\n', r"d\.csv:2: '0,5' is no finite number; decimals need a point"),
+        ('"";"a";"b"\n"a";0;0,5\n"b";0,5;0\n', r"d\.csv:2: '0,5' is not a finite number; decimals need a point"),
         (",a,a\na,0,1\na,1,0\n", r"the name 'a' occurs twice"),
         (",a,b\na,0,1\nb,1\n", r"d\.csv:3: 2 columns instead of 3"),
         ("1,2,3,4\n", r"a condensed vector has n\(n-1\)/2 values; 4 is no such number"),
@@ -120,8 +120,8 @@ def test_rounding_is_symmetric_enough_and_the_diagonal_is_ignored():
 def test_bad_vectors(tmp_path):
     for text, message in [
         ("name,x\na,1\nb,\n", r"d\.csv:3: row 'b', column 'x': the number is missing"),
-        ("x,y\n1,2\n3,inf\n", r"d\.csv:3: row 1, column 'y': inf is no finite number"),
-        ("cat,0,1\ndog,1,1\n", r"d\.csv:1: 'cat' is no finite number; a table with names needs a header"),
+        ("x,y\n1,2\n3,inf\n", r"d\.csv:3: row 1, column 'y': inf is not a finite number"),
+        ("cat,0,1\ndog,1,1\n", r"d\.csv:1: 'cat' is not a finite number; a table with names needs a header"),
     ]:
         with pytest.raises(ordhc.errors.InputError, match=message):
             read_vectors(as_file(text))

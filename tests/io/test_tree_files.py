@@ -120,7 +120,7 @@ def test_nexus_as_others_write_it(tmp_path):
     for name in ("t.nex", "t.tre", "t.trees", "t.txt"):
         (tmp_path / name).write_text(FIGTREE)
         assert len(ordhc.read_trees(tmp_path / name)) == 2
-    with pytest.raises(InputError, match=r"t.nex: holds 2 trees: ordhc.read_trees reads all of them"):
+    with pytest.raises(InputError, match=r"t.nex: has 2 trees: read them with ordhc.read_trees"):
         ordhc.read_tree(tmp_path / "t.nex")
     one = FIGTREE.replace("  Tree two = [&U] ((1,2)90,3,4);\n", "")
     assert ordhc.read_tree(io.StringIO(one)) == first
@@ -141,7 +141,7 @@ def test_nexml():
     text = "((a:1,'b c':1)x:1,d:2);"
     nexml = dendropy.Tree.get(data=text, schema="newick").as_string("nexml")
     assert clades(read(nexml)) == clades(read_newick(text))
-    with pytest.raises(InputError, match="PhyloXML is not read: Bio.Phylo.convert"):
+    with pytest.raises(InputError, match="PhyloXML is not read; convert it: Bio.Phylo.convert"):
         read('<?xml version="1.0"?><phyloxml xmlns="http://www.phyloxml.org"></phyloxml>')
 
 
@@ -158,8 +158,8 @@ def test_deep_trees_in_nexus(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("#NEXUS\n", "there are no trees in it"),
-        ("#NEXUS\nbegin trees;\ntree x = ((a,b);\nend;\n", "DendroPy can't read it as a NEXUS file"),
+        ("#NEXUS\n", "there are no trees in the file"),
+        ("#NEXUS\nbegin trees;\ntree x = ((a,b);\nend;\n", "DendroPy can't read the file as a NEXUS file"),
         ("#NEXUS\nbegin trees;\ntree x = (a,a);\nend;\n", "a"),
         ("#NEXUS\nbegin data;\ndimensions ntax=1;\n", "the stream:2: the block that begins here has no END;"),
         (
@@ -204,7 +204,7 @@ def test_many_trees_in_a_text(found, between):
         again = quietly(ordhc.read_trees, buffer)
         assert [clades(tree) for tree in again] == [clades(tree) for tree in found]
     if len(found) > 1:
-        with pytest.raises(InputError, match=f"holds {len(found)} trees: ordhc.read_trees"):
+        with pytest.raises(InputError, match=f"has {len(found)} trees: read them with ordhc.read_trees"):
             read(text)
 
 
@@ -228,7 +228,7 @@ def test_places_of_mistakes(tmp_path):
     with pytest.raises(InputError, match=r"there is more text after the tree's `;` \(one tree is read\)"):
         ordhc.read_tree(tmp_path / "t.nwk")
     (tmp_path / "t.json").write_text("[]")
-    with pytest.raises(InputError, match="no trees in it"):
+    with pytest.raises(InputError, match="no trees in the file"):
         ordhc.read_trees(tmp_path / "t.json")
 
 

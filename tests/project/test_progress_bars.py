@@ -64,12 +64,12 @@ def test_whatever_takes_progress_shows_it(name):
     assert progress.annotation in (ordhc.progress.Progress | bool | None, "Progress | bool | None")
     if name.rpartition(".")[2] not in HANDED_ON:
         # The arguments that are missing would be a TypeError.
-        with pytest.raises(InputError, match="progress = 3 is neither True, False nor"):
+        with pytest.raises(InputError, match="progress = 3 must be True, False or"):
             asyncio.run(function(progress=3)) if name == "learn_async" else function(progress=3)
 
 
 def test_linkage_hands_it_on(bars):
-    with pytest.raises(InputError, match="progress = 3 is neither True, False nor"):
+    with pytest.raises(InputError, match="progress = 3 must be True, False or"):
         ordhc.linkage([1.0, 2.0, 3.0], progress=3, dissimilarity=True)
     ordhc.linkage([1.0, 2.0, 3.0], progress=True, dissimilarity=True)
     assert [what for what, _ in bars] == ["clustering"]
@@ -131,7 +131,7 @@ def test_progress_is_true_false_none_or_callable(odd):
         lambda: ordhc.read_answers("nowhere.csv", progress=odd),
         lambda: ordhc.OrdinalClustering().fit(T.rows, progress=odd),
     ):
-        with pytest.raises(InputError, match="is neither True, False nor what can be called"):
+        with pytest.raises(InputError, match="must be True, False or a callable"):
             work()
 
 

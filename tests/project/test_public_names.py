@@ -57,7 +57,7 @@ def test_what_is_imported_later_is_what_type_checkers_see():
     (block,) = (node for node in ast.parse(inspect.getsource(ordhc)).body if isinstance(node, ast.If))
     seen = {(node.module, alias.name) for node in block.body for alias in node.names}
     modules = {("ordhc", name) for name in ("datasets", "metrics", "oracles", "plots")}
-    assert seen == modules | {(module, name) for name, module in ordhc._HOME.items()}
+    assert seen == modules | {(module, name) for name, module in ordhc._MODULE_OF.items()}
     assert set(ordhc.__all__) == {name for _, name in seen} - ESTIMATORS | {"__version__"}
-    for name in set(ordhc._HOME) - ESTIMATORS:
-        assert getattr(ordhc, name) is getattr(import_module(ordhc._HOME[name]), name)
+    for name in set(ordhc._MODULE_OF) - ESTIMATORS:
+        assert getattr(ordhc, name) is getattr(import_module(ordhc._MODULE_OF[name]), name)

@@ -232,7 +232,7 @@ def test_rows_that_cannot_be_used(tmp_path, monkeypatch):
         with pytest.raises(InputError, match="leaf 6 is outside 0..=5") as found:
             ordhc.similarity(ordhc.scan(folder, n_leaves=6))
         scan = ordhc.scan(folder, skip_bad=True)
-        with pytest.warns(OrdhcWarning, match="1 of 600 rows are bad and passed over: .*leaf 4 occurs twice"):
+        with pytest.warns(OrdhcWarning, match="1 of 600 rows are bad and are skipped: .*leaf 4 occurs twice"):
             assert len(scan) == 599
         assert len(scan.read()) == 599
 
@@ -257,7 +257,7 @@ def test_files_that_do_not_fit_together(tmp_path):
     with pytest.raises(InputError, match="b.csv: has ids, but .*a.csv has names"):
         len(ordhc.scan(tmp_path))
     write(tmp_path / "b.csv", [["cat", "dog", "cow"]], ["anchor", "near", "far"], persons=["ann"])
-    with pytest.raises(InputError, match="a.csv says of no row whose answer it is, .*b.csv does"):
+    with pytest.raises(InputError, match="a.csv has no column of persons, but .*b.csv has one"):
         len(ordhc.scan(tmp_path))
     write(tmp_path / "b.csv", [["cat", "dog", "cow"]], ["anchor", "near", "far"], weights=[2.5])
     assert ordhc.scan(tmp_path).read().weights.tolist() == [1, 2.5]
@@ -281,7 +281,7 @@ def test_paths(tmp_path):
         ([], "paths is empty"),
         (tmp_path / "*.parquet", "no file matches the pattern"),
         (tmp_path / "notes.md", "a scan reads .csv"),
-        ([tmp_path, tmp_path / "b.csv"], "is there twice"),
+        ([tmp_path, tmp_path / "b.csv"], "is given twice"),
         (3, "paths"),
     ]:
         with pytest.raises(InputError, match=told):
@@ -303,13 +303,13 @@ def test_methods_that_need_all_answers_say_so(tmp_path, monkeypatch):
     monkeypatch.setitem(registry._load().known, ("method", "s"), spec)
     with pytest.raises(InputError, match="moves by 'satisfied' look at single answers"):
         ordhc.cluster(scan, method="s")
-    with pytest.raises(InputError, match="of a scan whole people"):
+    with pytest.raises(InputError, match="for a scan, give .group. or .file."):
         ordhc.bootstrap(scan, unit="answer")
     with pytest.raises(
         InputError, match=r"takes no scan \(only triplet_revenue, quadruplet_revenue, satisfied do\)"
     ):
         ordhc.score("((0,1),(2,3));", scan, "aari")
-    with pytest.raises(InputError, match="memory is '1B'; at least 16MB are needed"):
+    with pytest.raises(InputError, match="memory is '1B'; it must be at least 16MB"):
         ordhc.scan(tmp_path, memory="1B")
 
 

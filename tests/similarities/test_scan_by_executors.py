@@ -110,18 +110,18 @@ def test_workers_count_in_triangles_or_sort(tmp_path, monkeypatch, how):
 
 
 def test_what_workers_would_not_speed_up_stays_at_home(monkeypatch):
-    monkeypatch.setattr(_workers, "AT_HOME", 0.3)
+    monkeypatch.setattr(_workers, "MIN_SECONDS", 0.3)
     with Refusing() as executor:
         assert _workers.worth(executor, 2.0, 0.5) is executor
         for beside in (0.9, 2.0):
-            with pytest.warns(OrdhcWarning, match="takes about 2 s, less than giving it to workers"):
+            with pytest.warns(OrdhcWarning, match="takes about 2 s, less than with workers"):
                 assert _workers.worth(executor, 2.0, beside) is None
     assert _workers.worth(None, 0.0) is None
 
 
 def test_little_work_stays_at_home(tmp_path, monkeypatch):
     """An executor gets no work of less than a third of a second, and a warning says so."""
-    monkeypatch.setattr(_workers, "AT_HOME", 0.3)
+    monkeypatch.setattr(_workers, "MIN_SECONDS", 0.3)
     data = weighted_data(10, 300, None)
     with Refusing() as executor:
         scan = files(tmp_path, data, [100], executor=executor)
@@ -215,7 +215,7 @@ def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
     with pytest.raises(StopError):
         ordhc.similarity(scan, layout="sparse", progress=stop)
     assert list(spill.iterdir()) == []
-    with pytest.raises(InputError, match="spill is no folder: it is a file"):
+    with pytest.raises(InputError, match="spill is not a folder: it is a file"):
         ordhc.scan(tmp_path, spill=tmp_path / "000.parquet")
     scan = files(tmp_path, weighted_data(40, 300, None), [10], spill=tmp_path / "new" / "spill")
     ordhc.similarity(scan, layout="sparse")
@@ -250,7 +250,7 @@ def test_a_spill_after_signals(tmp_path, signum):
         assert list(spill.iterdir()) == []
         return
     assert list(spill.iterdir()) != []
-    with pytest.warns(OrdhcWarning, match="removed what calls have left that were killed: ordhc-spill-"):
+    with pytest.warns(OrdhcWarning, match="removed temporary folders of interrupted calls: ordhc-spill-"):
         ordhc.similarity(scan, layout="sparse")
     assert list(spill.iterdir()) == []
 
@@ -296,5 +296,5 @@ def test_a_scan_has_its_own_executor_for_all_that_is_made_of_it(tmp_path):
         for verb in (ordhc.bootstrap, ordhc.select):
             with pytest.raises(InputError, match="takes no spill for a scan"):
                 verb(scan, unit="file", spill=tmp_path)
-    with pytest.raises(InputError, match="executor is 3; it can be a concurrent.futures.Executor"):
+    with pytest.raises(InputError, match="executor is 3; it must be a concurrent.futures.Executor"):
         ordhc.scan(tmp_path, executor=3)

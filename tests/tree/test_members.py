@@ -170,7 +170,9 @@ def test_d3_is_a_format_of_write_tree(tmp_path, capsysbinary):
     assert root["children"][1]["children"][0]["name"] == "car"
     ordhc.write_tree(d, "-", format="d3")
     assert capsysbinary.readouterr().out == text
-    with pytest.raises(InputError, match="nested JSON for D3 is one tree, not 2: write .nwk, .nex or .json"):
+    with pytest.raises(
+        InputError, match="nested JSON for D3 stores one tree, not 2: write .nwk, .nex or .json"
+    ):
         ordhc.write_trees([d, d], tmp_path / "trees.json", format="d3")
     with pytest.raises(InputError, match="keys n_leaves and parents"):
         ordhc.read_tree(tmp_path / "tree.json")

@@ -176,7 +176,7 @@ def test_parents_are_checked():
         ([3, 3, 4, 4, 4, 5, -1], {}, "node 5 has one child"),
         ([], {}, "parents have shape (0,)"),
         ([[2, 2, -1]], {}, "parents have shape (1, 3)"),
-        ([1.5, 2, -1], {}, "parents[0] = 1.5 is no whole number"),
+        ([1.5, 2, -1], {}, "parents[0] = 1.5 is not a whole number"),
         ([3, 3, 3, -1], {"heights": [1.0], "lengths": [1.0] * 4}, "heights or lengths, not both"),
         ([3, 3, 3, -1], {"heights": [nan]}, "is NaN"),
         ([3, 3, 3, -1], {"heights": [1.0, 2.0]}, "heights has shape (2,); (1,) is needed"),

@@ -1,14 +1,14 @@
-"""Checks of the arguments of public functions: numbers, words, names, labels, settings, arrays.
+"""Check the arguments of public functions: numbers, words, names, labels, settings, arrays.
 
-Each public function checks its arguments once, with these functions. Checked arrays have the types of the
-crate: native byte order, aligned, C-contiguous, without masked or rounded values. For other values the
-functions raise an `InputError` with the argument, the index and the value.
+Each public function checks its arguments once, with these functions. A checked array has a type that the Rust
+crate reads: native byte order, aligned, C-contiguous. No value is masked or was rounded. For invalid values
+the functions raise an `InputError` with the argument, the index and the value.
 """
 
 from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers
 from ordhc._checks.dissimilarities import check_dissimilarities, is_dissimilarity
 from ordhc._checks.leaf_names import LeafNumbers, leaf_number, names
-from ordhc._checks.matrices import handed_over, leaves_of_condensed, matrix, square
+from ordhc._checks.matrices import leaves_of_condensed, matrix, overwritable, square
 from ordhc._checks.quoting import nearest, on_one_line, quoted, unknown_name
 from ordhc._checks.remedies import remedied
 from ordhc._checks.scalars import (
@@ -35,7 +35,7 @@ __all__ = [
     "check_dissimilarities",
     "choice",
     "flag",
-    "handed_over",
+    "overwritable",
     "is_dissimilarity",
     "labels",
     "leaves_of_condensed",

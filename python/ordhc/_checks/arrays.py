@@ -17,9 +17,9 @@ __all__ = ["array", "labels", "numbers_of", "whole_numbers"]
 
 
 def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
-    """Return `values` as an aligned array in native byte order, of bools, integers, floats, text or objects.
+    """Return `values` as a NumPy array, aligned and in native byte order.
 
-    Subclasses of arrays become plain arrays.
+    The elements are bools, integers, floats, text or objects. Subclasses of arrays become plain arrays.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
     values
         An array, or anything that NumPy can convert to an array.
     also
-        NumPy's letters of further kinds to accept: "c" complex, "M" dates, "m" durations, "S" bytes, "V"
-        records.
+        NumPy's letters for further kinds to accept: "c" complex, "M" dates, "m" durations, "S" bytes, "V"
+        records. By default none.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
         table = table.astype(table.dtype.newbyteorder("="))
     if kind == "U" and np.frombuffer(table.tobytes(), dtype=np.uint32).max(initial=0) > sys.maxunicode:
         # Python cannot represent such a string: reading it raises an error or crashes.
-        raise InputError(f"{what} holds a character beyond U+10FFFF, which is no Unicode text")
+        raise InputError(f"{what} has a character beyond U+10FFFF, the last of Unicode")
     return table if table.flags.aligned else table.copy()
 
 
@@ -75,12 +75,12 @@ def unmasked(what: str, values: "np.ma.MaskedArray[Any, Any]") -> NDArray[Any]:
         raise InputError(f"{what} holds records ({quoted(values.dtype)}), not numbers")
     places = np.argwhere(np.ma.getmaskarray(values))
     if len(places):
-        raise InputError(f"{what}{_at(places[0])} is masked; leave out what is missing")
+        raise InputError(f"{what}{_at(places[0])} is masked; leave out missing values")
     return np.asarray(values.data)
 
 
 def _at(place: Iterable[Any]) -> str:
-    """Return an index as messages show it: "[3]", "[0, 2]", or "" for a single value."""
+    """Format an index for messages: "[3]", "[0, 2]", or "" for an array without dimensions."""
     index = [int(at) for at in place]
     return str(index) if index else ""
 
@@ -100,8 +100,8 @@ def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> 
     Raises
     ------
     InputError
-        `array` raises; the values are text; an object is not a number (None, a missing value, a list); a
-        number is too large for float64; or the shape differs from `shape`.
+        `array` raises an error; the values are text; an object is not a number (None, a missing value, a
+        list); a number is too large for float64; or the shape differs from `shape`.
     """
     table = array(what, values)
     if shape is not None and table.shape != shape:
@@ -144,16 +144,16 @@ def whole_numbers(
     shape
         The shape that the array must have; None accepts all shapes.
     at_least
-        The smallest value; None accepts all values.
+        The smallest allowed value; None accepts all values.
 
     Raises
     ------
     InputError
-        `array` raises; the values are text or bools; a value is not whole, is below `at_least`, or does not
-        fit into 64 bits; or the shape differs from `shape`.
+        `array` raises an error; the values are text or bools; a value is not whole, is below `at_least`, or
+        does not fit into 64 bits; or the shape differs from `shape`.
     """
     if type(values) is np.ndarray and values.dtype.kind == "i" and shape is None and at_least is None:
-        # Fast path for questions and answers, because most calls have only one row.
+        # This shortcut makes questions and answers of one row fast. Most calls have one row.
         whole = np.ascontiguousarray(values, dtype=np.int64).reshape(values.shape)
         return whole if whole.flags.aligned else whole.copy()
     table = array(what, values)
@@ -163,7 +163,7 @@ def whole_numbers(
     if not table.size:
         return np.zeros(table.shape, dtype=np.int64)
     if kind not in "iufO":
-        raise InputError(f"{what} of type {table.dtype} are no whole numbers")
+        raise InputError(f"{what} of type {table.dtype} are not whole numbers")
     wrong: int | None = None
     if kind == "f":
         table = table.astype(np.float64) if table.dtype.itemsize < 8 else table
@@ -180,7 +180,7 @@ def whole_numbers(
         place = np.unravel_index(wrong, table.shape)
         value = table[place]
         far = as_int(value) is not None
-        reason = "is beyond 64 bits" if far else "is no whole number"
+        reason = "is beyond 64 bits" if far else "is not a whole number"
         raise InputError(f"{what}{_at(place)} = {quoted(value)} {reason}")
     found64 = np.ascontiguousarray(table, dtype=np.int64).reshape(table.shape)
     if at_least is not None and found64.size and found64.min() < at_least:
@@ -194,7 +194,7 @@ def _first_false(fine: NDArray[np.bool_]) -> int | None:
 
 
 def labels(what: str, given: Any, n: int) -> NDArray[np.int64] | None:
-    """Return labels, (n,) integers, one for each of `n` leaves; None if `given` is None."""
+    """Return the labels of `n` leaves as an (n,) array of int64; None if `given` is None."""
     if given is None:
         return None
     table = array(what, given)

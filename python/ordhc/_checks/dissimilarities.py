@@ -13,14 +13,14 @@ __all__ = ["check_dissimilarities", "is_dissimilarity"]
 
 
 def is_dissimilarity(value: Any, call: str) -> bool:
-    """Return the argument `dissimilarity` of a public function, which has no default.
+    """Return the argument `dissimilarity` of a public function, after a check that it was given.
 
     Parameters
     ----------
     value
         The argument; None if the caller left it out.
     call
-        The call as the message shows it, such as ``linkage(S, "average")``.
+        The call without this argument, for the message, such as ``linkage(S, "average")``.
 
     Raises
     ------
@@ -41,11 +41,12 @@ def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, sq
     Parameters
     ----------
     values
-        The dissimilarities, (n, n) or n(n-1)/2.
+        The dissimilarities, of shape (n, n) or (n(n-1)/2,).
     any_negative
         False if the caller knows that no value is negative.
     squared
-        True if the linkage squares dissimilarities, which would lose the sign of negative values.
+        True if the linkage squares dissimilarities. Then a negative value is an error, because its square
+        loses the sign.
 
     Raises
     ------
@@ -58,16 +59,16 @@ def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, sq
         place = _place(values, at)
         text = f"the dissimilarity of leaves {place[0]} and {place[1]} is negative, {least:.6g}"
         if squared:
-            raise InputError(f"{text}, and squares lose the sign: {_TURN}", leaves=[place])
+            raise InputError(f"{text}, but its square loses the sign: {_REMEDY}", leaves=[place])
     elif values.ndim == 2 and len(values) > 2:
         diagonal = np.diagonal(values)
         if np.isfinite(diagonal).all() and diagonal.min() > 0 and (diagonal >= values.max(axis=1)).all():
             text = f"the diagonal is the largest of each row ([0, 0] is {diagonal[0]:.6g})"
     if text is not None:
-        warn(f"{text}: the matrix looks like similarities, and is taken for dissimilarities: {_TURN}")
+        warn(f"{text}: the matrix looks like similarities, but is read as dissimilarities: {_REMEDY}")
 
 
-_TURN = "give dissimilarity=False for similarities, or S.max() - S"
+_REMEDY = "give dissimilarity=False for similarities, or S.max() - S"
 
 
 def _least(values: NDArray[Any]) -> tuple[int, float]:

@@ -27,8 +27,8 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
     Raises
     ------
     InputError
-        `given` is one string or no sequence; an item is not a string or not Unicode; a name occurs twice; or
-        there are not `n` names.
+        `given` is one string, or not iterable; an item is not a string, or not valid Unicode; a name occurs
+        twice; or the number of names is not `n`.
     """
     if given is None:
         return None
@@ -42,7 +42,7 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
         checked = tuple(given)
     except Exception as error:
         raise InputError(f"names cannot be read: {quoted(str(error))}") from None
-    # Other types of text are equal to str, so they must not share its entries of the cache.
+    # Subclasses of str are equal to str, so the cache would return results for another type.
     found = _distinct(checked) if {*map(type, checked)} == {str} else _distinct.__wrapped__(checked)
     if n is not None and len(checked) != n:
         raise InputError(f"{len(checked)} names for {n} leaves")
@@ -51,7 +51,7 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=4)
 def _distinct(given: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return names that are distinct; blocks of a file have the same names, which are checked once."""
+    """Return the names after a check that they are distinct; cached, as all blocks of a file have them."""
     seen: dict[str, int] = {}
     for at, name in enumerate(given):
         name = text(f"names[{at}]", name)
@@ -66,11 +66,10 @@ def _kind(value: Any) -> str:
 
 
 class LeafNumbers(dict[str, int]):
-    """The number of each leaf by its name, where underscores and blanks are the same.
+    """A dict from the name of each leaf to its number, in which underscores and blanks are the same.
 
     Newick files write blanks as underscores, so ``Homo_sapiens`` and ``Homo sapiens`` name the same leaf.
-    Names that occur literally come first. If two leaves differ only in underscores and blanks, both need
-    their literal names.
+    An exact match has priority. If two names differ only in underscores and blanks, both need an exact match.
 
     Examples
     --------
@@ -106,12 +105,12 @@ class LeafNumbers(dict[str, int]):
 
 
 def leaf_number(leaf: Any, known: Sequence[str] | None, n_leaves: int) -> int:
-    """Return the number of a leaf that is given by its name or its number.
+    """Return the number of a leaf, given its name or its number.
 
     Raises
     ------
     InputError
-        A name that no leaf has, or a number outside 0..n_leaves - 1.
+        No leaf has the name, or the number is outside 0..n_leaves - 1.
     """
     if isinstance(leaf, str):
         found: int | None = LeafNumbers(known or ()).get(leaf)

@@ -1,4 +1,4 @@
-"""Checks of matrices of pairs, which return arrays of types that the crate can read."""
+"""Check matrices of pairs, and return them as arrays of a type that the Rust crate reads."""
 
 import math
 from typing import Any
@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc._checks.arrays import array, numbers_of
 from ordhc.errors import InputError
 
-__all__ = ["handed_over", "leaves_of_condensed", "matrix", "square"]
+__all__ = ["overwritable", "leaves_of_condensed", "matrix", "square"]
 
 
 def matrix(S: ArrayLike) -> NDArray[Any]:
-    """Return a matrix of pairs, (n, n) or condensed, as a C-contiguous array of a type that the crate reads.
+    """Return a matrix of pairs as a C-contiguous array of a type that the Rust crate reads.
 
-    Types are int32, int64, float32 and float64.
+    The shape is (n, n) or (n(n-1)/2,). The types are int32, int64, float32 and float64.
 
     Raises
     ------
@@ -34,10 +34,10 @@ def matrix(S: ArrayLike) -> NDArray[Any]:
     if values.ndim == 2 and values.shape[0] != values.shape[1]:
         raise InputError(
             f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed: "
-            "for vectors, a row a leaf, ordhc.cluster(X, similarity='euclidean', linkage='ward') makes a tree"
+            "for vectors, one row per leaf, use ordhc.cluster(X, similarity='euclidean', linkage='ward')"
         )
     if values.ndim not in (1, 2):
-        raise InputError(f"shape {values.shape}: (n, n) or a condensed vector is needed")
+        raise InputError(f"the matrix has shape {values.shape}; (n, n) or a condensed vector is needed")
     if values.dtype.kind in "iu":
         if values.dtype.kind == "u" and values.dtype.itemsize == 8:
             _check_unsigned(values)
@@ -46,14 +46,14 @@ def matrix(S: ArrayLike) -> NDArray[Any]:
     elif values.dtype.kind == "b":
         values = values.astype(np.int32)
     elif values.dtype.kind in "UT":
-        raise InputError(f"a matrix of text, {values.dtype}, holds no similarities")
+        raise InputError(f"the matrix has text ({values.dtype}), not numbers")
     elif values.dtype not in (np.float32, np.float64):
         values = numbers_of("the matrix", values)
     return np.ascontiguousarray(values)
 
 
 def _check_unsigned(values: NDArray[Any]) -> None:
-    """Raise `InputError` if a value off the diagonal is too large for int64."""
+    """Raise `InputError` if a value outside the diagonal is too large for int64."""
     limit = np.iinfo(np.int64).max
     if not values.size or values.max() <= limit:
         return
@@ -63,12 +63,12 @@ def _check_unsigned(values: NDArray[Any]) -> None:
     places = np.argwhere(above)
     if len(places):
         place = tuple(places[0].tolist())
-        reason = f"the value at {list(place)} is {values[place]}; whole numbers end at 2^63 - 1"
+        reason = f"the value at {list(place)} is {values[place]}; the largest whole number is 2^63 - 1"
         raise InputError(reason, leaves=[place] if len(place) == 2 else None)
 
 
-def handed_over(S: ArrayLike) -> NDArray[np.float64]:
-    """Return `S` itself, for a caller that overwrites it.
+def overwritable(S: ArrayLike) -> NDArray[np.float64]:
+    """Return `S` itself after a check that the caller can overwrite it.
 
     Raises
     ------
@@ -80,12 +80,13 @@ def handed_over(S: ArrayLike) -> NDArray[np.float64]:
         found = f"{type(S).__name__} of {S.dtype}" if isinstance(S, np.ndarray) else type(S).__name__
         raise InputError(
             f"overwrite=True needs a writable, C-contiguous array of float64, not this {found}: "
-            "np.array(S, dtype=np.float64) makes one"
+            "give np.array(S, dtype=np.float64)"
         )
     return matrix(S)
 
 
 def leaves_of_condensed(length: int) -> int:
+    """Return n for a condensed vector of n(n-1)/2 values; raise `InputError` for other lengths."""
     n = (1 + math.isqrt(1 + 8 * length)) // 2
     if n * (n - 1) // 2 != length:
         raise InputError(f"a condensed vector has n(n-1)/2 values; {length} is no such number")
@@ -93,6 +94,7 @@ def leaves_of_condensed(length: int) -> int:
 
 
 def square(values: NDArray[Any]) -> NDArray[Any]:
+    """Return a matrix of pairs in the shape (n, n); a condensed vector gets a diagonal of zeros."""
     if values.ndim == 2:
         return values
     n = leaves_of_condensed(len(values))

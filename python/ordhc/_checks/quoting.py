@@ -15,7 +15,7 @@ QUOTED = 80
 
 
 def quoted(value: Any, limit: int = QUOTED) -> str:
-    """Return the text of a value for messages: at most `limit` characters, control characters escaped.
+    """Format a value for messages: at most `limit` characters, with control characters escaped.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def quoted(value: Any, limit: int = QUOTED) -> str:
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
-#: Control characters, line separators, marks that change the direction of text, and lone surrogates.
+#: Control characters, line separators, characters that change the direction of text, and lone surrogates.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -54,7 +54,7 @@ def on_one_line(text: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    """Return the beginning of a text, in quotes and with three dots, at most `limit` characters."""
+    """Return the beginning of a text, quoted and with three dots: at most `limit` characters in all."""
     end = min(len(text), limit)
     while end and len(repr(text[:end])) > limit - 3:
         end -= 1

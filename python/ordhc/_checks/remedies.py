@@ -1,4 +1,4 @@
-"""Errors of memory that name a way out."""
+"""Add a remedy to the message of a MemoryError."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,7 +12,14 @@ T = TypeVar("T")
 
 
 class remedied:  # noqa: N801 (used like a function)
-    """Add what to do instead to a MemoryError of a block or a function, unless its message names a remedy.
+    """Add a remedy to the MemoryError of a block or function, unless the message already has a remedy.
+
+    Use it as a context manager or as a decorator. A remedy is the part of a message after ": ".
+
+    Parameters
+    ----------
+    remedy
+        What the user can do, such as "give fewer leaves".
 
     Examples
     --------
@@ -37,7 +44,7 @@ class remedied:  # noqa: N801 (used like a function)
             raise MemoryError(f"{message}: {self.remedy}") from None
 
     def __call__(self, work: Callable[P, T]) -> Callable[P, T]:
-        # A wrapper of contextlib would be the frame that warnings point at.
+        # With a wrapper of contextlib, warnings would point at the line of contextlib.
         @wraps(work)
         def called(*args: P.args, **kwargs: P.kwargs) -> T:
             with self:

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
-    """Return a whole number of any type as int.
+    """Return `value`, a whole number of any type, as int.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> 
     value
         The value.
     at_least, at_most
-        The limits, both included. By default `at_most` is the largest signed integer of 64 bits.
+        The smallest and the largest allowed value. By default `at_most` is the largest int64.
 
     Raises
     ------
@@ -96,9 +96,9 @@ def number(
     value
         The value.
     at_least, at_most
-        The limits, both included.
+        The limits. By default there are none.
     open_ends
-        True excludes both limits.
+        True excludes both limits, False includes them.
 
     Raises
     ------
@@ -144,42 +144,42 @@ def choice(what: str, value: Any, allowed: Collection[str]) -> str:
 
 
 def callback(what: str, value: Any) -> Callable[[float], None] | None:
-    """Return a callable, or None for None and False.
+    """Return `value`, a callable; None for None and False.
 
     Raises
     ------
     InputError
-        `value` is another value. True is refused too: only `shows_progress` accepts True.
+        `value` is anything else. True is refused too, because only `shows_progress` accepts True.
     """
     if value is None or value is False:
         return None
     if not callable(value):
-        told = "what can be called with the share that is done"
-        raise InputError(f"{what} = {quoted(value)} is neither True, False nor {told}")
+        rule = "True, False or a callable, which receives the completed fraction in [0, 1]"
+        raise InputError(f"{what} = {quoted(value)} must be {rule}")
     found: Callable[[float], None] = value
     return found
 
 
 def path(value: Any, what: str = "path") -> str:
-    """Return the path of a file as text.
+    """Return `value`, the path of a file, as text.
 
     Raises
     ------
     InputError
-        `value` is not a path, is bytes, is empty, has a NUL, or cannot be encoded for the file system.
+        `value` is not a path, is bytes, is empty, contains a NUL, or cannot be encoded for the file system.
     """
     try:
         found = os.fspath(value)
     except Exception:
         found = None
     if not isinstance(found, str):
-        raise InputError(f"{what} = {quoted(value)} is no path of a file")
+        raise InputError(f"{what} = {quoted(value)} is not a path of a file")
     try:
         os.fsencode(found)
     except UnicodeEncodeError:
         found = ""
     if "\0" in found or not found:
-        raise InputError(f"{what} = {quoted(value)} is no path of a file")
+        raise InputError(f"{what} = {quoted(value)} is not a path of a file")
     return found
 
 
@@ -195,10 +195,10 @@ def text(what: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what} is {quoted(value)}, not a string")
     try:
-        # `decode` finds code points above U+10FFFF, which `encode` accepts.
+        # `encode` finds lone surrogates. `decode` finds code points above U+10FFFF, which `encode` accepts.
         value.encode().decode()
     except UnicodeError:
-        raise InputError(f"{what} is {quoted(value)}, which is no Unicode text") from None
+        raise InputError(f"{what} is {quoted(value)}, which is not valid Unicode") from None
     return str(value)
 
 
@@ -221,7 +221,7 @@ def listed(what: str, given: Any) -> list[Any]:
 
 
 def words(what: str, given: Any) -> list[str]:
-    """Return a list of distinct strings; raise `InputError` if it is empty, or for other items."""
+    """Return `given` as a list; raise `InputError` unless it has one or more distinct strings."""
     try:
         found = [] if isinstance(given, str | bytes) else list(given)
     except Exception:

@@ -1,4 +1,4 @@
-"""Show options that a function takes as `**options` in its signature."""
+"""Show the options that a function takes as `**options` in the function's signature."""
 
 from collections.abc import Callable
 from inspect import Parameter, signature
@@ -10,9 +10,9 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def shows_options(options: type) -> Callable[[_F], _F]:
-    """Decorate a function with `**options`, so that `help` lists the keys of a `TypedDict` instead.
+    """Return a decorator for functions with `**options`, so that `help` lists the keys of a `TypedDict`.
 
-    The default of each option is shown as `...`, because the function that uses the option has the default.
+    The default of each option is shown as `...`, because another function has the default.
 
     Parameters
     ----------

@@ -250,7 +250,7 @@ def _linked(
         raise InputError(
             f"missing={_checks.quoted(missing)} is for sparse matrices; {type(S).__name__} has all pairs"
         )
-    values = _checks.handed_over(S) if overwrite else _checks.matrix(S)
+    values = _checks.overwritable(S) if overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
     look = None
     if dissimilarity and not overwrite and tie_seed is None:

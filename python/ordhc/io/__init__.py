@@ -1,4 +1,4 @@
-"""Readers and writers of comparisons and trees, and of what trees are compared with."""
+"""Read and write comparisons and trees, and read the references that trees are compared with."""
 
 from ordhc.io.answers import read_answers
 from ordhc.io.columns import read_column

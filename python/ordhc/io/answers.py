@@ -1,4 +1,4 @@
-"""Answers from people's files: columns by name, a row an answer."""
+"""Read files of answers: one answer per row, with columns found by name."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -39,96 +39,107 @@ def read_answers(
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[FileOptions],
 ) -> Triplets | Quadruplets:
-    """Read a file of answers, one a row: csv, tsv, text with blanks, Parquet, npz, npy, JSON.
+    """Read a file of answers, one per row: csv, tsv, text with blanks, Parquet, npz, npy or JSON.
 
     Parameters
     ----------
     file
-        The file (text also as .gz, .bz2, .xz or .zst), a URL (``s3://``, ``https://``; extra `remote`), "-"
-        for standard input, or an open stream. Columns that aren't named here are passed over, but for those
-        that are known by name (weights, persons).
+        A path (text files can be compressed: .gz, .bz2, .xz or .zst), a URL (``s3://``, ``https://``; extra
+        `remote`), "-" for standard input, or an open stream. Columns are ignored unless you name them here or
+        they have one of the usual names, as for weights and persons.
     kind
-        What was asked: "odd-one-out" or "most-central" of three; "triplet", which of two is more like an
-        anchor; "pairs", which of two pairs is more alike (these make `Quadruplets`); "ranking", some by how
-        near they are to a reference. By default "triplet".
+        The kind of question:
+
+        * "triplet" (the default): which of two items is more similar to an anchor?
+        * "odd-one-out", "most-central": which of three items is the odd one out, or the most central?
+        * "pairs": which of two pairs is more similar? The result is `Quadruplets`.
+        * "ranking": which items are nearest to a reference, in order?
     items
-        The columns of the items, by name or position, in any order for three of which one is chosen; else the
-        anchor and the two others, the four of two pairs, or the reference and the others, the nearest first
-        unless `chosen` or `ranks` tell the order. A column of lists (JSON) stands for a column for each place
-        in them. By default those with usual names, in any order and case: `odd,a,b`, `central,left,right`,
+        The columns of the items, by name or position. For a choice among three items their order does not
+        matter. Otherwise the order is: the anchor and the two other items; the first pair and the second
+        pair; or the reference and the other items. Without `chosen` and `ranks` the nearer item, the closer
+        pair, or the nearest item of a ranking comes first. A column of lists (JSON) counts as one column for
+        each element of the lists.
+
+        By default the columns with usual names, in any order and case: `odd,a,b`, `central,left,right`,
         `anchor,near,far`, `head,winner,loser` (Salmon), `anchor,positive,negative`, `i,j,k`, `i,j,k,l`, ...;
-        or all columns of a file without a header. In columns `anchor_name,near_name,far_name` cells are names
-        even if they look like ids, and those in quotes are taken to the letter.
+        or all columns of a file without a header. In columns `anchor_name,near_name,far_name` all cells are
+        names, even if they look like ids, and quoted cells are used exactly as written.
     chosen
-        The column of what was chosen: an item's name, the name of its column, or its place. With two columns
-        of items, the third item. Without it, triplets are anchor, near, far and pairs are in order. For a
-        ranking, the columns of the first choice, the second, ...
+        The column with the choice: the name of an item, the name of the item's column, or the item's
+        position. If `items` are two columns, `chosen` has the third item. By default there is none, and the
+        order of the columns says what was chosen. For a ranking, the columns of the first choice, the second
+        choice, and so on.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     storage_options
-        What the file system of a URL takes (see `ordhc.scan`).
+        Options of the URL's file system (see `ordhc.scan`).
     **options
-        What the answers are, each None by default:
+        Options that describe the answers, each None by default:
 
-        * `chosen_as`: how `chosen` is read: "name", "column", "place" (from 1), "place0" (from 0), "sign" (1
-          or -1 of two), or what each cell means, as ``{"f": "left", "j": "right"}``. By default that is found
-          out from all rows together; what can be read in two ways is an error.
-        * `ranks`: of a ranking the columns of ranks, one for each item but the reference: 1 is nearest, equal
-          ranks say nothing about each other, blanks come last.
-        * `n_ranked`: of a ranking without these, how many of the others are ranked, by default two.
-        * `person`: the column that says whose answer a row is; by default `person`, `participant`, `subject`,
-          `worker` and the like, or else `ResponseId`, `run_id`, `pid`, `subj` or `sub`, if there is one.
-        * `weights`: the column of weights; by default `weight`, `count` and the like.
-        * `answer`: the column of numbers (or names) of answers, rows of which belong together; by default
-          `answer` or `answer_id`, if there is one. Only of triplets and pairs in order.
-        * `exclude`: rows to leave out, by column and value or values, as ``{"attention_check": "failed"}``;
-          or persons.
-        * `na`: words for a missing item or answer, besides blanks and NA, N/A, #N/A, NaN, null. With an empty
-          list all of these are items, as they are if they are among `names`. Rows without all items are left
-          out; if they are most rows, that is an error.
-        * `format`: "salmon", "jspsych", "qualtrics" (with `wide`), "gorilla", "psychopy", "cblearn",
-          "prolific" or "collect" (trials of ordhc-collect): columns are called as these tools call them.
-        * `participants`: a file or frame with a row for each person, whose columns `exclude` can name; with
-          "prolific" its export: rejected, returned and timed-out submissions, and persons who aren't in it,
-          are left out.
-        * `wide`: for files with a row for each person and a column for each question, a regular expression
-          that matches the whole names of the questions' columns, or else occurs in their texts (the second
-          row of Qualtrics' files). Its named groups are the items: ``"Q_(?P<a>.+)_(?P<b>.+)_(?P<c>.+)"``.
-          Cells are what was chosen. Blank cells are questions that the person did not get.
-        * `questions`: a file or frame with a row for each question, whose further columns `items` can name.
-          Its first column is a column of the answers, or with `wide` the name of the question's column.
+        * `chosen_as`: how to read `chosen`: "name", "column", "place" (a position from 1), "place0" (a
+          position from 0), "sign" (1 for the first of two, -1 for the second), or the meaning of each cell,
+          as ``{"f": "left", "j": "right"}``. By default all rows together decide. If two readings are
+          possible, that is an error.
+        * `ranks`: for a ranking, the columns of ranks, one for each item except the reference. Rank 1 is
+          nearest. Items with equal ranks are not compared. Blanks come last.
+        * `n_ranked`: for a ranking without `ranks`, the number of items that were ranked, by default 2.
+        * `person`: the column that says who gave an answer. By default `person`, `participant`, `subject`,
+          `worker` or a similar name; otherwise `ResponseId`, `run_id`, `pid`, `subj` or `sub`.
+        * `weights`: the column of weights; by default `weight`, `count` or a similar name.
+        * `answer`: the column with the number (or name) of the answer. Rows with the same number are one
+          answer. By default `answer` or `answer_id`. Only for triplets and pairs whose columns are in order.
+        * `exclude`: rows to leave out, as a column and its value or values:
+          ``{"attention_check": "failed"}``; or a list of persons.
+        * `na`: words that mean a missing item or answer, in addition to blanks and NA, N/A, #N/A, NaN, null.
+          An empty list makes all these words items. Words in `names` are items, too. Rows with a missing item
+          are left out. If these are most rows, that is an error.
+        * `format`: the tool that wrote the file, and whose column names to expect: "salmon", "jspsych",
+          "qualtrics" (with `wide`), "gorilla", "psychopy", "cblearn", "prolific" or "collect" (trials of
+          ordhc-collect).
+        * `participants`: a file or frame with one row per person. `exclude` can use its columns. With
+          "prolific" this is the export of Prolific: it leaves out persons who are not in it, and submissions
+          that were rejected, returned or timed out.
+        * `wide`: for files with one row per person and one column per question: a regular expression for the
+          names of these columns. It must match the whole name, or else occur in the question's text (the
+          second row of Qualtrics' files). Named groups are the items: ``"Q_(?P<a>.+)_(?P<b>.+)_(?P<c>.+)"``.
+          Each cell is a choice. A blank cell means that the person did not get the question.
+        * `questions`: a file or frame with one row per question. Its first column has values of a column of
+          the answers, or with `wide` the names of the questions' columns. `items` can use its other columns.
 
-        Leaves:
+        Options about leaves:
 
-        * `names`: the names of the leaves, or a file with them (see `ordhc.io.read_names`). Files may hold
-          ids or names; names are numbered in order of first appearance unless given here. If `names` are
-          whole numbers, ids are looked up among them.
+        * `names`: the names of the leaves, or a file with them (see `ordhc.io.read_names`). Without `names`,
+          the names in the file are numbered in order of first appearance. If `names` are whole numbers, ids
+          in the file are looked up among them.
         * `n_leaves`: the number of leaves; by default the number of names, or the largest id plus one.
-        * `ids_from`: the id of the first leaf: 0, or 1 for ids from R or MATLAB. By default ids count from 0,
-          and are names if more than half of 0..max never occur, as of stimuli that are called 101..112.
+        * `ids_from`: the id of the first leaf: 0, or 1 for ids from R or MATLAB. By default ids count from 0.
+          But ids are read as names if more than half of the numbers 0..max never occur, for example stimuli
+          called 101..112.
 
-        The file:
+        Options about the file:
 
-        * `delimiter`, `header`: what separates columns, and whether text has a header, where it isn't found
-          out rightly.
-        * `comment`: a character: lines of text that begin with it are passed over. By default none are.
-        * `skip_bad`: True leaves out rows that cannot be used (an item twice, a chosen one that isn't there,
-          another number of columns, an unknown name) as well, with a warning that lists them.
+        * `delimiter`: the character between columns of text; by default detected.
+        * `header`: True if text has a header; by default detected.
+        * `comment`: a character; lines of text that begin with it are skipped. By default none.
+        * `skip_bad`: True also leaves out rows that cannot be used, with a warning that lists them: an item
+          occurs twice, the choice is not one of the items, a name is unknown, or the number of columns
+          differs. By default such a row is an error.
 
     Returns
     -------
     Triplets or Quadruplets
-        All rows of an answer with its number, and with the person where persons are known.
+        One or more rows per answer, with the number of the answer, and the person if persons are known.
 
     Warns
     -----
     SkippedRowsWarning
-        How many rows were left out by which reason, and where the first of each stands.
+        Rows were left out. The warning has their number for each reason, and the first of these rows.
 
     Raises
     ------
     InputError
-        What cannot be read, or in two ways, with file, line and value.
+        The file cannot be read, or can be read in two ways. The error has the file, the line and the value.
 
     Examples
     --------
@@ -159,7 +170,7 @@ def read_answers(
 @shows_progress("reading")
 @_checks.remedied("ordhc.scan(file) reads it block by block, and keeps sums only")
 def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Triplets | Quadruplets:
-    """Read answers as `read_answers` does."""
+    """Read the answers in a file, as `read_answers` does, from checked arguments in `asked`."""
     if asked.format is not None:
         _checks.choice("format", asked.format, FORMATS)
     asked = replace(asked, names=as_names(asked.names), delimiter=delimiter_of(file, asked.delimiter))
@@ -168,15 +179,15 @@ def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Trip
         read: Triplets | Quadruplets = read_in_order(file, in_order, progress=progress)
         return read
     if asked.answer is not None:
-        raise InputError("each row is an answer here: leave out answer (--answer)")
+        raise InputError("each row is one answer, so leave out answer (--answer)")
     data = read_bytes(file)
     with reading(name_of(file), "answers", data):
         table, own = read_table(file, data, asked)
         if asked.names is None and own is not None:
             asked = replace(asked, names=own, ids_from=asked.ids_from or 0)
-        people = None if asked.participants is None else _beside(asked.participants, "participants")
-        questions = None if asked.questions is None else _beside(asked.questions, "questions")
-        items, chosen = (_by_names(table, given) for given in (asked.items, asked.chosen))
+        people = None if asked.participants is None else _side_table(asked.participants, "participants")
+        questions = None if asked.questions is None else _side_table(asked.questions, "questions")
+        items, chosen = (_names_for_positions(table, given) for given in (asked.items, asked.chosen))
         asked = replace(asked, items=items, chosen=chosen, participants=people, questions=questions)
         made = comparisons_of_replies(*replies_with_format(table, asked))
     if progress is not None:
@@ -188,7 +199,7 @@ _JSON = (".json", ".jsonl")
 
 
 def _in_order(asked: Asked) -> Asked | None:
-    """Return `asked` with all columns as items in the order of roles; None if a cell names the choice."""
+    """Return `asked` with all columns in `items` in the order of their roles; None if cells name choices."""
     items, chosen = asked.items, asked.chosen
     further: list[Any] = [asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants]
     further += [asked.wide, asked.questions]
@@ -206,7 +217,7 @@ def _in_order(asked: Asked) -> Asked | None:
 
 
 def _positions(asked: Asked) -> list[int]:
-    """Return the columns that are given by position."""
+    """Return the positions among `items` and `chosen`, without the names."""
     given = [
         each
         for some in (asked.items, asked.chosen)
@@ -215,15 +226,15 @@ def _positions(asked: Asked) -> list[int]:
     return [at for each in given if not isinstance(each, str) and (at := _checks.as_int(each)) is not None]
 
 
-def _by_names(table: Table, given: Any) -> Any:
-    """Columns that are given by their positions by the names that they have."""
+def _names_for_positions(table: Table, given: Any) -> Any:
+    """Return `items` or `chosen` with positions replaced by the names of these columns."""
     if isinstance(given, list | tuple):
-        return [_by_names(table, each) for each in given]
+        return [_names_for_positions(table, each) for each in given]
     at = None if isinstance(given, str) else _checks.as_int(given)
     return given if at is None or at in table.names else table.names[at]
 
 
-def _beside(given: Any, what: str) -> Table:
+def _side_table(given: Any, what: str) -> Table:
     """Return the table of participants or of questions, from a file or a frame."""
     if isinstance(given, Table):
         return given
@@ -235,14 +246,14 @@ def _beside(given: Any, what: str) -> Table:
 
 
 def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[str, ...] | None]:
-    """Any file as columns by name, and the names of leaves that it holds."""
+    """Return the table of columns in a file of any format, and the names of leaves that npz can have."""
     source = name_of(file)
     if not data or data.isspace():
         raise InputError("the file is empty", path=source)
     suffix = suffix_of(file, (*SUFFIXES, *_JSON))
     if suffix == ".parquet":
         parquet = Parquet(data, source)
-        return Table(parquet.there, parquet.cells, parquet.n_rows, source), None
+        return Table(parquet.column_names, parquet.cells, parquet.n_rows, source), None
     if suffix in (".npz", ".npy"):
         return _of_arrays(data, source, suffix)
     if suffix in _JSON or data.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"[", b"{"):
@@ -251,7 +262,7 @@ def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[st
 
 
 def _of_text(data: bytes, source: str, asked: Asked) -> Table:
-    """Columns of delimited text; each is coded when it is asked for."""
+    """Return the table of delimited text; each column is read when it is used for the first time."""
     refuse_others(data, source, "answers")
     text, positions = text_of(data, source), _positions(asked)
 
@@ -276,22 +287,22 @@ def _of_text(data: bytes, source: str, asked: Asked) -> Table:
         if positions and has_header:
             used = [Column(texts, codes[1:]).used() for codes, texts in columns]
             check_header(source, line, first, {cell.strip() for some in used for cell in some if cell})
-    # Columns without a name can't be asked for.
+    # Columns without a name get a name that no column has in practice.
     header = [cell.strip() or f"(column {at + 1})" for at, cell in enumerate(cells)]
     names: list[Any] = header if has_header else list(range(width))
     start = int(has_header)
     bad = {}
     for row in np.flatnonzero(widths != width).tolist():
         if not asked.skip_bad:
-            told = f"{widths[row]} columns instead of {width}; the row may be cut short"
-            raise InputError(told, path=source, line=int(lines[row]))
+            reason = f"{widths[row]} columns instead of {width}; the row may be cut short"
+            raise InputError(reason, path=source, line=int(lines[row]))
         bad[row - start] = f"of another number of columns than {width}"
     if has_header:
         bad |= {row - start: "that repeat the header" for row in repeats}
     if len(lines) == start:
         raise InputError("there is a header but no rows", path=source, line=line)
 
-    # A wide file needs most of its columns: read them together, not in a pass for each.
+    # A wide file needs most of its columns, so read all in one pass instead of one pass for each column.
     coded = parts(list(range(width)))[-1] if asked.wide is not None or asked.format == "qualtrics" else None
 
     def read(name: Any) -> Column:
@@ -305,7 +316,11 @@ def _of_text(data: bytes, source: str, asked: Asked) -> Table:
 
 
 def _of_arrays(data: bytes, source: str, suffix: str) -> tuple[Table, tuple[str, ...] | None]:
-    """Columns of npz and npy: of a matrix by their positions, arrays of as many cells by their names."""
+    """Return the table of an npz or npy file: columns of a matrix by position, other arrays by name.
+
+    Arrays whose length differs from that of the matrix are left out. Without a matrix, the most frequent
+    length decides.
+    """
     arrays = {"arr_0": load_array(data, source)} if suffix == ".npy" else load_arrays(data, source)
     own = texts_of(arrays, "names", source) if suffix == ".npz" else None
     columns: dict[Any, Any] = {}
@@ -324,7 +339,7 @@ def _of_arrays(data: bytes, source: str, suffix: str) -> tuple[Table, tuple[str,
 
 
 def _of_json(data: bytes, source: str) -> Table:
-    """Trials as JSON: a list of objects, lists of such lists, or one of these a line."""
+    """Return the table of trials in JSON: a list of objects, nested lists of these, or one per line."""
     text = text_of(data, source)
     try:
         found = [json.loads(text)]
@@ -332,7 +347,7 @@ def _of_json(data: bytes, source: str) -> Table:
         try:
             found = [json.loads(line) for line in text.splitlines() if line.strip()]
         except ValueError:
-            raise InputError(f"is no JSON: {error}", path=source) from None
+            raise InputError(f"is not JSON: {error}", path=source) from None
     trials: list[dict[str, Any]] = []
     while found:
         part = found.pop(0)
@@ -345,7 +360,7 @@ def _of_json(data: bytes, source: str) -> Table:
             else:
                 trials.append(part)
         else:
-            raise InputError(f"holds {quoted(part)} where trials (objects) are needed", path=source)
+            raise InputError(f"has {quoted(part)} where a trial (an object) is needed", path=source)
     if not trials:
         raise InputError("there are no trials", path=source)
     names = list(dict.fromkeys(name for trial in trials for name in trial))

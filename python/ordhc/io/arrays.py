@@ -1,4 +1,4 @@
-"""Rows from npz, npy and Parquet."""
+"""Read rows from npz, npy and Parquet."""
 
 import io as bytes_io
 import zipfile
@@ -25,15 +25,15 @@ from ordhc.io.guard import looks_like
 from ordhc.io.parsed import LITERAL, Parsed
 from ordhc.io.sheet import Sheet, listed, located, refuse_quadruplets, unknown_column
 
-#: Encodings of Parquet whose text pyarrow reads as codes.
+#: Encodings of Parquet in which pyarrow reads text as codes and a dictionary.
 _CODED = {"PLAIN", "RLE", "BIT_PACKED", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}
 _ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
 
 
 def load_array(data: bytes, source: str) -> NDArray[Any]:
-    """Read an npy file; refuse a header that claims more data than the file has."""
+    """Return the array in an npy file; refuse a header that claims more data than the file has."""
     if not data.startswith(b"\x93NUMPY"):
-        raise _no(source, ".npy", data)
+        raise _other_format(source, ".npy", data)
     stream = bytes_io.BytesIO(data)
     try:
         major, _ = np.lib.format.read_magic(stream)
@@ -44,7 +44,7 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
     except Exception as error:
         raise InputError(f"the file is cut or damaged: {quoted(str(error))}", path=source) from error
     if dtype.hasobject:
-        raise InputError("holds Python objects, which are not read; write numbers or text", path=source)
+        raise InputError("has Python objects, which are not read; write numbers or text", path=source)
     size = dtype.itemsize
     for length in shape:
         size *= int(length)
@@ -58,12 +58,12 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
 def load_arrays(data: bytes, source: str) -> dict[str, NDArray[Any]]:
     """Return the arrays of an npz file by name."""
     if not data.startswith(b"PK"):
-        raise _no(source, ".npz", data)
+        raise _other_format(source, ".npz", data)
     try:
         with zipfile.ZipFile(bytes_io.BytesIO(data)) as archive:
             members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
             if not members:
-                raise _no(source, ".npz", data)
+                raise _other_format(source, ".npz", data)
             check_unpacked(sum(member.file_size for member in members), source)
             arrays = {}
             for member in members:
@@ -80,18 +80,18 @@ def load_arrays(data: bytes, source: str) -> dict[str, NDArray[Any]]:
         raise InputError(f"the file is cut or damaged: {quoted(str(error))}", path=source) from error
 
 
-def _no(source: str, suffix: str, data: bytes) -> InputError:
+def _other_format(source: str, suffix: str, data: bytes) -> InputError:
     found = looks_like(data)
-    like = f"; looks like {found[0]}: {found[1]}" if found else ""
-    return InputError(f"is no {suffix} file{like}", path=source)
+    like = f"; it looks like {found[0]}: {found[1]}" if found else ""
+    return InputError(f"is not a {suffix} file{like}", path=source)
 
 
 def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Parsed, NDArray[Any] | None]:
-    """Rows of npz or npy, and the responses to them if they are questions."""
+    """Return the rows in an npz or npy file, and the responses if the rows are questions."""
     for option, given in (("answer", asked.answer), ("person", asked.person), ("weights", asked.weights)):
         if given is not None:
-            told = f"{suffix} has no columns by name; use csv, Parquet, or `{option}s` in npz"
-            raise InputError(told, path=source)
+            reason = f"{suffix} has no named columns; use csv, Parquet, or an array `{option}s` in npz"
+            raise InputError(reason, path=source)
     if suffix == ".npy":
         return _rows(load_array(data, source), source, asked, {}), None
     arrays = load_arrays(data, source)
@@ -99,7 +99,10 @@ def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Pa
     if key is None and len(arrays) == 1 and next(iter(arrays.values())).ndim == 2:
         key = next(iter(arrays))
     if key is None:
-        raise InputError(f"none of {', '.join(_ROWS)} among {listed(list(arrays))}", path=source)
+        raise InputError(
+            f"the arrays are {listed(list(arrays))}; one of them must be called {', '.join(_ROWS)}",
+            path=source,
+        )
     parsed = _rows(arrays[key], source, asked, arrays)
     responses = next((arrays[key] for key in ("y", "target", "response") if key in arrays), None)
     return parsed, responses
@@ -116,7 +119,7 @@ def _rows(table: NDArray[Any], source: str, asked: Asked, arrays: dict[str, Any]
     n_leaves = None
     if "n_leaves" in arrays:
         if arrays["n_leaves"].size != 1 or arrays["n_leaves"].dtype.kind not in "iu":
-            raise InputError(f"n_leaves is {quoted(arrays['n_leaves'])}, no whole number", path=source)
+            raise InputError(f"n_leaves is {quoted(arrays['n_leaves'])}, not a whole number", path=source)
         n_leaves = int(arrays["n_leaves"].ravel()[0])
     parsed = Parsed(source, rows.astype(np.int64), names, n_leaves=n_leaves)
     if given is not None:
@@ -124,22 +127,23 @@ def _rows(table: NDArray[Any], source: str, asked: Asked, arrays: dict[str, Any]
     for name in ("weights", "answers", "groups"):
         values = arrays.get(name)
         if values is not None and values.shape != (len(rows),):
-            told = f"{name} have shape {values.shape}; one for each of {len(rows):,} rows is needed"
-            raise InputError(told, path=source)
+            reason = f"{name} have shape {values.shape}; one value for each of {len(rows):,} rows is needed"
+            raise InputError(reason, path=source)
         setattr(parsed, name, values)
     parsed.group_names = texts_of(arrays, "group_names", source)
     parsed.adaptive = bool(np.any(arrays["adaptive"])) if "adaptive" in arrays else None
     if parsed.group_names is not None and parsed.groups is None:
-        raise InputError("group_names without groups: write both", path=source)
+        raise InputError("the file has group_names, but no groups: write both", path=source)
     return parsed
 
 
 def texts_of(arrays: dict[str, Any], name: str, source: str) -> tuple[str, ...] | None:
-    """Text in npz: an array of text, or UTF-8 (`NAME_utf8`) with the ends of each (`NAME_ends`)."""
+    """Return the texts that `texts_to` stored in an npz file under `name`; None if there are none."""
     if name in arrays:
         if arrays[name].dtype.kind not in "UT" or arrays[name].ndim != 1:
             raise InputError(
-                f"{name} are {arrays[name].dtype} of shape {arrays[name].shape}, no text", path=source
+                f"{name} has type {arrays[name].dtype} and shape {arrays[name].shape}; text is needed, (n,)",
+                path=source,
             )
         try:
             return tuple(checked_text(name, text) for text in checked_array(name, arrays[name]).tolist())
@@ -150,15 +154,20 @@ def texts_of(arrays: dict[str, Any], name: str, source: str) -> tuple[str, ...] 
     data = arrays[f"{name}_utf8"].astype(np.uint8).tobytes()
     ends = [0, *arrays[f"{name}_ends"].ravel().astype(np.int64).tolist()]
     if any(start > end for start, end in pairwise(ends)) or ends[-1] != len(data):
-        raise InputError(f"{name}_ends don't cut {name}_utf8 of {len(data)} bytes", path=source)
+        raise InputError(f"{name}_ends must ascend to {len(data)}, the length of {name}_utf8", path=source)
     try:
         return tuple(data[start:end].decode() for start, end in pairwise(ends))
     except UnicodeDecodeError:
-        raise InputError(f"{name}_utf8 is no UTF-8 text", path=source) from None
+        raise InputError(f"{name}_utf8 is not UTF-8 text", path=source) from None
 
 
 def texts_to(texts: Sequence[str], name: str) -> dict[str, NDArray[Any]]:
-    """Text for npz: NumPy's arrays of text lose NULs at the end, and are as wide as the longest."""
+    """Return the arrays that store texts in an npz file under `name`.
+
+    The array is `NAME`, an array of text, if possible. But such an array loses NULs at the end of a text, and
+    every element takes the memory of the longest text. In these cases there are two arrays: `NAME_utf8`, the
+    bytes of all texts, and `NAME_ends`, the end of each text.
+    """
     longest = max(map(len, texts), default=0)
     if longest <= 1000 and not any(text.endswith("\0") for text in texts):
         return {name: np.array(texts, dtype=np.str_)}
@@ -178,7 +187,7 @@ def pyarrow_parquet() -> Any:
 
 
 class Table:
-    """Columns of a Parquet file, read as they are asked for."""
+    """The columns of a Parquet file, each read when it is used."""
 
     def __init__(self, data: bytes, source: str) -> None:
         pyarrow_parquet()
@@ -188,28 +197,31 @@ class Table:
             self._open(pyarrow.BufferReader(data))
         except (pyarrow.ArrowException, OSError) as error:
             found = looks_like(data)
-            like = f"; looks like {found[0]}" if found and not data.startswith(b"PAR1") else ""
+            like = f"; it looks like {found[0]}" if found and not data.startswith(b"PAR1") else ""
             reason = quoted(str(error).splitlines()[0] if str(error) else "")
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
-        self._is(source)
+        self._set_source(source)
         check_unpacked(self.n_rows * 8, source)
 
-    def _is(self, source: str) -> None:
+    def _set_source(self, source: str) -> None:
         self.source = source
-        self.there = list(self._file.schema_arrow.names)
+        self.column_names = list(self._file.schema_arrow.names)
         self.n_rows = sum(group.n_rows for group in self._groups)
-        self._sheet = Sheet(source, [self.there], [1])
+        self._sheet = Sheet(source, [self.column_names], [1])
 
     def _open(self, where: Any, **options: Any) -> None:
-        """Open the file so that text is read as codes and a dictionary, which repeated text can't blow up."""
+        """Open the file so that text is read as codes and a dictionary.
+
+        With codes, a small file of repeated texts does not fill the memory.
+        """
         import pyarrow
 
         parquet = pyarrow_parquet()
         file = parquet.ParquetFile(where, **options)
-        #: The file's description of its row groups.
+        #: The descriptions of the row groups in the file's footer.
         self._groups = row_groups_of(pyarrow.OSFile(where) if isinstance(where, str) else where)
         encodings: dict[str, set[str]] = {}
-        #: The longest text of a column has at most this number of bytes.
+        #: For each column, an upper limit of the bytes of its longest text.
         self._longest: dict[str, int] = {}
         self._unpacked: dict[str, int] = {}
         for column in (column for group in self._groups for column in group.columns):
@@ -222,27 +234,30 @@ class Table:
         coded = [
             name for name, used in encodings.items() if types.get(name) == "BYTE_ARRAY" and used <= _CODED
         ]
-        # Texts that other encodings write share their beginnings, so that a few bytes may mean gigabytes.
-        self._spread = [name for name in encodings if not encodings[name] <= _CODED]
+        # In other encodings texts can share their beginnings, so a few bytes can unpack to gigabytes.
+        self._without_codes = [name for name in encodings if not encodings[name] <= _CODED]
         self._file = parquet.ParquetFile(where, read_dictionary=coded, **options) if coded else file
 
     def _rows_at_once(self, columns: Sequence[str], most: int) -> int:
-        """Return how many rows of some columns take at most a sixteenth of the limit of unpacked files."""
-        size = max((self._longest[name] for name in columns if name in self._spread), default=1)
+        """Return the number of rows, up to `most`, that take 1/16 of the limit for unpacked files."""
+        size = max((self._longest[name] for name in columns if name in self._without_codes), default=1)
         return max(1, min(most, max_unpacked() // (16 * max(size, 1))))
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Return the one column among `names`; raise an error if there are two."""
+        """Return the first of `names` that is a column, or None; two columns of this name are an error."""
         at = self._sheet.find(names)
-        return None if at is None else self.there[at]
+        return None if at is None else self.column_names[at]
 
     def index(self) -> str | None:
         """Return the column that pandas wrote for the index of a data frame, or None."""
         try:
-            told = (self._file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
+            index_columns = (self._file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
         except ValueError:
             return None
-        return next((column for column in told if isinstance(column, str) and column in self.there), None)
+        return next(
+            (column for column in index_columns if isinstance(column, str) and column in self.column_names),
+            None,
+        )
 
     def cells(self, column: str) -> Column | list[Any]:
         """Return a column as text or Python values, with None for missing values."""
@@ -255,7 +270,7 @@ class Table:
 
         check_unpacked(self._unpacked.get(name, 0), self.source)
         at_once = self._rows_at_once([name], 1 << 16)
-        if name not in self._spread or at_once >= self.n_rows:
+        if name not in self._without_codes or at_once >= self.n_rows:
             return self._file.read(columns=[name], use_threads=False).column(0)
         chunks, size = [], 0
         for batch in self._file.iter_batches(at_once, columns=[name], use_threads=False):
@@ -269,7 +284,7 @@ class Table:
         import pyarrow
         import pyarrow.compute
 
-        if self.there.count(column) > 1:
+        if self.column_names.count(column) > 1:
             raise InputError(
                 f"there are two columns {quoted(column)}; only one can be meant", path=self.source
             )
@@ -300,9 +315,9 @@ class Table:
 
 
 def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Parsed:
-    """Return the rows of a table, or of the current part of it.
+    """Return the rows of a table, or of its current batch.
 
-    `known` has the names in the parts before, among which there is no word for a missing leaf.
+    `known` has the names in earlier batches, without words for a missing leaf.
     """
     source, missing = table.source, set(asked.na or ())
     wanted, literal = leaf_columns(table, asked)
@@ -318,7 +333,7 @@ def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Pars
     for values, mask in parts:
         absent |= mask
         if isinstance(values, Column) and not literal:
-            # The last word is that of rows without text, whose place is -1.
+            # Rows without text have the index -1, so the last word must be the empty text.
             said = [*(text.strip() for text in values.different), ""]
             blank = np.array([not word or word in missing for word in said])[values.places]
             absent |= blank
@@ -333,7 +348,7 @@ def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Pars
         if len(kept) and len(texts) == len(columns):
             rows, names = numbered_texts(texts)
         else:
-            # Names beside ids are refused here, with their row.
+            # `as_ids` refuses a mixture of names and ids, with the row.
             plain = [values.objects() if isinstance(values, Column) else values for values in columns]
             cells = np.stack([values.astype(object) if texts else values for values in plain], axis=1)
             rows, names = as_ids(cells, len(wanted), tuple(wanted), None)
@@ -357,46 +372,49 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
         wanted = []
         for column in asked.items:
             if isinstance(column, int):
-                if not 0 <= column < len(table.there):
+                count = len(table.column_names)
+                if not 0 <= column < count:
                     raise InputError(
-                        f"there is no column {column}; there are {len(table.there)}, from 0",
+                        f"there is no column {column}; the file has {count}, counted from 0",
                         path=table.source,
                     )
-                wanted.append(table.there[column])
+                wanted.append(table.column_names[column])
                 continue
             found = table.find([column])
             if found is None:
-                raise unknown_column(table.source, column, table.there)
+                raise unknown_column(table.source, column, table.column_names)
             wanted.append(found)
         return wanted, all(column.lower().endswith(LITERAL) for column in wanted)
     for ending in ("", LITERAL):
         for names in known:
-            there = [table.find([name + ending]) for name in names]
-            if None not in there:
+            candidates = [table.find([name + ending]) for name in names]
+            if None not in candidates:
                 if names == ["i", "j", "k"]:
-                    refuse_quadruplets(table.there, table.source)
-                return [name for name in there if name is not None], bool(ending)
+                    refuse_quadruplets(table.column_names, table.source)
+                return [name for name in candidates if name is not None], bool(ending)
     if known:
         sets = " or ".join(",".join(names) for names in known[:4])
-        raise InputError(f"there are no columns {sets} among {listed(table.there)}", path=table.source)
-    # All columns but those that are known to be something else.
+        raise InputError(
+            f"the columns are {listed(table.column_names)}; {sets} are needed", path=table.source
+        )
+    # All columns except columns of weights, answers, persons and samplers.
     further_names = ((asked.weights, asked.answer, asked.person), WEIGHTS, ANSWERS, PEOPLE, SAMPLERS)
     other = {table.find([name for name in names if name]) for names in further_names}
-    return [column for column in table.there if column not in other], False
+    return [column for column in table.column_names if column not in other], False
 
 
 def further_column(table: Table, given: str | None, known: Sequence[str], wanted: list[str]) -> str | None:
-    """Return the column `given`, or the one known name that is no column of leaves."""
+    """Return the column `given`, or else the one with a name in `known`; None if it has leaves (`wanted`)."""
     found = table.find([given] if given else list(known))
     if given and found is None:
-        raise unknown_column(table.source, given, table.there)
+        raise unknown_column(table.source, given, table.column_names)
     return None if found in wanted else found
 
 
 def _add_further(
     parsed: Parsed, table: Table, kept: NDArray[np.intp], wanted: list[str], asked: Asked
 ) -> None:
-    """Add weights, answers and persons of the rows that are kept."""
+    """Add weights, answers and persons of the rows in `kept` to `parsed`."""
     weighted = [name for name in WEIGHTS if table.find([name]) not in (None, *wanted)]
     if asked.weights is None and len(weighted) > 1:
         raise InputError(
@@ -406,7 +424,7 @@ def _add_further(
         values, absent = table.values(column)
         if absent[kept].any():
             row = int(kept[absent[kept].argmax()])
-            raise InputError(f"there is no weight in column {quoted(column)}", path=parsed.source, row=row)
+            raise InputError(f"the weight in column {quoted(column)} is missing", path=parsed.source, row=row)
         parsed.weights = (values.objects() if isinstance(values, Column) else values)[kept]
     if (column := further_column(table, asked.answer, ANSWERS, wanted)) is not None:
         answers = _whole_or_text(table, column)[kept]
@@ -423,7 +441,7 @@ def _add_further(
 
 
 def _whole_or_text(table: Table, column: str) -> NDArray[Any] | Column:
-    """Return a column as integers or otherwise as text; missing values are empty text."""
+    """Return a column as integers if possible, else as text, in which missing values are empty."""
     values, absent = table.values(column)
     if isinstance(values, Column):
         return values.mapped(lambda text: text or "")

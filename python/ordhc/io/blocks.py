@@ -1,4 +1,4 @@
-"""Files of comparisons block by block: row groups of Parquet, pieces of text that end with a row."""
+"""Read files of comparisons block by block: batches of Parquet rows, or pieces of text with whole rows."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -20,27 +20,46 @@ from ordhc.io.parsed import Parsed
 from ordhc.io.remote import Remote, without_query
 from ordhc.io.texts import drop_headers, first_cells, from_text
 
-__all__ = ["Piece", "columns_of_file", "is_parquet", "joined", "read_piece", "row_groups", "whole_ids"]
+__all__ = [
+    "Piece",
+    "adjacent_merged",
+    "columns_of_file",
+    "is_parquet",
+    "read_piece",
+    "row_groups",
+    "whole_ids",
+]
 
-#: Rows of Parquet that are read at a time: few enough for arrays of them to take memory that is used again.
+#: The number of Parquet rows that are read at a time. Arrays of this size are so small that the next
+#: batch uses the same memory again.
 ROWS = 1 << 17
-#: Bytes of text that are read at a time, and the most that one row may take.
+#: The number of bytes of text that are read at a time, and the maximum number of bytes of a row.
 BYTES, LONGEST_ROW = 1 << 22, 1 << 28
-#: Lines that a text begins with are read together: they tell what separates columns, and of a header.
+#: The first piece of a text has at least this number of lines, which show the delimiter and the header.
 BEGINNING = 30
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A file, or some row groups of a Parquet file."""
+    """A file, or some row groups of a Parquet file.
+
+    Attributes
+    ----------
+    path
+        The path of the file.
+    file
+        The index of the file among the files of a scan.
+    groups
+        The first row group, and the end of the row groups (excluded); None for the whole file.
+    """
 
     path: str
     file: int
     groups: tuple[int, int] | None = None
 
 
-def joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Yield row groups of a URL that follow each other as one piece, so that the file is opened once."""
+def adjacent_merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Merge pieces with adjacent row groups of one URL, so that the file is opened once; yield the pieces."""
     held: Piece | None = None
     for piece in pieces:
         if (
@@ -60,7 +79,7 @@ def joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def is_parquet(path: str) -> bool:
-    """Whether a file's name says Parquet."""
+    """Return True if a file has the ending of Parquet."""
     return without_query(path).lower().endswith(".parquet")
 
 
@@ -74,8 +93,8 @@ def read_piece(
     piece, asked
         The piece, and the description of what to read.
     whole
-        True if all rows are kept: numbers of answers are read as well, and the size of unpacked files is
-        limited.
+        True if the caller keeps all rows in memory. Then numbers of answers are read as well, and the size of
+        unpacked files is limited.
     progress
         A callable that receives the completed fraction of the piece in [0, 1], or None.
 
@@ -91,15 +110,15 @@ def read_piece(
 
 
 def _silent(done: float) -> None:
-    """Show no progress."""
+    """Ignore the progress."""
 
 
-#: Types of ids whose smallest and largest value a footer gives as they are.
+#: Types of ids whose minimum and maximum are plain integers in the footer of a Parquet file.
 _IDS = {"int32", "int64", "uint32", "uint64"}
 
 
 class _Batches(Table):
-    """Columns of one batch of rows of a Parquet file."""
+    """The columns of the current batch of rows of a Parquet file."""
 
     def __init__(self, path: str, *, whole: bool = False) -> None:
         pyarrow_parquet()
@@ -108,47 +127,47 @@ class _Batches(Table):
         self._whole = whole
         source = name_of(path)
         try:
-            # Not pre-buffered, and column chunks in small pieces: else whole row groups would be kept.
+            # Without these options, pyarrow would keep whole row groups in memory.
             where = (
                 pyarrow.PythonFile(path.open(anywhere=True), mode="r") if isinstance(path, Remote) else path
             )
-            # A store answers each read after some time, so reads from there are larger.
+            # Each read from a remote store has a delay, so these reads are larger.
             self._open(where, pre_buffer=False, buffer_size=1 << 20 if where is path else 1 << 22)
         except (pyarrow.ArrowException, OSError) as error:
             if isinstance(error, FileNotFoundError | PermissionError):
                 raise
             with opened(path) as stream:
                 found = looks_like(stream.read(1 << 16))
-            like = f"; looks like {found[0]}" if found else ""
+            like = f"; it looks like {found[0]}" if found else ""
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
-        self._is(source)
+        self._set_source(source)
         if whole:
             check_unpacked(self.n_rows * 8, source)
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Return the one column among `names`; a scan does not read numbers of answers."""
+        """Return the first of `names` that is a column, or None; a scan ignores columns of answer numbers."""
         return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
 
     @property
     def groups(self) -> tuple[RowGroup, ...]:
-        """The file's description of its row groups."""
+        """The descriptions of the row groups in the file's footer."""
         return self._groups
 
     @property
     def schema(self) -> Any:
-        """The types of its columns."""
+        """The names and types of the columns."""
         return self._file.schema_arrow
 
     def column(self, name: str) -> Any:
-        """Return a column of the batch."""
+        """Return a column of the current batch as an Arrow array."""
         import pyarrow
 
         return pyarrow.chunked_array([self._batch.column(name)])
 
     def batches(self, groups: tuple[int, int] | None, columns: Sequence[str]) -> Iterator[int]:
-        """Read batch after batch; the number of the first row of each."""
+        """Read the batches one after the other; yield the number of the first row of each."""
         for name in columns:
             check_unpacked(self._longest.get(name, 0), self.source)
         at_once = self._rows_at_once(columns, ROWS)
@@ -178,7 +197,7 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
         known = KnownNames()
         batches = table.batches(piece.groups, list(dict.fromkeys([*wanted, *further])))
     while True:
-        # Errors of `progress` are the caller's, so they are outside of the guard.
+        # `progress` is called outside of `reading`, because its errors are not errors of the file.
         with reading(source, "comparisons"):
             first = next(batches, None)
             if first is None:
@@ -196,7 +215,7 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
 
 
 def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None, str | None]:
-    """Return the columns of weights and of persons, None where there is none."""
+    """Return the column of weights and the column of persons, each None if missing."""
     weights = further_column(table, asked.weights, WEIGHTS, wanted)
     return weights, further_column(table, asked.person, PEOPLE, wanted)
 
@@ -207,7 +226,7 @@ def _of_text(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Ite
     asked = replace(asked, delimiter=delimiter_of(path, asked.delimiter))
     beginning, known_lines = b"", 0
     for block, lines in _text_blocks(path, asked, whole, progress):
-        # No copy of pieces that end a line, as nearly all do.
+        # Nearly all pieces end with a line break, and so are not copied.
         lined = block if block.endswith(b"\n") else block + b"\n"
         if (
             asked.delimiter is not None
@@ -238,7 +257,7 @@ def _of_text(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Ite
 
 
 def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> Iterator[tuple[bytes, int]]:
-    """Yield pieces of text that end with a row, and the number of lines before each."""
+    """Yield pieces of text that end with a row, and for each the number of lines before it."""
     source, size, unpacked = name_of(path), max(1, state_of(path)[0]), 0
     rest, lines, start = b"", 0, True
     with ExitStack() as stack:
@@ -249,7 +268,7 @@ def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> It
             with damage_of(packed, source):
                 stream = unpacking(file, packed)
         while True:
-            # Errors of `progress` are the caller's, so they are outside of the guard.
+            # `progress` is called outside of `reading`, because its errors are not errors of the file.
             with reading(source, "a file"), damage_of(packed, source):
                 more = stream.read(BYTES)
             unpacked += len(more)
@@ -269,8 +288,8 @@ def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> It
             at, count = _cut(data, asked.delimiter, asked.comment)
             if at == 0 or (start and count < BEGINNING):
                 if len(data) > LONGEST_ROW:
-                    told = f"a row is longer than {LONGEST_ROW:,} bytes; a quote may be missing"
-                    raise InputError(told, path=source, line=lines + 1)
+                    reason = f"a row is longer than {LONGEST_ROW:,} bytes; a quote may be missing"
+                    raise InputError(reason, path=source, line=lines + 1)
                 rest = data
                 continue
             start = False
@@ -279,13 +298,16 @@ def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> It
 
 
 def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, int]:
-    """Where a piece of text can end, and how many lines that are; 0 where it must go on."""
+    """Return the end of the last complete row in `data`, and the number of lines before this end.
+
+    The end is 0 if no row is complete.
+    """
     if b'"' not in data and b"\n" in data:
         at = data.rfind(b"\n") + 1
         return at, data.count(b"\n", 0, at)
     if delimiter is not None:
         return _ordhc.start_of_last_row(data, delimiter, comment)
-    # The delimiter of the first piece is not known yet: count quotes, which come in pairs.
+    # The delimiter is unknown in the first piece. An even number of quotes means that no quote is open.
     at = len(data)
     while (at := data.rfind(b"\n", 0, at) + 1) and data.count(b'"', 0, at) % 2:
         at -= 1
@@ -293,31 +315,32 @@ def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, 
 
 
 def _moved(error: InputError, by: int) -> InputError:
-    """Shift the row of an error from its piece to the file."""
+    """Return an error whose row and line count from the beginning of the file, not of the piece."""
     row = None if error.row is None else error.row + by
     line = None if error.line is None else error.line + by
     return InputError(error.reason, path=error.path, row=row, line=line, leaves=error.leaves)
 
 
 def columns_of_file(path: str, asked: Asked) -> list[str]:
-    """Return the names of the columns of a file; without a header the cells of the first row."""
+    """Return the names of a file's columns; without a header, the cells of the first row."""
     source = name_of(path)
     with reading(source, "comparisons"):
         if is_parquet(path):
-            return _Batches(path).there
+            return _Batches(path).column_names
         blocks = _text_blocks(path, asked, False, _silent)
         return first_cells(next(blocks)[0], delimiter_of(path, asked.delimiter), asked.comment)
 
 
 def row_groups(path: str) -> int:
-    """How many row groups a Parquet file has."""
+    """Return the number of row groups of a Parquet file."""
     return len(_Batches(path).groups)
 
 
 def whole_ids(path: str, asked: Asked) -> tuple[int, int] | None:
-    """Return the number of rows and the largest id of a Parquet file, if its statistics suffice.
+    """Return the number of rows and the largest id of a Parquet file from its statistics, or None.
 
-    The statistics suffice for ids from 0 of 32 or 64 bits, without missing values, weights or people.
+    The statistics are sufficient if ids are integers of 32 or 64 bits and begin with 0, if no id is missing,
+    and if there are no weights or people.
     """
     with reading(name_of(path), "comparisons"):
         table = _Batches(path)

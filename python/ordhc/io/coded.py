@@ -1,4 +1,4 @@
-"""Text columns of Parquet as codes, and codes as numbers in order of first appearance."""
+"""Read text columns of Parquet as codes, and number texts in order of first appearance."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,12 +14,12 @@ __all__ = ["KnownNames", "is_text", "numbered_texts", "of_arrow"]
 
 
 def of_arrow(column: Any, source: str) -> Column:
-    """Read a ``pyarrow.ChunkedArray`` of text; each of its chunks may have a dictionary of its own.
+    """Return a ``pyarrow.ChunkedArray`` of text as a `Column`; its chunks can have different dictionaries.
 
     Raises
     ------
     InputError
-        A row whose code has no text in the dictionary, as in a damaged file.
+        The code of a row is not in the dictionary, because the file is damaged.
     """
     import pyarrow
     from pyarrow.compute import min_max
@@ -32,19 +32,19 @@ def of_arrow(column: Any, source: str) -> Column:
         codes = min_max(coded.indices).as_py()
         for code in (codes["min"], codes["max"]):
             if code is not None and not 0 <= code < len(texts):
-                told = f"its dictionary has {len(texts)} texts, and a row the code {code}"
-                raise InputError(f"the file is damaged: {told}", path=source)
+                reason = f"a row has the code {code}, but the dictionary has {len(texts)} texts"
+                raise InputError(f"the file is damaged: {reason}", path=source)
         own = [-1 if text is None else number.setdefault(text, len(number)) for text in texts]
         indices = coded.indices.cast(pyarrow.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
         if own != list(range(len(own))):
-            # The index -1 means the last element.
+            # The code -1 (missing) becomes the last element, -1.
             indices = np.array([*own, -1], dtype=np.int32)[indices]
         parts.append(indices)
     return Column(list(number), np.concatenate(parts))
 
 
 def is_text(kind: Any) -> bool:
-    """Return whether a column is text, as it is or as codes and a dictionary."""
+    """Return True if an Arrow type is text, stored directly or as codes and a dictionary."""
     from pyarrow import types
 
     inner = kind.value_type if types.is_dictionary(kind) else kind
@@ -54,14 +54,14 @@ def is_text(kind: Any) -> bool:
 def numbered_texts(columns: Sequence[Column]) -> tuple[NDArray[np.int32], list[str]]:
     """Return columns of text as one table of numbers, and the text of each number.
 
-    Texts are numbered in order of first appearance, row after row. Every row must have its texts.
+    Texts are numbered in order of first appearance, row after row. No text may be missing.
 
     Returns
     -------
     rows
-        (m, w) for w columns of m rows.
+        (m, w) numbers, for w columns of m rows.
     names
-        The texts that occur.
+        The distinct texts, in the order of their numbers.
     """
     different, places = together(columns)
     m, width = places.shape
@@ -73,20 +73,20 @@ def numbered_texts(columns: Sequence[Column]) -> tuple[NDArray[np.int32], list[s
 
 
 class KnownNames:
-    """The names of leaves in the batches of a file that were read.
+    """The names of leaves in the batches that were read so far.
 
-    Most batches have no new names. Their codes are looked up in a table for each dictionary of Arrow, so that
-    the work for each row does not depend on the length of its names.
+    Most batches have no new names. For these, a table for each dictionary of Arrow translates codes to
+    numbers, so the time per row does not depend on the length of names.
     """
 
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()
         self._number: dict[str, int] = {}
-        #: For each column the dictionary of the last batch, and the number of each of its texts or -1.
+        #: For each column, the dictionary of the last batch, and the number of each text in it (-1 if new).
         self._tables: dict[str, tuple[Any, NDArray[np.int32]]] = {}
 
     def add(self, names: Sequence[str]) -> None:
-        """Append the names that are new."""
+        """Add the names that are not known yet."""
         if names is self.names or not (new := [name for name in names if name not in self._number]):
             return
         for name in new:
@@ -95,7 +95,7 @@ class KnownNames:
         self._tables.clear()
 
     def rows(self, columns: dict[str, Any]) -> NDArray[np.int32] | None:
-        """Return the numbers of columns of text, (m, w); None if a cell is new, missing or no text."""
+        """Return the (m, w) numbers of text columns; None if a cell is new, missing or not text."""
         found = []
         for name, column in columns.items():
             codes = self._codes(name, column)
@@ -115,7 +115,7 @@ class KnownNames:
         if known is None or not known[0].equals(coded.dictionary):
             own = [self._number.get(text, -1) for text in coded.dictionary.to_pylist()]
             known = self._tables[name] = (coded.dictionary, np.array(own, dtype=np.int32))
-        # Negative indices of damaged files become too large ones, which raise an error.
+        # As unsigned numbers, negative codes of damaged files are too large, and raise an IndexError.
         places = coded.indices.cast(pyarrow.int32()).to_numpy().view(np.uint32)
         try:
             codes = known[1][places]

@@ -1,4 +1,4 @@
-"""Further columns of files of comparisons."""
+"""Read other columns of files of comparisons."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,27 @@ from ordhc.io.sheet import read_sheet, unknown_column
 
 
 def read_column(path: Source, column: str) -> NDArray[np.str_]:
-    """One column of a file of comparisons as text, a value for each row.
+    """Read one column of a file of comparisons, as text.
 
-    Text needs a header; npz needs an array of that name. `person=` and `answer=` of `ordhc.read_answers`
-    read whose answer a row is with the rows themselves.
+    To read persons or numbers of answers together with the comparisons, use `person=` and `answer=` of
+    `ordhc.read_answers` instead.
+
+    Parameters
+    ----------
+    path
+        A csv or tsv file with a header, a Parquet file, or an npz file.
+    column
+        The name of the column; in npz, the name of an array.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The text of each row's value.
+
+    Raises
+    ------
+    InputError
+        The column is missing, or the file cannot be read.
 
     Examples
     --------
@@ -33,7 +50,7 @@ def read_column(path: Source, column: str) -> NDArray[np.str_]:
             table = Table(data, source)
             found = table.find([column])
             if found is None:
-                raise unknown_column(source, column, table.there)
+                raise unknown_column(source, column, table.column_names)
             return np.array([str(value) for value in table.values(found)[0].tolist()], dtype=np.str_)
         if suffix == ".npz":
             arrays = load_arrays(data, source)
@@ -41,7 +58,7 @@ def read_column(path: Source, column: str) -> NDArray[np.str_]:
                 raise unknown_column(source, column, list(arrays))
             return np.array(arrays[column], dtype=np.str_)
         if suffix == ".npy":
-            raise InputError("npy has no columns by name; use csv, parquet or npz", path=source)
+            raise InputError("npy has no named columns; use csv, parquet or npz", path=source)
         sheet = read_sheet(data, source, "a table", delimiter_of(path))
         at = sheet.column(column)
         for row in range(len(sheet.rows)):

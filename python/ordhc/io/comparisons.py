@@ -1,4 +1,4 @@
-"""Comparisons from files."""
+"""Read comparisons from files whose columns are in the order of their roles."""
 
 import os
 from collections.abc import Callable
@@ -30,10 +30,10 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 
 @shows_progress("reading")
 def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | None = None) -> Any:
-    """Read comparisons from a file whose columns `asked.items` are in the order of their roles.
+    """Read comparisons from a file in which the columns `asked.items` are in the order of their roles.
 
-    The first column is the chosen item or the reference. By default columns are found by name; a ranking has
-    all columns except those of weights, answers and persons.
+    The first column has the anchor, the chosen item or the reference. By default columns are found by name,
+    and the items of a ranking are all columns except those of weights, answers and persons.
     """
     progress = _checks.callback("progress", progress)
     asked = checked(asked)
@@ -74,7 +74,7 @@ def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | Non
 
 
 def _assembled(parsed: Parsed, make: Callable[..., Any], asked: Asked, progress: Progress | None) -> Any:
-    """Return the comparisons of parsed rows."""
+    """Return the comparisons of parsed rows, and report the last part of the progress."""
     settle(parsed, asked)
     if progress is not None:
         progress(0.9)
@@ -90,7 +90,7 @@ def _maker(asked: Asked) -> Callable[..., Any]:
         return Quadruplets if asked.of_pairs else Triplets
 
     def make(rows: Any, **known: Any) -> Triplets:
-        # Each row is an answer, so the file's numbers of answers are not needed.
+        # Each row is one answer, so numbers of answers in the file are not needed.
         known.pop("answers", None)
         known.pop("copy", None)
         adaptive = known.pop("adaptive", None)
@@ -108,7 +108,7 @@ def _maker(asked: Asked) -> Callable[..., Any]:
 
 
 def checked(asked: Asked) -> Asked:
-    """Return the description after its checks, with the names in a file and all words for missing items."""
+    """Return `asked` after checks, with the names from their file, and all words for missing items."""
     names = as_names(asked.names)
     n_leaves = asked.n_leaves
     return replace(
@@ -144,14 +144,14 @@ def _columns(asked: Asked) -> Any:
     else:
         raise InputError(f"items are {quoted(chosen)}; give names or positions")
     if len(set(wanted)) < len(wanted):
-        raise InputError(f"items are {quoted(chosen)}; each can be taken only once")
+        raise InputError(f"items are {quoted(chosen)}; each column can occur only once")
     for roles in asked.roles if asked.kind in ("triplet", "pairs") else []:
-        # Within a pair of a quadruplet the order says nothing.
+        # The order within each pair of a quadruplet does not matter. Only the first pair is compared.
         near = [frozenset(names[:2]) if len(names) == 4 else names for names in (wanted, roles)]
         if set(wanted) == set(roles) and near[0] != near[1]:
             wrong, role = next(pair for pair in zip(wanted, roles, strict=True) if pair[0] != pair[1])
             raise InputError(
-                f"items are {quoted(chosen)}, and stand for {', '.join(roles)}: {quoted(wrong)} would be "
-                f"taken for {quoted(role)}; give them in this order, or none"
+                f"items are {quoted(chosen)}, but the order must be {', '.join(roles)}: {quoted(wrong)} "
+                f"would be read as {quoted(role)}; give items in this order, or leave items out"
             )
     return chosen

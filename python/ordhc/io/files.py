@@ -1,4 +1,4 @@
-"""Files as bytes, in and out, whatever they are."""
+"""Read and write whole files, URLs and standard streams as bytes; compressed files are unpacked."""
 
 import io
 import os
@@ -19,9 +19,9 @@ from ordhc.io.remote import Remote, is_remote, masked, without_query
 Source = str | os.PathLike[str] | IO[Any]
 
 STDIO = "-"
-#: The name of the temporary file with a large standard input.
+#: The name of the temporary file for a large standard input.
 SPOOLED = "standard input.csv"
-#: How many bytes a packed file may unpack to, unless ORDHC_MAX_UNPACKED says otherwise.
+#: The maximum number of bytes that a compressed file can unpack to, unless ORDHC_MAX_UNPACKED is set.
 MAX_UNPACKED = 1 << 30
 
 
@@ -45,24 +45,24 @@ def state_of(path: str) -> tuple[int, Any]:
 
 
 def suffix_of(source: Source, known: tuple[str, ...]) -> str:
-    """Return the known ending of a file's name, without that of a packed file; empty if none is known."""
+    """Return which of the endings `known` a file's name has, ignoring .gz and the like; "" if none."""
     name = str(getattr(source, "name", "")) if hasattr(source, "read") else _checks.path(source, "source")
     name = without_ending(without_query(name))
     return next((suffix for suffix in known if name.endswith(suffix)), "")
 
 
 def delimiter_of(source: Source, given: str | None = None) -> str | None:
-    """Return the given delimiter; without one a tab if the file's name ends in .tsv, else None."""
+    """Return `given`; if it is None, return a tab for a file that ends in .tsv, else None."""
     return "\t" if given is None and suffix_of(source, (".tsv",)) else given
 
 
 def opened(path: str) -> IO[bytes]:
-    """Return a file, or what a URL names, as a stream that is read in order."""
+    """Open the file at a path or URL as a stream of bytes."""
     return path.open() if isinstance(path, Remote) else Path(path).open("rb")
 
 
 def read_bytes(source: Source) -> bytes:
-    """Return everything in a file, a URL, standard input ("-") or a stream; packed bytes are unpacked."""
+    """Return all bytes of a file, a URL, standard input ("-") or a stream, unpacked if compressed."""
     name = name_of(source)
     with reading(name, "a file"):
         if hasattr(source, "read"):
@@ -98,12 +98,12 @@ class _Input(io.BytesIO):
 def standard_input(folder: Callable[[], Path], at_once: int) -> Source:
     """Return standard input as a stream, or as the path of a file if it has more than `at_once` bytes.
 
-    `folder` is called for the folder of the file.
+    The file is written to the folder that `folder` returns.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise InputError("standard input is closed")
     data = sys.stdin.buffer.read(at_once + 1)
-    # A table of JSON is not read block by block.
+    # JSON cannot be read block by block, so a file of it would have no use.
     if len(data) <= at_once or data.lstrip()[:1] in (b"[", b"{"):
         return _Input(data + sys.stdin.buffer.read())
     path = folder() / SPOOLED
@@ -114,23 +114,24 @@ def standard_input(folder: Callable[[], Path], at_once: int) -> Source:
 
 
 def max_unpacked() -> int:
-    """How many bytes a packed file may unpack to: ORDHC_MAX_UNPACKED, for example 8G."""
+    """Return the maximum number of bytes that a compressed file can unpack to (ORDHC_MAX_UNPACKED)."""
     given = os.environ.get("ORDHC_MAX_UNPACKED", "").strip().upper().removesuffix("B").removesuffix("I")
     if not given:
         return MAX_UNPACKED
     power = "KMGT".find(given[-1]) + 1
     digits = given[:-1] if power else given
     if not (digits.isascii() and digits.isdigit() and len(digits) < 16):
-        raise InputError(f"ORDHC_MAX_UNPACKED is {brief(given, 40)}; bytes are a whole number, as 8G")
+        raise InputError(f"ORDHC_MAX_UNPACKED is {brief(given, 40)}; give a number of bytes, such as 8G")
     return int(digits) << 10 * power
 
 
 def check_unpacked(size: int, name: str) -> None:
-    """Raise if what a packed file says of its size is beyond the limit."""
+    """Raise `InputError` if the unpacked size of a file, in bytes, is beyond the limit."""
     limit = max_unpacked()
     if size > limit:
         raise InputError(
-            f"unpacks to more than {limit:,} bytes; if it should, set ORDHC_MAX_UNPACKED, as 8G", path=name
+            f"unpacks to more than {limit:,} bytes; to read it, set ORDHC_MAX_UNPACKED to a limit such as 8G",
+            path=name,
         )
 
 
@@ -175,7 +176,7 @@ def _gunzipped(data: bytes, name: str) -> bytes:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise now if a file could not be written later; "-" always can."""
+    """Raise `InputError` if a file cannot be written, before long work begins; "-" is standard output."""
     if os.fspath(path) == STDIO:
         if sys.stdout is None or sys.stdout.closed:
             raise InputError("standard output is closed")
@@ -183,7 +184,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     target = Path(path)
     name = name_of(path)
     if "\0" in os.fspath(path):
-        raise InputError("a file's name holds no NUL", path=name)
+        raise InputError("the file's name has a NUL character, which is not allowed", path=name)
     folder = target.parent
     if target.is_dir():
         raise InputError("is a folder, not a file", path=name)
@@ -196,9 +197,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def check_outputs_apart(
     outputs: Iterable[str | os.PathLike[str] | None], inputs: Iterable[str | os.PathLike[str] | None] = ()
 ) -> None:
-    """Raise if an output is also an input or another output, by whatever path or link.
+    """Raise `InputError` if an output is the same file as an input or another output.
 
-    "-" as an input is standard input, which may come from a file.
+    Different paths and links to the same file are recognised. "-" as an input is standard input, which may
+    come from a file.
     """
     read = [(os.fspath(path), _identity(path)) for path in inputs if path is not None]
     written: list[tuple[str, Any]] = []
@@ -214,13 +216,17 @@ def check_outputs_apart(
                 raise InputError(f"is an input{also}; writing there would destroy it", path=name_of(path))
         for other, found in written:
             if found == which:
-                also = "" if other == name else f", as {name_of(other)}"
-                raise InputError(f"{name_of(path)} is written to twice{also}")
+                also = "" if other == name else f", also as {name_of(other)}"
+                raise InputError(f"{name_of(path)} is given for two outputs{also}")
         written.append((name, which))
 
 
 def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
-    """Return a file's identity: device and inode, or the resolved path if the file does not exist."""
+    """Return a file's device and inode, or the resolved path if the file does not exist.
+
+    The result is None for devices and pipes, and for "-" as an input without a file. It is "-" for standard
+    output.
+    """
     try:
         if os.fspath(path) == STDIO:
             if output:
@@ -232,14 +238,15 @@ def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
         return None if os.fspath(path) == STDIO else str(Path(os.path.realpath(path)))
     import stat
 
-    # Devices and pipes are no files that could be destroyed.
+    # Writing cannot destroy the content of a device or pipe.
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole file or nothing of it; "-" is standard output, and endings such as `.gz` pack.
+    """Write a file completely or not at all; "-" is standard output.
 
-    A terminal gets control characters of names escaped, files and pipes get them as they are.
+    Endings such as `.gz` compress the data. On a terminal, control characters are escaped; files and pipes
+    receive them unchanged.
     """
     check_writable(path)
     if os.fspath(path) == STDIO:
@@ -247,7 +254,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         sys.stdout.flush()
         binary = getattr(sys.stdout, "buffer", None)
         if binary is None:
-            # Notebooks and io.StringIO have text streams only.
+            # Standard output is a stream of text only in notebooks, and if it is an io.StringIO.
             sys.stdout.write(shown.decode("utf-8", "surrogateescape"))
             return
         binary.write(shown)
@@ -256,7 +263,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     target = Path(path)
     data = packed_as(data, target.name)
     if target.exists() and not target.is_file():
-        # A device or a pipe is written to, not replaced.
+        # A device or a pipe must not be replaced by a file.
         target.write_bytes(data)
         return
     target = target.resolve()
@@ -276,7 +283,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _escaped(data: bytes) -> bytes:
-    """Text in which no character acts on a terminal; what is no text stays."""
+    """Return text with control characters escaped, as a terminal would obey them; other data unchanged."""
     try:
         lines = data.decode().split("\n")
     except UnicodeDecodeError:
@@ -290,12 +297,12 @@ def _umask() -> int:
     return mask
 
 
-#: The remedy for text in other encodings.
+#: The remedy in messages about text in other encodings.
 SAVE_AS_UTF8 = "; in Excel save it as CSV UTF-8, or: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Latin-1 too)"
 
 
 def text_of(data: bytes, name: str) -> str:
-    """UTF-8 text, or an error that names line and offset."""
+    """Return UTF-8 data as text; raise `InputError` with the line and the offset of an invalid byte."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,10 +1,10 @@
 """Read the descriptions of columns in the footer of a Parquet file.
 
-pyarrow opens and reads damaged files with an error, but its ``metadata.row_group(i).column(j)`` ends the
-whole process where a footer contradicts itself: no exception of C++ is caught there. Facts that are needed
-before columns are read are therefore parsed from the footer's bytes. They are a structure
-``FileMetaData`` of ``parquet.thrift`` in Thrift's compact protocol; numbers of fields in this file are the
-numbers given there.
+If a file is damaged, pyarrow usually raises an error. But if the footer contradicts itself, pyarrow's
+``metadata.row_group(i).column(j)`` ends the whole process, because it does not catch an exception of C++. So
+this module itself reads the facts that are needed before columns are read. The footer is a structure
+``FileMetaData`` of ``parquet.thrift`` in Thrift's compact protocol. The field numbers in this file are those
+of ``parquet.thrift``.
 """
 
 import struct
@@ -16,18 +16,18 @@ _ENCODINGS = {
     0: "PLAIN", 2: "PLAIN_DICTIONARY", 3: "RLE", 4: "BIT_PACKED", 5: "DELTA_BINARY_PACKED",
     6: "DELTA_LENGTH_BYTE_ARRAY", 7: "DELTA_BYTE_ARRAY", 8: "RLE_DICTIONARY", 9: "BYTE_STREAM_SPLIT",
 }  # fmt: skip
-#: Structures may stand in each other to this depth; those of Parquet to nine.
+#: The maximum depth of nested structures. Parquet needs nine.
 _DEEPEST = 32
 
 
 @dataclass(frozen=True)
 class ColumnChunk:
-    """A column of one row group: name, encodings, size in bytes when unpacked, and what statistics say."""
+    """A column of one row group: name, encodings, unpacked size in bytes, and statistics."""
 
     name: str
     encodings: frozenset[str]
     size: int
-    #: How many values are missing, and the bytes of the smallest and the largest value; None if not said.
+    #: The number of missing values, and the bytes of the minimum and the maximum; None if not in the footer.
     n_missing: int | None
     smallest: bytes | None
     largest: bytes | None
@@ -35,7 +35,7 @@ class ColumnChunk:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Some rows of a file."""
+    """A row group: its number of rows, and its columns."""
 
     n_rows: int
     columns: tuple[ColumnChunk, ...]
@@ -52,7 +52,7 @@ def row_groups_of(file: Any) -> tuple[RowGroup, ...]:
     Raises
     ------
     pyarrow.ArrowInvalid
-        The footer isn't what the format asks for.
+        The footer does not follow the format.
     """
     import pyarrow
 
@@ -64,7 +64,7 @@ def row_groups_of(file: Any) -> tuple[RowGroup, ...]:
         raise pyarrow.ArrowInvalid("its footer is damaged") from error
 
 
-# Each row group of a file that is scanned opens it again.
+# A scan opens a file again for each row group, and so needs the same footer again.
 @lru_cache(maxsize=4)
 def _row_groups(footer: bytes) -> tuple[RowGroup, ...]:
     found = _Compact(footer).structure(0)
@@ -72,7 +72,7 @@ def _row_groups(footer: bytes) -> tuple[RowGroup, ...]:
         RowGroup(_count(group[3]), tuple(_column(column[3]) for column in group[1])) for group in found[4]
     )
     if _count(found[3]) != sum(group.n_rows for group in groups):
-        raise ValueError("the row groups have other rows than the file")
+        raise ValueError("the row groups do not have as many rows as the file")
     return groups
 
 
@@ -83,19 +83,19 @@ def _count(value: Any) -> int:
 
 
 def _column(found: dict[int, Any]) -> ColumnChunk:
-    told = found.get(12, {})
+    statistics = found.get(12, {})
     return ColumnChunk(
         ".".join(part.decode() for part in found[3]),
         frozenset(_ENCODINGS.get(code, "unknown") for code in found[2]),
         _count(found[6]),
-        _count(told[3]) if 3 in told else None,
-        told.get(6),
-        told.get(5),
+        _count(statistics[3]) if 3 in statistics else None,
+        statistics.get(6),
+        statistics.get(5),
     )
 
 
 class _Compact:
-    """Thrift's compact protocol: a structure is a dict from the numbers of its fields to their values."""
+    """A reader of Thrift's compact protocol: a structure becomes a dict from field numbers to values."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -124,15 +124,15 @@ class _Compact:
         return (value >> 1) ^ -(value & 1)
 
     def structure(self, depth: int) -> dict[int, Any]:
-        """Read fields up to the byte 0 that ends them."""
+        """Return the fields up to the byte 0, which ends a structure."""
         if depth > _DEEPEST:
-            raise ValueError("structures within structures without end")
+            raise ValueError("structures are nested too deeply")
         found: dict[int, Any] = {}
         field = 0
         while head := self._take(1)[0]:
             field = field + (head >> 4) if head >> 4 else self._signed()
             kind = head & 15
-            # A field's type says whether it is true; in lists, a byte does.
+            # For a bool field, the type is also the value (1 is true). In lists, a byte has the value.
             found[field] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
         return found
 
@@ -163,4 +163,4 @@ class _Compact:
                 return self.structure(depth + 1)
             case 13:
                 return self._take(16)
-        raise ValueError(f"no type has the number {kind}")
+        raise ValueError(f"the type {kind} is unknown")

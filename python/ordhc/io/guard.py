@@ -1,4 +1,4 @@
-"""Recognise the kind of a file, and guard everything that reads a file."""
+"""Recognise the kind of a file, and turn every failure to read a file into an `InputError` that names it."""
 
 import io as bytes_io
 import zipfile
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginError
 
-#: A table has at most this number of columns.
+#: The maximum number of columns of a table.
 CELLS = 1_000_000
-#: How long a message may be, and how much of what is in a file it may quote.
+#: The maximum number of characters of a message, and of the reason of another library's error in it.
 MESSAGE = 480
 QUOTED = 80
 
@@ -21,7 +21,7 @@ _PAGE = (b"<!doctype", b"<html", b"<head", b"<body", b"<table", b"<meta", b"<div
 _SHEET = "save the sheet as csv (UTF-8)"
 _BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook (.xls) or another OLE file", _SHEET),
-    (b"#NEXUS", "a NEXUS file", "its trees are read by `ordhc.read_tree` and `ordhc convert`"),
+    (b"#NEXUS", "a NEXUS file", "`ordhc.read_tree` and `ordhc convert` read its trees"),
     (b"PAR1", "a Parquet file", "name it .parquet"),
     (b"\x93NUMPY", "a NumPy array", "name it .npy"),
     (
@@ -57,7 +57,7 @@ _BEGINNINGS: tuple[tuple[bytes, str, str], ...] = (
     (b"Rar!", "a rar archive", "unpack it first"),
     (b"<?xml", "XML", _TABLE),
 )
-_TWO_TREES = "two trees are compared by `ordhc score ONE OTHER --metric triplet_distance`"
+_TWO_TREES = "to compare two trees, use `ordhc score ONE OTHER --metric triplet_distance`"
 _IN_ZIP = (
     ("xl/", "an Excel workbook (.xlsx)", _SHEET),
     ("word/", "a Word document", "save it as plain text"),
@@ -66,7 +66,7 @@ _IN_ZIP = (
 
 
 def looks_like(data: bytes) -> tuple[str, str] | None:
-    """Return the kind of file, and what to do, if the bytes are no plain table; otherwise None."""
+    """Return the kind of a file and what to do, if its bytes are not a plain table; otherwise None."""
     head = data[:4096].lstrip(b" \t\r\n\xef\xbb\xbf")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = data[:4096]
@@ -80,7 +80,7 @@ def looks_like(data: bytes) -> tuple[str, str] | None:
             ("a table of a web page", _SHEET) if b"<table" in head[:1024].lower() else ("a web page", _LOGIN)
         )
     if head[:1] == b"{" or (head[:1] == b"[" and head[1:].lstrip()[:1] in (b"{", b"[", b'"')):
-        return "JSON", f"ordhc.read_answers reads answers from names that end in .json; {_TWO_TREES}"
+        return "JSON", f"if it has answers, name it .json for ordhc.read_answers; {_TWO_TREES}"
     if head[:1] == b"(" and b"," in head and (data.rstrip()[-1:] == b";" or head.startswith(b"((")):
         return "a Newick tree", _TWO_TREES
     if head[:20].lower().startswith(b"cluster_a,cluster_b"):
@@ -93,7 +93,7 @@ def looks_like(data: bytes) -> tuple[str, str] | None:
         if (head[1:64:2].count(0) > 16) != (head[0:64:2].count(0) > 16):
             return "UTF-16 text", "save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
         if head.count(0) > len(head) // 8:
-            return "no text", "is it whole, and of the format that its name says?"
+            return "binary data, not text", "check that the file is complete and that its ending is right"
     return None
 
 
@@ -112,19 +112,19 @@ def _zipped(data: bytes) -> tuple[str, str]:
 
 
 def refuse_others(data: bytes, source: str, wanted: str) -> None:
-    """Raise if a file that should be text is something else."""
+    """Raise `InputError` if a file that should be a table as text is something else."""
     found = looks_like(data)
     if found is not None:
         raise InputError(f"looks like {found[0]}, not {wanted}: {found[1]}", path=source)
     line = data[: data.find(b"\n")] if b"\n" in data else data
     cells = max(line.count(mark) for mark in (b",", b";", b"\t", b" ")) + 1
     if cells > CELLS:
-        told = f"the first line has {cells:,} cells, more than {CELLS:,}: is the table on its side?"
-        raise InputError(told, path=source, line=1)
+        reason = f"the first line has {cells:,} cells, more than {CELLS:,}: are rows and columns swapped?"
+        raise InputError(reason, path=source, line=1)
 
 
 def brief(text: str, limit: int = MESSAGE) -> str:
-    """Return a message on one line, without control characters, cut at `limit`."""
+    """Return a message on one line, without control characters, cut to `limit` characters."""
     text = " ".join(text.split())
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text[: 2 * limit])
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
@@ -132,9 +132,19 @@ def brief(text: str, limit: int = MESSAGE) -> str:
 
 @contextmanager
 def reading(source: str, what: str, data: bytes | None = None) -> Iterator[None]:
-    """Make every failure to read a file an InputError that names it and says what it looks like.
+    """Turn an exception in the block into an `InputError` with the file's name and what the file looks like.
 
-    Errors of ordhc pass, with long messages cut. So do interrupts, missing files and errors of memory.
+    Errors of ordhc, missing files, denied access and MemoryError are not changed, except that long messages
+    of `InputError` are cut.
+
+    Parameters
+    ----------
+    source
+        The name of the file, for messages.
+    what
+        What the file should contain, for messages, such as "comparisons".
+    data
+        The content of the file, from which its kind is recognised; None if unknown.
     """
     try:
         yield
@@ -149,6 +159,6 @@ def reading(source: str, what: str, data: bytes | None = None) -> Iterator[None]
         if isinstance(error, FileNotFoundError | PermissionError) or getattr(error, "filename", None):
             raise
         found = None if data is None else looks_like(data)
-        like = f"; looks like {found[0]}" if found is not None else ""
+        like = f"; it looks like {found[0]}" if found is not None else ""
         reason = brief(str(error), QUOTED) or type(error).__name__
         raise InputError(f"cannot be read as {what}: {reason}{like}", path=source) from error

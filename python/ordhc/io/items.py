@@ -1,4 +1,4 @@
-"""Leaves from files: their names, and their pictures if there are any."""
+"""Read the names of leaves, and the files of their pictures if there are any."""
 
 import os
 import re
@@ -13,26 +13,33 @@ from ordhc.io.sheet import Sheet, listed, read_sheet
 
 __all__ = ["PICTURES", "read_items"]
 
-#: Endings of files that are pictures.
+#: The endings of files of pictures.
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 #: The usual names of a column of pictures.
 _COLUMNS = ("picture", "image", "file", "filename", "path", "stimulus_file")
 
 
 def read_items(source: Source) -> tuple[tuple[str, ...], dict[str, Path]]:
-    """Read the names of leaves, and by name the files of their pictures.
+    """Read the names of leaves, and a dict from the names to the files of pictures.
 
     Parameters
     ----------
     source
-        What `read_names` takes; a table may have a column `picture` (or image, file, path) of files, relative
-        to its own folder. Or a folder of pictures, whose names are those of the leaves, 2 before 10.
+        A file of names, as for `read_names`, or a folder of pictures. A table of names can have a column
+        `picture` (or image, file, path) with the paths of pictures, relative to the folder of the table. In a
+        folder of pictures, the names of the files without endings are the names of the leaves, with 2 before
+        10.
+
+    Returns
+    -------
+    names, pictures
+        The names in order; the file of each name that has a picture.
 
     Raises
     ------
     InputError
-        As `read_names`; a picture that isn't there, with the line; a folder without pictures, or with two of
-        the same name.
+        `read_names` raises an error; a picture does not exist (with the line); a folder has no pictures, or
+        two pictures with the same name.
 
     Examples
     --------
@@ -60,13 +67,13 @@ def read_items(source: Source) -> tuple[tuple[str, ...], dict[str, Path]]:
 def _from_folder(folder: Path) -> tuple[tuple[str, ...], dict[str, Path]]:
     files = [path for path in folder.iterdir() if path.suffix.lower() in PICTURES and path.is_file()]
     if not files:
-        raise InputError(f"the folder holds no pictures ({', '.join(PICTURES)})", path=str(folder))
+        raise InputError(f"the folder has no pictures ({', '.join(PICTURES)})", path=str(folder))
     files.sort(key=lambda path: [_order(part) for part in re.split(r"(\d+)", path.stem)])
     found: dict[str, Path] = {}
     for path in files:
         if path.stem in found:
             both = listed([found[path.stem].name, path.name])
-            raise InputError(f"two pictures have one name: {both}", path=str(folder))
+            raise InputError(f"two pictures have the same name: {both}", path=str(folder))
         found[path.stem] = path
     return tuple(found), found
 
@@ -85,7 +92,7 @@ def _from_sheet(sheet: Sheet, names: int, folder: Path) -> dict[str, Path]:
             continue
         path = folder / row[at]
         if not path.is_file():
-            text = f"there is no picture {quoted(str(path), 200)} of {quoted(row[names], 40)}"
-            raise InputError(text, path=sheet.source, line=line)
+            reason = f"the picture {quoted(str(path), 200)} of {quoted(row[names], 40)} does not exist"
+            raise InputError(reason, path=sheet.source, line=line)
         found[row[names]] = path
     return found

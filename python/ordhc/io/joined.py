@@ -1,4 +1,4 @@
-"""One large file read block by block, so that reading needs little more memory than the rows."""
+"""Read a large file block by block, so that reading needs little more memory than the rows."""
 
 import os
 from collections.abc import Sequence
@@ -19,22 +19,22 @@ from ordhc.io.parsed import Parsed
 
 __all__ = ["Growing", "is_read_in_blocks", "joined"]
 
-#: Files of fewer bytes are read at once.
+#: Files of at least this number of bytes are read block by block.
 LARGE = 1 << 22
-#: An array that is full grows by one row in this number of rows.
+#: A full array grows by its length divided by this number.
 _GROWTH = 16
 _INT32 = np.iinfo(np.int32)
 
 
-class _UnlikeError(Exception):
+class _CannotJoinError(Exception):
     """Blocks of a file cannot be joined, so the file must be read at once."""
 
 
 class Growing:
     """An array to which rows are appended.
 
-    The array grows by `realloc`, which moves pages of large arrays instead of copying them. So the array
-    takes its own memory only, not twice that.
+    The array grows by `realloc`, which moves the pages of a large array instead of copying them. So there is
+    never a second copy in memory.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Growing:
 
     @property
     def n_bytes(self) -> int:
-        """The bytes of the rows that were appended."""
+        """The size of the appended rows in bytes."""
         return self._held[: self._filled].nbytes
 
     def array(self) -> NDArray[Any]:
@@ -76,19 +76,19 @@ class Growing:
         return self._held
 
     def _resize(self, length: int) -> None:
-        # No view of the array exists, so that the check of its references is not needed.
+        # NumPy need not check for views, because this class has returned none.
         self._held.resize((length, *self._tail), refcheck=False)
 
 
 class _Lines(Sequence[int]):
-    """The lines of rows: of a block whose rows follow each other only the first line is stored."""
+    """The line numbers of rows; for a block of consecutive lines only the first number is stored."""
 
     def __init__(self) -> None:
         self._ends: list[int] = []
         self._parts: list[int | NDArray[Any]] = []
 
     def add(self, count: int, first: int, numbers: NDArray[Any] | Sequence[int] | None) -> None:
-        """Append the lines of `count` rows: `first` plus each of `numbers`, by default plus 0, 1, ..."""
+        """Append the lines of `count` rows: `first` + `numbers`, by default `first` + (0, 1, ...)."""
         self._ends.append((self._ends[-1] if self._ends else 0) + count)
         if numbers is None:
             self._parts.append(first)
@@ -118,7 +118,7 @@ class _Lines(Sequence[int]):
 
 
 class _Labels:
-    """Labels of rows, as numbers or as texts; texts are numbered in order of first appearance."""
+    """A label for each row, a number or a text; texts are numbered in order of first appearance."""
 
     def __init__(self) -> None:
         self.number: dict[str, int] = {}
@@ -126,12 +126,12 @@ class _Labels:
         self._are_texts: bool | None = None
 
     def add(self, values: NDArray[Any], texts: Sequence[str] | None) -> None:
-        """Append labels: numbers, or places in `texts`."""
+        """Append labels: numbers, or indices into `texts`."""
         if self._are_texts is None:
             self._are_texts = texts is not None
         if not self._are_texts:
             if texts is not None:
-                raise _UnlikeError
+                raise _CannotJoinError
             self._codes.add(_narrow(values))
             return
         if texts is None:
@@ -146,16 +146,16 @@ class _Labels:
 
     @property
     def texts(self) -> tuple[str, ...] | None:
-        """The texts, or None if labels are numbers."""
+        """The distinct texts, or None if the labels are numbers."""
         return tuple(self.number) if self._are_texts else None
 
 
 def _narrow(values: NDArray[Any]) -> NDArray[np.int32]:
-    """Return whole numbers as int32, in which they must fit."""
+    """Return whole numbers as int32; raise `_CannotJoinError` if they do not fit."""
     if values.dtype.kind not in "iu":
-        raise _UnlikeError
+        raise _CannotJoinError
     if len(values) and not (values.min() >= _INT32.min and values.max() <= _INT32.max):
-        raise _UnlikeError
+        raise _CannotJoinError
     return values.astype(np.int32, copy=False)
 
 
@@ -174,26 +174,26 @@ def joined(path: str, asked: Asked, progress: Progress | None) -> Parsed | None:
     """
     made, done, is_checked = _Joined(), 0.0, False
 
-    def tell(share: float) -> None:
+    def report(share: float) -> None:
         nonlocal done
         done = share
         if progress is not None:
             progress(share)
 
     try:
-        for parsed in read_piece(Piece(path, 0), asked, whole=True, progress=tell):
+        for parsed in read_piece(Piece(path, 0), asked, whole=True, progress=report):
             made.add(parsed)
             if done > 0 and not is_checked:
-                # The first blocks tell how many rows there are, before most of them are read.
+                # Estimate the memory of all rows from the first block, before the rest is read.
                 is_checked = True
                 _ordhc.check_memory("the comparisons", int(made.n_bytes * (1 / done - 1)))
         return made.parsed()
-    except (InputError, _UnlikeError):
+    except (InputError, _CannotJoinError):
         return None
 
 
 class _Joined:
-    """Blocks of a file as one."""
+    """Collects the blocks of a file, and joins them to one `Parsed`."""
 
     def __init__(self) -> None:
         self._last: Parsed | None = None
@@ -207,7 +207,7 @@ class _Joined:
 
     @property
     def n_bytes(self) -> int:
-        """The bytes of the rows and their weights."""
+        """The size of the rows and their weights in bytes."""
         each = 0 if self._rows is None else self._rows.n_bytes
         return each + self._weights.n_bytes
 
@@ -229,7 +229,7 @@ class _Joined:
         if parsed.weights is not None:
             weights = np.asarray(parsed.weights)
             if weights.dtype.kind not in "fiu":
-                raise _UnlikeError
+                raise _CannotJoinError
             self._weights.add(weights)
         if parsed.answers is not None:
             values: Any = np.asarray(parsed.answers)
@@ -244,7 +244,7 @@ class _Joined:
     def _numbered(self, parsed: Parsed) -> NDArray[np.int32]:
         code = self._code
         if (code is None) != (parsed.names is None):
-            raise _UnlikeError
+            raise _CannotJoinError
         if code is None:
             return _narrow(parsed.rows)
         own = [code.setdefault(name, len(code)) for name in parsed.names or ()]
@@ -253,7 +253,7 @@ class _Joined:
         return np.array(own, dtype=np.int32)[parsed.rows]
 
     def parsed(self) -> Parsed | None:
-        """Return the whole."""
+        """Return all blocks as one `Parsed`; None without rows, or if some blocks lack a column."""
         last, count = self._last, len(self._lines)
         if last is None or self._rows is None:
             return None

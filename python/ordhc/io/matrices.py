@@ -1,4 +1,4 @@
-"""Matrices of distances or similarities of all pairs of leaves."""
+"""Read matrices of distances or similarities of all pairs of leaves."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ from ordhc.io.numbers import Numbers, read_numbers
 
 __all__ = ["read_matrix"]
 
-#: The largest relative difference of two values that must be equal; that of `ordhc.linkage`.
+#: The largest relative difference of two values that must be equal, as in `ordhc.linkage`.
 _TOLERANCE = 1e-8
 
 
@@ -79,9 +79,9 @@ def _names_of(found: Numbers) -> tuple[str, ...] | None:
         )
     if found.rows is not None and found.columns is not None and found.rows != found.columns:
         at = next(at for at in range(n) if found.rows[at] != found.columns[at])
-        in_order = "in another order" if set(found.rows) == set(found.columns) else "of other names"
+        differ = "are in another order" if set(found.rows) == set(found.columns) else "have other names"
         raise found.error(
-            f"the columns are {in_order} than the rows: row {at} is {quoted(found.rows[at])}, column {at} "
+            f"the columns {differ} than the rows: row {at} is {quoted(found.rows[at])}, column {at} "
             f"is {quoted(found.columns[at])}; give rows and columns in the same order",
             at,
         )
@@ -95,8 +95,8 @@ def _check_square(found: Numbers) -> None:
         wrong = ~np.isfinite(own)
         wrong[row] = False
         for column in np.flatnonzero(wrong)[:1].tolist():
-            told = "is missing" if np.isnan(own[column]) else f"is {own[column]}"
-            raise found.error(f"{found.cell(row, column)} {told}; all pairs need finite numbers", row)
+            state = "is missing" if np.isnan(own[column]) else f"is {own[column]}"
+            raise found.error(f"{found.cell(row, column)} {state}; all pairs need finite numbers", row)
         with np.errstate(invalid="ignore"):
             apart = np.abs(own - other) > _TOLERANCE * np.maximum(np.abs(own), np.abs(other))
         apart[row] = False

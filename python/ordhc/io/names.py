@@ -1,4 +1,4 @@
-"""Names of leaves from files."""
+"""Read the names of leaves."""
 
 import os
 import re
@@ -26,17 +26,23 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     source
-        A text file with one name a line; or a csv or tsv file with a header, a column of names and perhaps a
-        column `id` of whole numbers, which the names are ordered by. ``"items.csv:label"`` names file and
-        column. As `names=` or `--names` of answers such a file says which id has which name, for any ids.
+        A text file with one name per line; or a csv or tsv file with a header and a column of names. A table
+        can also have a column `id` of whole numbers; then the names are sorted by id. As `names=` or
+        `--names`, such a table gives the ids in the answers their names, whatever the numbers are.
+        ``"items.csv:label"`` is the column `label` of the file `items.csv`.
     column
-        The column of names. By default `name`, or the only one that is called as such columns are (label,
-        item, object, ...).
+        The column of names. By default `name`, or else the only column with another usual name (label, item,
+        object, ...).
+
+    Returns
+    -------
+    tuple of str
+        The names.
 
     Raises
     ------
     InputError
-        A name or an id twice (with both lines), a missing name, a missing or ambiguous column.
+        A name or an id occurs twice (with both lines); a name is missing; the column is missing or ambiguous.
 
     Examples
     --------
@@ -66,30 +72,30 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
 
 
 def _delimiter(data: bytes) -> str | None:
-    """Return a comma if the header is one word: names in its only column may hold blanks."""
+    """Return a comma if the header is one word, so that blanks in names are not delimiters; else None."""
     header = next(iter(data.lstrip().splitlines()), b"").decode(errors="replace").strip()
     return None if re.search(r"[\s,;|]", header) else ","
 
 
 def _warn_of_table(lines: list[str], source: str) -> None:
-    """Warn of names that look like rows of a table, or that have a header."""
+    """Warn if the lines of a text file look like rows of a table, or if the first looks like a header."""
     if lines and lines[0].lower() in _USUAL:
         warn(
-            f"{source}:1: {quoted(lines[0])} is taken for a leaf's name: if it is a header, "
+            f"{source}:1: {quoted(lines[0])} is read as the name of a leaf: if it is a header, "
             "name the file .csv"
         )
     for delimiter in ("\t", ",", ";"):
         counts = {line.count(delimiter) for line in lines}
         if len(lines) > 1 and len(counts) == 1 and counts != {0}:
             warn(
-                f"{source}: every line has a {quoted(delimiter)}, as {quoted(lines[0], 40)}, taken for "
-                f"a leaf's name: if it is a table, say which column holds the names, as {source}:COLUMN"
+                f"{source}: every line has a {quoted(delimiter)}, but {quoted(lines[0], 40)} is read as "
+                f"the name of a leaf: if this is a table, name its column of names: {source}:COLUMN"
             )
             return
 
 
 def names_file(source: Source) -> tuple[Source, str | None]:
-    """Split `items.csv:label` into a file of names and a column."""
+    """Return the file and the column of a source such as `items.csv:label`; the column may be None."""
     if not isinstance(source, str | os.PathLike):
         return source, None
     path = checked_path(source, "names")
@@ -117,7 +123,7 @@ def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
     for row in range(1, len(sheet.rows)):
         cell, line = sheet.rows[row][by].strip(), sheet.lines[row]
         if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
-            reason = f"ids must be whole numbers; here one is {quoted(cell)}"
+            reason = f"the id is {quoted(cell)}; it must be a whole number"
             raise InputError(reason, path=sheet.source, line=line)
         if int(cell) in place:
             before = sheet.lines[place[int(cell)] + 1]
@@ -130,7 +136,7 @@ def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
 
 
 def usual_column(sheet: Sheet) -> int:
-    """Return the column of names, recognised by its header."""
+    """Return the index of the column of names, recognised by its header."""
     found = {at for name in _USUAL if (at := sheet.find([name])) is not None}
     if (at := sheet.find(["name"])) is not None:
         return at
@@ -144,20 +150,14 @@ def usual_column(sheet: Sheet) -> int:
     )
     file = Path(sheet.source).name
     raise InputError(
-        f"{reason}; say which holds the names, as {quoted(f'{file}:{sheet.header[-1]}')}",
+        f"{reason}; name the column of names, such as {quoted(f'{file}:{sheet.header[-1]}')}",
         path=sheet.source,
         line=sheet.lines[0],
     )
 
 
-def _told_alike(names: tuple[str, ...], source: str) -> tuple[str, ...]:
-    """Return the names; warn if two of them look alike."""
-    if odd := alike(names, "leaves"):
-        warn(f"{source}: {odd[0]}")
-    return names
-
-
 def _unique(found: list[tuple[str, int]], source: str) -> tuple[str, ...]:
+    """Return names, given with their lines, after a check that they are distinct; warn if two look alike."""
     if not found:
         raise InputError("there are no names", path=source)
     first: dict[str, int] = {}
@@ -166,11 +166,14 @@ def _unique(found: list[tuple[str, int]], source: str) -> tuple[str, ...]:
             reason = f"the name {quoted(name)} occurs twice, first in line {first[name]}"
             raise InputError(reason, path=source, line=line)
         first[name] = line
-    return _told_alike(tuple(first), source)
+    names = tuple(first)
+    if odd := alike(names, "leaves"):
+        warn(f"{source}: {odd[0]}")
+    return names
 
 
 def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:
-    """Names given as a sequence or as a file."""
+    """Return names that are given as a sequence or as a file; None if `names` is None."""
     if names is None:
         return None
     if isinstance(names, str | os.PathLike | CodedNames):

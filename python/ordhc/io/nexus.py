@@ -1,4 +1,4 @@
-"""NEXUS and NeXML files, read by DendroPy (the extra `trees`); NEXUS as text."""
+"""Read NEXUS and NeXML files with DendroPy (the extra `trees`), and write NEXUS."""
 
 import re
 import sys
@@ -14,13 +14,13 @@ from ordhc.tree.newick import statements
 
 __all__ = ["newick_texts", "nexus_text"]
 
-#: Annotations that say how sure a node is, as `Dendrogram.from_newick` knows them.
+#: The annotations from which `Dendrogram.from_newick` reads the support of a node.
 _SUPPORT = ("support", "posterior", "prob", "bootstrap")
 #: The first word of a statement.
 _WORD = re.compile(r"(?:\s|#NEXUS|\[[^]]*\])*([A-Za-z]+)\b", re.IGNORECASE)
-#: Names that DendroPy reads as what they are without quotes.
-_LOST = ("", "(", ")", ",", ":", ";")
-#: FigTree's annotation for the name of a node. It distinguishes a name from support if the name is a number.
+#: Names that DendroPy reads as punctuation, or as no name, even in quotes.
+_UNREADABLE = ("", "(", ")", ",", ":", ";")
+#: FigTree's annotation for the name of a node. With it, a name that is a number is not read as support.
 _NAME = "!name"
 
 
@@ -32,7 +32,7 @@ def newick_texts(text: str, schema: str) -> list[str]:
     MissingExtraError
         DendroPy isn't installed.
     InputError
-        What DendroPy can't read.
+        DendroPy can't read the file.
     """
     what = {"nexus": "a NEXUS file", "nexml": "a NeXML file"}[schema]
     try:
@@ -57,17 +57,17 @@ def newick_texts(text: str, schema: str) -> list[str]:
                 **(options if schema == "nexus" else {}),
             )
             for tree in trees if schema == "nexml" else ():
-                # Without a length it is 0 there.
+                # DendroPy sets the root's length to 0 if the file has none.
                 tree.seed_node.edge.length = tree.seed_node.edge.length or None
             return [_newick(tree) for tree in trees]
         except RecursionError:
-            raise InputError(f"{what} of trees that are nested too deeply for DendroPy; use Newick") from None
+            raise InputError(f"{what} with trees too deep for DendroPy; convert it to Newick") from None
         except Exception as error:
-            raise InputError(f"DendroPy can't read it as {what}: {brief(str(error), 200)}") from None
+            raise InputError(f"DendroPy can't read the file as {what}: {brief(str(error), 200)}") from None
 
 
 def _check_blocks(text: str) -> None:
-    """Raise if a block or a comment has no end."""
+    """Raise `InputError` if a block or a comment has no end."""
     begun: int | None = None
     found = statements(text, escapes=False)
     if found and (at := _open_comment(found[-1][1])) is not None:
@@ -84,7 +84,7 @@ def _check_blocks(text: str) -> None:
 
 
 def _open_comment(statement: str) -> int | None:
-    """Where the first comment begins that has no end."""
+    """Return the index at which the first comment without an end begins, or None."""
     begun: list[int] = []
     for mark in re.finditer(r"'(?:[^']|'')*'|[\[\]]", statement):
         if mark.group() == "[":
@@ -96,7 +96,7 @@ def _open_comment(statement: str) -> int | None:
 
 @contextmanager
 def _deep(text: str) -> Iterator[None]:
-    """Let DendroPy, which recurses, read trees that are as deep as this text's."""
+    """Raise Python's recursion limit during the block to the depth of the trees in `text`, for DendroPy."""
     depth = deepest = 0
     for mark in re.finditer(r"[()]|<edge\b", text):
         depth += -1 if mark.group() == ")" else 1
@@ -110,7 +110,7 @@ def _deep(text: str) -> Iterator[None]:
 
 
 def _newick(tree: Any) -> str:
-    """One of DendroPy's trees as text; nothing recurses."""
+    """Return the Newick text of one of DendroPy's trees, without recursion."""
     text: list[str] = []
     waiting: list[Any] = [tree.seed_node]
     while waiting:
@@ -161,13 +161,13 @@ def nexus_text(trees: Sequence[Dendrogram], texts: Sequence[str]) -> str:
     Raises
     ------
     InputError
-        Names that DendroPy takes for punctuation, even in quotes, or for none.
+        DendroPy would read a name as punctuation, even in quotes, or as no name.
     """
     labels = list(dict.fromkeys(label for tree in trees for label in tree.labels))
     for name in (*labels, *(name for tree in trees for name in tree.node_names or ())):
-        if name in _LOST:
+        if name in _UNREADABLE:
             raise InputError(
-                f"the name {name!r} cannot be written as NEXUS; write .nwk or .json, or rename it"
+                f"the name {name!r} cannot be written as NEXUS; write .nwk or .json, or change the name"
             )
     quoted = [label if re.fullmatch(r"[A-Za-z0-9.]+", label) else _quoted(label) for label in labels]
     lines = ["#NEXUS", "", "BEGIN TAXA;", f"    DIMENSIONS NTAX={len(labels)};", "    TAXLABELS"]
@@ -178,9 +178,9 @@ def nexus_text(trees: Sequence[Dendrogram], texts: Sequence[str]) -> str:
 
 
 def _with_names(text: str) -> str:
-    """Newick text in which quoted numbers that are names of nodes stand in annotations.
+    """Return Newick text in which names of nodes that are numbers, and so are quoted, become annotations.
 
-    Readers of NEXUS don't tell what was quoted.
+    Readers of NEXUS ignore quotes, and would read such a name as the support of the node.
     """
 
     def renamed(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tables of numbers, with names of rows and columns, from npy, text and Parquet."""
+"""Read tables of numbers, with names of rows and columns, from npy, text and Parquet."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from ordhc.io.sheet import Sheet, located, read_sheet
 
 __all__ = ["Numbers", "read_numbers"]
 
-#: Headers of a column that has the names of the rows.
+#: The usual headers of a column with the names of the rows.
 _NAMES = ("name", "leaf", "item", "id")
 #: Cells of text for a missing number, in lower case.
 _MISSING = ("", "na", "nan", "null", "none")
@@ -34,7 +34,7 @@ class Numbers:
     source
         The name of the file, for messages.
     values
-        (n, p) numbers, or one dimension of an npy file. Missing numbers are NaN.
+        (n, p) numbers; from an npy file also (n,). Missing numbers are NaN.
     rows, columns
         The names of rows and columns, or None.
     lines
@@ -48,12 +48,12 @@ class Numbers:
     lines: Sequence[int] | None = None
 
     def cell(self, row: int, column: int) -> str:
-        """Return the place of a number for messages: its row and its column by name, or by number."""
+        """Format the position of a number for messages: the row and the column by name, or by index."""
         parts = (("row", self.rows, row), ("column", self.columns, column))
         return ", ".join(f"{what} {at if names is None else quoted(names[at])}" for what, names, at in parts)
 
     def error(self, reason: str, row: int | None = None) -> InputError:
-        """Return an error with the file, and the line of a row if known."""
+        """Return an error with the file, and with the line of `row` if known."""
         line = None if self.lines is None or row is None else self.lines[row]
         return InputError(reason, path=self.source, line=line)
 
@@ -66,7 +66,7 @@ def read_numbers(path: Source, what: str, delimiter: str | None = None) -> Numbe
     path
         npy, csv, tsv or Parquet. In text the first row is a header if a cell is neither a number nor missing.
         The first column has the names of the rows if its header is empty, as R and pandas write it, or if
-        its cells are text. A column with the header name, leaf, item or id has the names of the rows, too.
+        its cells are text. Otherwise, a column with the header name, leaf, item or id has the names of rows.
     what
         What the file should contain, for messages, such as "vectors".
     delimiter
@@ -75,7 +75,7 @@ def read_numbers(path: Source, what: str, delimiter: str | None = None) -> Numbe
     Raises
     ------
     InputError
-        The file is empty or is no such table; or a cell is no number.
+        The file is empty, or is not a table of numbers.
     """
     name, data = name_of(path), read_bytes(path)
     if not data.strip():
@@ -93,12 +93,12 @@ def read_numbers(path: Source, what: str, delimiter: str | None = None) -> Numbe
 
 def _of_array(table: NDArray[Any], name: str) -> Numbers:
     if table.ndim not in (1, 2) or table.dtype.kind not in "biuf":
-        raise InputError(f"holds {table.dtype} of shape {table.shape}, not (n, p) numbers")
+        raise InputError(f"has {table.dtype} of shape {table.shape}, not (n, p) numbers")
     return Numbers(name, table)
 
 
 def _named(names: Sequence[Any]) -> tuple[str, ...] | None:
-    """Return names of rows or columns; None if they count from 0, as pandas writes an index without names."""
+    """Return the names of rows or columns; None if they are 0, 1, ..., as pandas writes a default index."""
     texts = ["" if name is None else str(name).strip() for name in names]
     return None if texts == [str(at) for at in range(len(texts))] else checked_names(texts)
 
@@ -107,7 +107,7 @@ def _of_parquet(table: Table) -> Numbers:
     of_names = table.index() or table.find(_NAMES)
     values: dict[str, NDArray[np.float64]] = {}
     rows: list[Any] | None = None
-    for at, column in enumerate(table.there):
+    for at, column in enumerate(table.column_names):
         if column == of_names:
             cells = table.cells(column)
             rows = cells.tolist() if isinstance(cells, Column) else cells
@@ -132,15 +132,15 @@ def _of_sheet(sheet: Sheet) -> Numbers:
     at = _column_of_names(sheet, header, below) if has_header else None
     if has_header and at is None and any(_is_finite(cell) for cell in first):
         wrong = next(cell for cell in first if _number(cell) is None)
-        told = "; a table with names needs a header, with an empty cell above the names of rows"
-        raise InputError(f"{quoted(wrong)} is no finite number{told}", line=sheet.lines[0])
+        rule = "a table with names needs a header, with an empty cell above the names of rows"
+        raise InputError(f"{quoted(wrong)} is not a finite number; {rule}", line=sheet.lines[0])
     start = 1 if has_header else 0
     width = len(header)
     values = np.empty((len(sheet.rows) - start, width - (at is not None)))
     for row, (cells, line) in enumerate(zip(sheet.rows[start:], sheet.lines[start:], strict=True)):
         if len(cells) != width:
-            told = f"{len(cells)} columns instead of {width}; the row may be cut short"
-            raise InputError(told, line=line)
+            reason = f"{len(cells)} columns instead of {width}; the row may be cut short"
+            raise InputError(reason, line=line)
         values[row] = _numbers(cells if at is None else [*cells[:at], *cells[at + 1 :]], line)
     rows = None if at is None else _named([cells[at] for cells in sheet.rows[start:]])
     columns = _named([cell for place, cell in enumerate(header) if place != at]) if has_header else None
@@ -148,11 +148,11 @@ def _of_sheet(sheet: Sheet) -> Numbers:
 
 
 def _column_of_names(sheet: Sheet, header: Sequence[str], below: Sequence[str]) -> int | None:
-    """Return the column of the names of the rows, or None."""
+    """Return the index of the column with the names of the rows, or None."""
     if not header[0] or header[0].startswith("Unnamed:"):
         return 0
     found = sheet.find(_NAMES)
-    # Numbers in the header could be a row, so only words are a header.
+    # A first row with numbers may be data, so a header must have words only.
     has_words = len(below) > 1 and not any(map(_is_finite, header))
     if found is None and has_words and _number(below[0]) is None and all(map(_is_finite, below[1:])):
         return 0
@@ -167,7 +167,7 @@ def _numbers(cells: Sequence[str], line: int) -> list[float]:
     if None in found:
         wrong = cells[found.index(None)]
         hint = "; decimals need a point" if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", wrong) else ""
-        raise InputError(f"{quoted(wrong)} is no finite number{hint}", line=line)
+        raise InputError(f"{quoted(wrong)} is not a finite number{hint}", line=line)
     return [value for value in found if value is not None]
 
 

@@ -1,4 +1,4 @@
-"""Packed files: gzip, bzip2 and xz, and zstd with pyarrow."""
+"""Compress and decompress files: gzip, bzip2 and xz, and zstd with pyarrow."""
 
 import io
 import zlib
@@ -10,19 +10,20 @@ from ordhc.errors import InputError, MissingExtraError
 
 __all__ = ["BLOCK", "ENDINGS", "HEAD", "damage_of", "format_of", "packed_as", "unpacking", "without_ending"]
 
-#: The endings of names of packed files.
+#: The endings of names of compressed files.
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
-#: The number of bytes that tell a format.
+#: The number of bytes at the beginning of a file that identify its format.
 HEAD = 10
-#: Bytes that are packed or unpacked at a time: some ten milliseconds in which no signal arrives.
+#: The number of bytes that are compressed or decompressed at a time. Ctrl-C has no effect meanwhile, some ten
+#: milliseconds.
 BLOCK = 1 << 20
 
 
 def format_of(head: bytes) -> str | None:
-    """Return the format of a packed file that begins with these bytes, or None for other files."""
+    """Return the format of a compressed file that begins with the bytes `head`; None for other files."""
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
-    # A table may begin with BZh; the next bytes are those of the first block.
+    # A table of text may begin with BZh, so compare the magic number of the first block, too.
     if head.startswith(b"BZh") and head[4:10] == b"1AY&SY":
         return "bzip2"
     if head.startswith(b"\xfd7zXZ\0"):
@@ -31,7 +32,7 @@ def format_of(head: bytes) -> str | None:
 
 
 def unpacking(stream: IO[bytes], packed: str | None) -> Any:
-    """Return a stream of the unpacked bytes of a stream; the stream itself if it is not packed."""
+    """Return a stream of the decompressed bytes of `stream`; `stream` itself if `packed` is None."""
     if packed == "gzip":
         import gzip
 
@@ -50,19 +51,19 @@ def unpacking(stream: IO[bytes], packed: str | None) -> Any:
     return stream
 
 
-class _Kept(io.BytesIO):
-    """A buffer that a packing stream does not close."""
+class _UnclosedBuffer(io.BytesIO):
+    """A buffer that stays open when a compressing stream closes it, so that its content can be read."""
 
     def close(self) -> None:
         pass
 
 
 def packed_as(data: bytes, name: str) -> bytes:
-    """Return data packed by the ending of a file's name, or as they are if it has no such ending."""
+    """Return data compressed in the format of a file's ending; unchanged data for other endings."""
     ending = next((ending for ending in ENDINGS if name.lower().endswith(ending)), None)
     if ending is None:
         return data
-    buffer = _Kept()
+    buffer = _UnclosedBuffer()
     with _packing(buffer, ending) as stream:
         for start in range(0, len(data), BLOCK):
             stream.write(data[start : start + BLOCK])
@@ -96,7 +97,7 @@ def _pyarrow() -> Any:
 
 @contextmanager
 def damage_of(packed: str | None, name: str) -> Iterator[None]:
-    """Say that a packed file is cut or damaged, if reading it in the block fails."""
+    """Raise `InputError` that a compressed file is cut or damaged, if reading it in the block fails."""
     try:
         yield
     except Exception as error:
@@ -107,6 +108,6 @@ def damage_of(packed: str | None, name: str) -> Iterator[None]:
 
 
 def without_ending(name: str) -> str:
-    """Return a name in lower case without the ending of a packed file."""
+    """Return a name in lower case, without the ending of a compressed file."""
     name = name.lower()
     return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending)), name)

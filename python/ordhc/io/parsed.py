@@ -1,4 +1,4 @@
-"""Rows as a file holds them, whatever its format, and comparisons made of them."""
+"""Rows as they are in a file of any format, and comparisons made from these rows."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,44 +24,46 @@ from ordhc.comparison.units import numbered
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
-#: Ending of columns that hold names to the letter.
+#: The ending of columns whose cells are names exactly as written.
 LITERAL = "_name"
 
 Made = TypeVar("Made")
 #: The number of rows that are checked at a time.
 _AT_ONCE = 1 << 18
-#: Rows that cannot be used, in order, and why each of them.
+#: The indices of rows that cannot be used, ascending, and the reason for each.
 Wrong = tuple[NDArray[np.intp], Iterator[str]]
 
 
 @dataclass
 class Parsed:
-    """Rows of a file.
+    """The rows of a file, or of a part of a file.
 
     Attributes
     ----------
     source
-        What to call the file in messages.
+        The name of the file, for messages.
     rows
-        (m, w) ids, or places in `names`.
+        (m, w) ids, or indices into `names`.
     names
-        What rows are places in, None if they are ids.
+        The names of leaves, or None if `rows` are ids.
     weights, answers, groups, group_names, adaptive, n_leaves
-        Further columns of the file.
+        Other facts in the file, as in `Triplets`; None if they are missing.
     numbers
-        The line of each row, or its number in the file; None for all rows from 0.
+        The line or the row number of each row, minus `first`; None if they are 0, 1, ...
     unit
-        "line" or "row".
+        "line" or "row": what `numbers` count, for messages.
     own_names
         The names of leaves, if a file of ids has them.
-    missing, bad
-        Rows that were passed over: the line or row, and what stands for no leaf, or what is wrong.
+    missing
+        Rows that were skipped because a leaf is missing: the line or row, and the word for the missing leaf.
+    bad
+        Rows that were skipped because they cannot be used: the line or row, and the reason.
     first
-        How many lines or rows of the file come before, if this is a part of it.
+        The number of lines or rows of the file before this part.
     ids_from
-        The id of the first leaf in the file, if it was said; `rows` begin with 0.
+        The id of the first leaf in the file, if the user gave it; `rows` count from 0 in any case.
     delimiter, has_header
-        Of text: what separates columns, and whether the first row is a header.
+        For text: the delimiter, and True if the first row is a header.
     """
 
     source: str
@@ -84,14 +86,14 @@ class Parsed:
     has_header: bool = False
 
     def number(self, row: int) -> int:
-        """Return the line of a row, or its number in the file."""
+        """Return the line or the row number of a row in the file."""
         return self.first + (row if self.numbers is None else int(self.numbers[row]))
 
     def place(self, row: int) -> dict[str, int]:
-        """Where a row stands, as errors take it."""
+        """Return the line or row number of a row, as a keyword argument of `InputError`."""
         return {self.unit: self.number(row)}
 
-    def pass_over(self, wrong: "Wrong") -> None:
+    def skip(self, wrong: "Wrong") -> None:
         """Leave out rows that cannot be used, and list them in `bad`."""
         rows, reasons = wrong
         if len(rows):
@@ -101,17 +103,17 @@ class Parsed:
             self.keep(kept)
 
     def take_as_names(self, ids: NDArray[np.int64], names: Sequence[str]) -> None:
-        """Make rows of ids rows of names: `names` are those of `ids`, sorted."""
+        """Replace ids in `rows` by indices into `names`, which has a name for each of the sorted `ids`."""
         if self.names is None and len(self.rows):
             self.rows, self.names = np.searchsorted(ids, self.rows).astype(np.int32), names
 
     def shift(self, ids_from: int | None) -> None:
-        """Count ids from 0 that are counted from `ids_from` in the file.
+        """Subtract `ids_from`, the first id in the file, from the ids; None changes nothing.
 
         Raises
         ------
         InputError
-            Rows hold names.
+            The leaves have names, so there are no ids.
         """
         if ids_from is not None and self.names is not None and len(self.rows):
             raise InputError("ids_from is for ids, but the leaves have names", path=self.source)
@@ -119,14 +121,14 @@ class Parsed:
             self.rows, self.ids_from = shifted(self.rows, ids_from), ids_from
 
     def forget_unused(self) -> None:
-        """Leave out names that no row has."""
+        """Remove names that no row has."""
         used = np.zeros(len(self.names or ()), dtype=bool)
         used[self.rows.ravel()] = True
         self.names = [name for name, there in zip(self.names or (), used.tolist(), strict=True) if there]
         self.rows = (np.cumsum(used) - 1)[self.rows]
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Leave out all other rows."""
+        """Remove all rows except those in `kept`, a mask."""
         numbers: Any = np.arange(len(self.rows)) if self.numbers is None else self.numbers
         self.numbers = numbers[kept]
         self.rows = self.rows[kept]
@@ -137,13 +139,13 @@ class Parsed:
 
 
 def settle(parsed: Parsed, asked: Asked) -> None:
-    """Find out whether ids in a file are positions or names, and make `rows` of `parsed` accordingly.
+    """Decide whether the ids in a file are leaf numbers or names, and change `parsed` accordingly.
 
-    `assemble` refuses ids below 0, with their row.
+    Ids below 0 are no error here; `assemble` refuses them, with their row.
     """
     parsed.shift(asked.ids_from)
     if parsed.names is None and asked.skip_bad:
-        parsed.pass_over(wrong_rows(parsed, None, None, asked.of_pairs))
+        parsed.skip(wrong_rows(parsed, None, None, asked.of_pairs))
     if parsed.names is not None or not len(parsed.rows):
         return
     ids = distinct_ids(parsed.rows)
@@ -159,7 +161,7 @@ def settle(parsed: Parsed, asked: Asked) -> None:
 
 
 def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
-    """Return the comparisons of parsed rows; errors name a row's line, and a warning lists skipped rows."""
+    """Return the comparisons of parsed rows; errors have a row's line, and a warning lists skipped rows."""
     names, n_leaves = asked.names, asked.n_leaves
     total = len(parsed.rows) + len(parsed.missing) + len(parsed.bad)
     if parsed.missing and (not len(parsed.rows) or 2 * len(parsed.missing) > total):
@@ -169,7 +171,7 @@ def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
     wrong = wrong_rows(parsed, names, len(names) if names is not None else n_leaves, asked.of_pairs)
     if len(wrong[0]) and not asked.skip_bad:
         raise first_of(parsed, wrong)
-    parsed.pass_over(wrong)
+    parsed.skip(wrong)
     if parsed.bad and not len(parsed.rows):
         raise InputError(f"all {total:,} rows are bad; {_of_bad(parsed)}", path=parsed.source)
     made = _made(parsed, make, names, n_leaves)
@@ -190,7 +192,8 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
     if names is None:
         if n_leaves is not None and n_leaves != len(found):
             raise InputError(
-                f"{len(found)} different names, but n_leaves = {n_leaves}; give all names", path=parsed.source
+                f"there are {len(found)} different names, but n_leaves = {n_leaves}; give all names",
+                path=parsed.source,
             )
         if odd := suspect_names(found):
             row = int((parsed.rows == odd[1]).any(axis=1).argmax()) if len(parsed.rows) else 0
@@ -199,19 +202,19 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
     code = LeafNumbers(names)
     table = np.array([code.get(name, -1 - at) for at, name in enumerate(found)], dtype=parsed.rows.dtype)
     for start in range(0, len(parsed.rows), _AT_ONCE):
-        # In place, because a second array of all rows may not fit into memory.
+        # Replace in place, because a second array of all rows may not fit into memory.
         some = parsed.rows[start : start + _AT_ONCE]
         some[:] = table[some]
     return names
 
 
 def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, quadruplets: bool) -> Wrong:
-    """Return the rows with leaves that occur twice in them or aren't there, and the reasons."""
+    """Return the rows in which a leaf occurs twice or does not exist, and the reason for each."""
     rows = parsed.rows
     if not len(rows):
         return np.zeros(0, dtype=np.intp), iter(())
     starts = range(0, len(rows), _AT_ONCE)
-    # Masks of all rows at once would take more memory than the rows of a large file may.
+    # Masks for all rows at once could take too much memory.
     wrong = np.concatenate(
         [start + _wrong_among(rows[start : start + _AT_ONCE], n, quadruplets) for start in starts]
     )
@@ -224,7 +227,7 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
             leaf = outside[0]
             if parsed.names is not None and leaf < 0:
                 name = parsed.names[-1 - leaf]
-                # The nearest names are looked up for the first row only.
+                # The search for similar names is slow, so only the first message has them.
                 return unknown_name(name, names or ()) if is_first else f"the name {quoted(name)} is unknown"
             hint = of_outside(rows, n) if is_first and not parsed.ids_from else ""
             return told_outside(leaf, n, parsed.ids_from) + hint
@@ -241,11 +244,11 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
 
 
 def _wrong_among(rows: NDArray[Any], n: int | None, quadruplets: bool) -> NDArray[np.intp]:
-    """Return the places of rows with leaves that occur twice in them or do not exist."""
+    """Return the indices of rows in which a leaf occurs twice or does not exist."""
     outside: Any = rows < 0
     if n is not None:
         outside |= rows >= n
-    # Reducing rows of three cells is slow, and as a rule no leaf is outside.
+    # `any(axis=1)` is slow for rows of three cells, and usually no leaf is outside.
     wrong = outside.any(axis=1) if outside.any() else np.zeros(len(rows), dtype=bool)
     if quadruplets:
         pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
@@ -267,9 +270,9 @@ def first_of(parsed: Parsed, wrong: Wrong) -> InputError:
     if len(rows) > 1:
         some = ", ".join(str(parsed.number(at)) for at in rows[:10].tolist())
         more = f" and {len(rows) - 10:,} more" if len(rows) > 10 else ""
-        text += f"; {len(rows):,} of {len(parsed.rows):,} rows are such: {parsed.unit}s {some}{more}; "
-        text += "skip_bad (--skip-bad) passes them over and lists all"
-    # Names that are unknown have no id.
+        text += f"; {len(rows):,} of {len(parsed.rows):,} rows are bad: {parsed.unit}s {some}{more}; "
+        text += "skip_bad=True (--skip-bad) skips and lists all of them"
+    # Unknown names have negative indices, which are not ids of leaves.
     leaves = (parsed.rows[row] + (parsed.ids_from or 0)).tolist()
     about = [leaves] if parsed.names is None or min(leaves) >= 0 else None
     return InputError(text, path=parsed.source, leaves=about, **parsed.place(row))
@@ -292,8 +295,8 @@ def _of_missing(parsed: Parsed, total: int, *, kept: bool = True) -> str:
     text = f"{count} have a missing leaf ({', '.join(parts)})"
     if not kept:
         return f"{text}: {where}; are these the right columns?"
-    hint = "; na=[] (--na '') takes such words as names" if any(words) else ""
-    return f"{parsed.source}: {text} and are passed over: {where}{hint}"
+    hint = "; na=[] (--na '') reads these words as names" if any(words) else ""
+    return f"{parsed.source}: {text} and are skipped: {where}{hint}"
 
 
 def _of_bad(parsed: Parsed, total: int | None = None) -> str:
@@ -303,7 +306,7 @@ def _of_bad(parsed: Parsed, total: int | None = None) -> str:
     text = "; ".join([*parts, *more])
     if total is None:
         return brief(text, 300)
-    return f"{parsed.source}: {len(rows):,} of {total:,} rows are bad and passed over: {text}"
+    return f"{parsed.source}: {len(rows):,} of {total:,} rows are bad and are skipped: {text}"
 
 
 def _made(
@@ -329,7 +332,7 @@ def _made(
 
 
 def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tuple[Any, Any]:
-    """Return groups and their names; names stay integers if all are integers from 0."""
+    """Return the groups and their names; names that are integers from 0 become the groups, without names."""
     whole = not literal and all(
         text.isascii() and text.isdigit() and text == str(int(text[:12])) and int(text) < 2**31
         for text in texts
@@ -340,7 +343,7 @@ def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tupl
 
 
 def persons_in(parsed: Parsed) -> tuple[list[str], NDArray[Any]]:
-    """Return the people of a block: texts in order of first appearance, and the index of each row."""
+    """Return the people of a block as texts, in order of first appearance, and each row's index into them."""
     codes, values = numbered(np.asarray(parsed.groups))
     names = parsed.group_names
     return [str(value) if names is None else names[value] for value in values.tolist()], codes

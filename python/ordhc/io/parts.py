@@ -1,7 +1,7 @@
-"""Parts of the work on a scan: results in folders that are named by a hash of all that they depend on.
+"""Compute parts of the work on a scan, and store their results in folders.
 
-Without `resume` the folders are in a temporary folder of the call. With `resume` they stay, so that a later
-call finds them, also after a process that was killed.
+The name of a folder is a hash of everything that its result depends on. Without `resume` the folders are
+temporary. With `resume` they are kept, so that a later call finds them, even if a process was killed.
 """
 
 import hashlib
@@ -27,18 +27,18 @@ from ordhc.io.spill import Spill, clear_dead, locked, made_folder
 
 __all__ = ["Checkpoint", "fingerprint", "parts_of", "pieces_in_parts", "ranges", "resume_folder"]
 
-#: The number of parts of a scan that keeps finished ones, however many workers there are.
+#: The number of parts of a scan with `resume`; it does not depend on the number of workers.
 PARTS = 64
-#: The beginning of the names of folders that are being written.
+#: The prefix of the names of folders that are being written.
 _UNFINISHED = "part-"
-#: After this number of seconds, an unlocked folder counts as left by a killed process.
+#: An unlocked folder older than this number of seconds was left by a killed process.
 _GRACE = 60.0
-#: The file of a finished folder that has the size and the hash of each other file.
+#: The file in a finished folder with the size and the hash of each other file.
 _SEAL = "seal.json"
 _ABOUT = """Finished parts of the work of ordhc on answers in files: ordhc.scan(..., resume=THIS FOLDER).
 
-A call that is made again with this folder takes from it what is finished. Nothing else needs the folder:
-delete it when you have your result, or if the same call will not be made again.
+If you repeat the call with this folder, it uses the finished parts. Nothing else needs the folder: delete it
+when you have your result, or if you will not repeat the call.
 """
 
 
@@ -53,9 +53,9 @@ class Job(Protocol):
 
 
 def fingerprint(*parts: Any) -> str:
-    """Return a hash of the input of a task, 32 hexadecimal digits, the same in every process.
+    """Return a hash of the input of a task: 32 hexadecimal digits, the same in every process.
 
-    An object whose text names its place in memory gets another hash in each process.
+    If the `repr` of an object has a memory address, every call returns another hash.
     """
     found = hashlib.sha256(__version__.encode())
     for each in parts:
@@ -80,16 +80,29 @@ def resume_folder(path: Any) -> str | None:
         if not about.exists():
             about.write_text(_ABOUT)
     except OSError as error:
-        raise InputError(f"resume cannot be written to: {error.strerror}", path=name_of(folder)) from None
+        raise InputError(
+            f"the folder of resume cannot be written: {error.strerror}", path=name_of(folder)
+        ) from None
     clear_dead(folder, _UNFINISHED, after=_GRACE)
     return str(folder)
 
 
 def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> list[range]:
-    """Return the range from 0 to `count` in parts: for the workers of the scan, or for `resume`.
+    """Return consecutive ranges that cover 0 to `count`: for the workers of the scan, or for `resume`.
 
-    With `resume` the number of parts hardly depends on the workers, so that others find them again. `most`
-    limits it.
+    With `resume` there are `PARTS` ranges, so that a call with other workers finds the same parts. There are
+    more only if there are more workers.
+
+    Parameters
+    ----------
+    scan
+        The `Scan`.
+    count
+        The end of the last range.
+    each
+        The number of ranges for each worker, without `resume`.
+    most
+        The maximum number of ranges with `resume`, unless there are more workers; by default `PARTS`.
     """
     if scan.resume is None:
         return cut(count, scan.executor, each)
@@ -99,7 +112,7 @@ def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> 
 
 
 def pieces_in_parts(scan: Any, *, each: int = 4, most: int | None = None) -> list[tuple[Any, ...]]:
-    """Return the pieces of a scan in parts, cut as by `ranges`."""
+    """Return the pieces of a scan in parts, divided as by `ranges`."""
     pieces = scan.pieces
     return [tuple(pieces[at] for at in some) for some in ranges(scan, len(pieces), each=each, most=most)]
 
@@ -109,7 +122,7 @@ def parts_of(
 ) -> list[str]:
     """Return the folders with the results of all tasks, in the order of the tasks.
 
-    The scan's executor makes them, or this process. Those that `scan.resume` has are not made again.
+    The scan's executor computes the results, or this process. Results in the folder `scan.resume` are used.
 
     Parameters
     ----------
@@ -118,9 +131,10 @@ def parts_of(
     job, tasks
         The work, and the arguments of each of its tasks; picklable.
     spill
-        Where results go without `resume`.
+        The folder for results without `resume`.
     progress
-        Receives the completed fraction in [0, 1]; at first that of the parts that are finished.
+        A callable that receives the completed fraction in [0, 1], or None. The fraction begins with that of
+        the results in `scan.resume`.
     """
     keep = scan.resume is not None
     folder = scan.resume if keep else str(spill.folder)
@@ -138,8 +152,8 @@ def parts_of(
         run_tasks(scan.executor, _made, to_make, progress=progress)
     else:
         for done, at in enumerate(rest, start=1):
-            told = part(progress, (done - 1) / len(rest), done / len(rest))
-            _stored(folder, names[at], partial(_make, job, tasks[at], told), keep)
+            further = part(progress, (done - 1) / len(rest), done / len(rest))
+            _store(folder, names[at], partial(_make, job, tasks[at], further), keep)
             if progress is not None:
                 progress(done / len(rest))
     if keep:
@@ -148,18 +162,19 @@ def parts_of(
 
 
 def _made(shared: Shared, folder: str, name: str, task: tuple[Any, ...], keep: bool) -> None:
-    _stored(folder, name, partial(_make, shared.value(), task, None), keep)
+    _store(folder, name, partial(_make, shared.value(), task, None), keep)
 
 
 def _make(job: Job, task: tuple[Any, ...], progress: Progress | None, folder: Path) -> None:
     job.make(folder, *task, progress=progress)
 
 
-def _stored(folder: str, name: str, make: Callable[[Path], None], keep: bool) -> None:
+def _store(folder: str, name: str, make: Callable[[Path], None], keep: bool) -> None:
     """Make a folder of results unless it exists.
 
-    `make` writes into another folder, which is then renamed. So a folder with the final name is complete, and
-    if several processes make it, the first result is used. To `keep` it, it gets hashes of its files.
+    `make` writes into a temporary folder, which is then renamed. So a folder with the final name is complete,
+    and if several processes make the same folder, the first result is used. If `keep` is True, the folder
+    also gets a file with hashes of its files.
     """
     target = Path(folder) / name
     if target.exists():
@@ -174,7 +189,8 @@ def _stored(folder: str, name: str, make: Callable[[Path], None], keep: bool) ->
             if is_locked:
                 temporary.rename(target)
         if not is_locked:
-            # Without locks no other process removes the folder; Windows renames none with an open file.
+            # Windows has no locks, and does not rename a folder with an open file. Without locks, no other
+            # process removes the folder.
             temporary.rename(target)
     except OSError:
         # If the folder exists now, another process made it from the same input, with the same result.
@@ -194,19 +210,19 @@ def _sizes_and_hashes(folder: Path) -> dict[str, list[Any]]:
 
 
 def _is_finished(folder: str, name: str) -> bool:
-    """Return whether a folder has the results of a task; damaged results are removed, with a warning."""
+    """Return True if a folder has the results of a task; damaged results are removed with a warning."""
     target = Path(folder) / name
     if not target.exists():
         return False
     if _is_whole(target):
         return True
     with _alone(folder):
-        # Another process may have made the folder anew.
+        # Another process may have replaced the folder.
         if target.exists() and not _is_whole(target):
             away = Path(tempfile.mkdtemp(dir=folder, prefix=_UNFINISHED))
             target.rename(away / name)
             shutil.rmtree(away, ignore_errors=True)
-            warn(f"{name_of(folder)}: the finished part {name} is damaged: it is computed again")
+            warn(f"{name_of(folder)}: the finished part {name} is damaged, so it is computed again")
     return target.exists()
 
 
@@ -220,23 +236,23 @@ def _is_whole(folder: Path) -> bool:
 
 @contextmanager
 def _alone(folder: str) -> Iterator[None]:
-    """Keep other processes of the folder out of the block, where the system has locks."""
+    """Lock the folder, so that no other process runs this block, if the system has locks."""
     with (Path(folder) / "lock").open("a") as stream:
         locked(stream, wait=True)
         yield
 
 
 class Checkpoint:
-    """The results of a pass over all files so far, in one file of `resume`.
+    """Stores the intermediate results of a pass over all files in the folder `resume`.
 
     Parameters
     ----------
     scan
-        The `Scan`; without `resume` nothing is kept.
+        The `Scan`; without `resume` nothing is stored.
     what
         The name of the pass.
     total
-        The number of pieces.
+        The number of pieces of the scan.
     """
 
     def __init__(self, scan: Any, what: str, total: int) -> None:
@@ -247,18 +263,18 @@ class Checkpoint:
             self._path = Path(scan.resume) / f"pass-{name}"
 
     def load(self, empty: Any) -> tuple[int, Any]:
-        """Return the number of pieces that were read, and what was found in them; 0 and `empty` at first."""
+        """Return the number of pieces read so far, and their results; 0 and `empty` if nothing is stored."""
         if self._path is None or not self._path.exists():
             return 0, empty
         data = self._path.read_bytes()
         if hashlib.sha256(data[32:]).digest() != data[:32]:
-            warn(f"{name_of(self._path)}: the finished part is damaged: it is computed again")
+            warn(f"{name_of(self._path)}: the finished part is damaged, so it is computed again")
             return 0, empty
         self._saved, found = pickle.loads(data[32:])
         return self._saved, found
 
     def save(self, done: int, found: Any) -> None:
-        """Store what was found in the first `done` pieces, from time to time and at the end."""
+        """Store the results of the first `done` pieces, if many pieces were read since the last time."""
         if self._path is None or done == self._saved:
             return
         if done < self._total and (done - self._saved) * PARTS < self._total:

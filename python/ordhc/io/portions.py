@@ -1,4 +1,4 @@
-"""Some of the comparisons in files: whole files or people, each as often as is said."""
+"""Scans in which each file or each person is repeated a given number of times, or left out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,24 +22,33 @@ __all__ = ["Portion", "in_units", "rows_of_units", "unit_of"]
 
 
 def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
-    """Return the unit that is kept together, "group" or "file", and the number of units.
+    """Return the unit whose rows are kept together, "group" (a person) or "file", and the number of units.
+
+    Parameters
+    ----------
+    scan
+        The `Scan`.
+    unit
+        "group" or "file"; by default "group" if the scan has more than one person, else "file".
+    group
+        The argument `group` of the caller, which must be None for a scan.
 
     Raises
     ------
     InputError
-        Other units, people that aren't known.
+        The unit is not "group" or "file"; no column has people; or `group` is given.
     """
     if group is not None:
-        raise InputError("group is for comparisons in memory; of a scan, scan(..., person=COLUMN) reads it")
+        raise InputError("group is for comparisons in memory; for a scan, use scan(..., person=COLUMN)")
     persons = scan.group_names
     if unit is None:
         unit = "group" if persons is not None and len(persons) > 1 else "file"
     if unit not in ("group", "file"):
         raise InputError(
-            f"unit is {unit!r}; of a scan whole people ('group') or files ('file') are kept together"
+            f"unit is {unit!r}; for a scan, give 'group' or 'file', whose answers are kept together"
         )
     if unit == "group" and persons is None:
-        raise InputError("unit is 'group', but no column says whose answers these are")
+        raise InputError("unit is 'group', but the files have no column of people: scan(..., person=COLUMN)")
     return unit, len(persons or ()) if unit == "group" else len(scan.files)
 
 
@@ -58,22 +67,22 @@ def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None =
 
 @dataclass(frozen=True)
 class _RowsOfUnits:
-    """The numbers of rows of units, of some pieces of a scan."""
+    """A job that counts the rows of each unit in some pieces of a scan."""
 
     scan: Scan
     unit: str
     n_units: int
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of a part."""
+        """Return the name of the part with these pieces."""
         return fingerprint("rows of units", self.unit, self.n_units, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write a part."""
+        """Write the numbers of rows in these pieces to the folder."""
         np.save(folder / "rows.npy", self.count(pieces, progress))
 
     def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
-        """Return the numbers of rows."""
+        """Return the number of rows of each unit in these pieces; None means all pieces."""
         found = np.zeros(self.n_units, dtype=np.int64)
         for block in self.scan.blocks(pieces, progress=progress):
             found += np.bincount(block.units(self.unit), minlength=self.n_units)
@@ -81,7 +90,10 @@ class _RowsOfUnits:
 
 
 class Portion(Scan):
-    """The comparisons of a scan, those of each unit as often as `times` says; repeats become weights."""
+    """A scan in which the comparisons of each unit are repeated `times[unit]` times.
+
+    A repeated comparison becomes one row with a weight. Units with `times` 0 are left out.
+    """
 
     def __init__(self, scan: Scan, unit: str, times: NDArray[Any], n_rows: int) -> None:
         self.__dict__.update(scan.__dict__)
@@ -90,13 +102,13 @@ class Portion(Scan):
         self._repeats = bool((times > 1).any())
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all that the rows depend on."""
+        """Return everything that the rows depend on, for names of stored results."""
         which = fingerprint(self._unit, self._times)
         return ("portion", which, self._whole.key(pieces, with_survey=with_survey))
 
     @property
     def survey(self) -> Survey:
-        """The facts about all rows."""
+        """The facts about all rows of this scan."""
         whole = self._whole.survey
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
@@ -117,14 +129,14 @@ class Portion(Scan):
 
 
 class _InUnits(Scan):
-    """The comparisons of a scan with weights that are whole multiples of a unit."""
+    """A scan whose weights are divided by a common unit, so that all are whole numbers."""
 
     def __init__(self, scan: Scan, unit: float) -> None:
         self.__dict__.update(scan.__dict__)
         self._whole, self._unit = scan, unit
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all that the rows depend on."""
+        """Return everything that the rows depend on, for names of stored results."""
         return ("in units", self._unit, self._whole.key(pieces, with_survey=with_survey))
 
     @property
@@ -142,7 +154,10 @@ class _InUnits(Scan):
 
 
 def in_units(scan: Scan) -> tuple[Scan, float]:
-    """Give a scan with weights as whole multiples of a common unit, and the unit; else the same, and 1."""
+    """Return a scan with weights divided by their common unit, and the unit.
+
+    If the weights have no common unit, or there are none, return the scan itself and 1.
+    """
     weights = scan.survey.weights
     unit = None if weights is None else scale.unit_of(np.array(sorted(weights)))
     return (scan, 1.0) if unit is None or unit == 1 else (_InUnits(scan, unit), unit)

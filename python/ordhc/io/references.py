@@ -1,4 +1,4 @@
-"""Read the references of trees: other trees, labels of leaves, similarities."""
+"""Read references for scores of trees: other trees, labels of leaves, or similarities."""
 
 import io as bytes_io
 from collections.abc import Sequence
@@ -24,13 +24,27 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
     Parameters
     ----------
     path
-        A tree as `read_tree` takes it; labels as csv or tsv with a header, a column leaf or name, and
-        columns of labels from coarse to fine; or a matrix of similarities or dissimilarities as
-        `read_matrix` takes it, whose names are matched to the leaves.
+        One of these files:
+
+        * a tree in a format of `read_tree`;
+        * labels: csv or tsv with a header, a column `leaf` or `name`, and columns of labels from coarse to
+          fine;
+        * a matrix of similarities or dissimilarities in a format of `read_matrix`. Its names are matched to
+          the leaves.
     leaves
         The names of the tree's leaves, or their numbers as text.
     columns
-        The columns of labels to take; by default all but leaf and name.
+        The columns of labels to read; by default all except `leaf` and `name`.
+
+    Returns
+    -------
+    Dendrogram or ndarray
+        The tree; the (n, L) labels; or the (n, n) or (n(n-1)/2,) matrix.
+
+    Raises
+    ------
+    InputError
+        The file is empty, is none of these, or has no label or row for a leaf.
 
     Examples
     --------
@@ -66,7 +80,7 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
         table = label_table(path, data, leaves, columns)
     lost = [leaf for leaf, row in zip(leaves, table, strict=True) if row[0] is None]
     if lost:
-        raise InputError(f"there is no label of leaf {quoted(lost[0])}", path=name)
+        raise InputError(f"there is no label for leaf {quoted(lost[0])}", path=name)
     return table
 
 
@@ -80,7 +94,7 @@ def _named(data: bytes, path: Source) -> Any:
 def label_table(
     path: Source, data: bytes, leaves: Sequence[str], columns: Sequence[str] | None = None
 ) -> NDArray[np.object_]:
-    """Labels, (n, L) text, from csv with a column leaf or name; None for leaves that aren't there."""
+    """Return (n, L) labels as text from csv with a column leaf or name; None for leaves without a row."""
     source = name_of(path)
     sheet = read_sheet(data, source, "labels")
     header = sheet.header
@@ -88,7 +102,7 @@ def label_table(
     if not ids:
         hint = ""
         if sum(sheet.find([word]) is not None for word in ("anchor", "near", "far", "head", "winner")) > 1:
-            hint = "; these look like comparisons, which other metrics take (triplet_revenue, satisfied)"
+            hint = "; these look like comparisons; other metrics use them (triplet_revenue, satisfied)"
         raise InputError(
             f"a column leaf or name is needed, not {listed(header)}{hint}", path=source, line=sheet.lines[0]
         )
@@ -137,7 +151,7 @@ def _without_names(sheet: Sheet) -> NDArray[Any]:
         sheet.check_width(at)
         for cell in row:
             if not _is_number(cell):
-                raise InputError(f"{quoted(cell)} is no number", path=sheet.source, line=sheet.lines[at])
+                raise InputError(f"{quoted(cell)} is not a number", path=sheet.source, line=sheet.lines[at])
     rows = sheet.rows
     whole = all(cell.lstrip("+-").isdigit() and len(cell) < 19 for row in rows for cell in row)
     values = np.array(rows, dtype=np.str_).astype(np.int64 if whole else np.float64)
@@ -152,6 +166,6 @@ def _matrix(data: bytes, path: Source, leaves: Sequence[str]) -> NDArray[Any]:
     place = LeafNumbers(names)
     lost = [leaf for leaf in leaves if leaf not in place]
     if lost:
-        raise InputError(f"there is no row of leaf {quoted(lost[0])}", path=name_of(path))
+        raise InputError(f"there is no row for leaf {quoted(lost[0])}", path=name_of(path))
     order = [place[leaf] for leaf in leaves]
     return values[np.ix_(order, order)]

@@ -1,7 +1,7 @@
-"""Files in object stores and on web servers, by fsspec.
+"""Read files in object stores and on web servers, with fsspec.
 
-A URL may hold a password or a token. So `Remote` is text without these secrets: whatever prints, sorts or
-stores it sees `https://***@host/answers.csv?***`. Only its methods use the whole URL.
+A URL can have a password or a token. So the text of a `Remote` is the URL without these secrets: code that
+prints, sorts or stores it sees `https://***@host/answers.csv?***`. Only its methods use the whole URL.
 """
 
 import re
@@ -17,17 +17,17 @@ from ordhc.errors import InputError, MissingExtraError
 
 __all__ = ["Remote", "is_group", "is_remote", "masked", "remote_files", "storage", "without_query"]
 
-#: A protocol, or several in a row: s3://, simplecache::s3://.
+#: One or more protocols at the beginning of a URL: s3://, simplecache::s3://.
 _PROTOCOL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*(::[a-zA-Z][a-zA-Z0-9+.-]*)*://")
-#: In these URLs the part before @ is the name of a container.
+#: In URLs of these protocols the part before @ is the name of a container, not a user.
 _CONTAINER = ("abfs://", "abfss://")
-#: The number of bytes that are fetched at a time: of text in order, and of Parquet anywhere.
+#: The number of bytes that are fetched at a time from text (_AHEAD) and from Parquet (_BLOCK).
 _AHEAD, _BLOCK = 1 << 23, 1 << 22
-#: The number of blocks of a Parquet file in memory: its columns are read in turn.
+#: The number of blocks of a Parquet file in memory. There are several, because columns are read alternately.
 _BLOCKS = 16
-#: How often a range is fetched if the connection breaks, and the seconds before the second time.
+#: The maximum number of attempts to fetch a range if the connection breaks, and the first pause in seconds.
 _TRIES, _PAUSE = 3, 0.2
-#: The names that stores give to the fields that change with a file.
+#: Names of the fields of a store that change if a file changes.
 _VERSION = (
     *("etag", "content-md5", "generation", "version_id", "md5hash"),
     *("lastmodified", "last-modified", "last_modified", "updated", "mtime", "modified", "created"),
@@ -43,17 +43,17 @@ _PACKAGES = {
     "http": "aiohttp",
     "https": "aiohttp",
 }
-#: Words of fsspec's error about a server without byte ranges, and its file of such a server.
+#: For a server without byte ranges: a part of fsspec's message, and fsspec's class for a file.
 _NO_RANGES, _IN_ORDER = "range requests", "HTTPStreamFile"
 
 
 def is_remote(path: Any) -> bool:
-    """Return whether a path is a URL."""
+    """Return True if a path is a URL."""
     return isinstance(path, str) and _PROTOCOL.match(path) is not None
 
 
 def masked(text: str) -> str:
-    """Return a URL without its user, password and values of the query; other text as it is."""
+    """Return a URL with its user, password and query replaced by ***; other text unchanged."""
     if isinstance(text, Remote) or not is_remote(text):
         return str(text)
     return "::".join(_masked(part) for part in text.split("::"))
@@ -71,14 +71,14 @@ def _masked(url: str) -> str:
 
 
 def _parts(protocol: str, rest: str) -> tuple[str, str]:
-    """Return a URL's path and its query: in patterns of object stores ? is any character."""
+    """Return the path and the query of a URL; in patterns for object stores, ? means any character."""
     path, mark, query = rest.partition("?")
     is_query = protocol.lower().startswith("http") or "=" in query
     return (path, mark + query) if mark and is_query else (rest, "")
 
 
 def without_query(path: str) -> str:
-    """Return a path without the query of a URL: with the ending of the file's name."""
+    """Return a path or URL without the query, so that it ends with the ending of the file's name."""
     return _parts(path[:4], path)[0] if is_remote(path) else path
 
 
@@ -88,29 +88,30 @@ def storage(options: Any) -> dict[str, Any]:
     Raises
     ------
     InputError
-        `options` is neither None nor a mapping with texts as keys. The message has no value of it.
+        `options` is neither None nor a mapping with keys of type str. The message does not show the values,
+        because these can be secret.
     """
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(key, str) for key in options):
         raise InputError(
-            f"storage_options is of type {type(options).__name__}; it is a dict of what the store's file "
-            "system of fsspec takes, such as {'anon': True}"
+            f"storage_options is of type {type(options).__name__}; give a dict of options of the store's "
+            "file system in fsspec, such as {'anon': True}"
         )
     return dict(options)
 
 
 class Remote(str, Secret):
-    """The URL of a file in a store: as text without its secrets.
+    """The URL of a file in a store, as text without secrets.
 
     Parameters
     ----------
     url
         The whole URL.
     options
-        What the store's file system takes.
+        The options of the store's file system.
     path
-        The path in that file system, if it is not the one of the URL.
+        The path in the file system, if it differs from the path in the URL.
     """
 
     __slots__ = ("_options", "_path", "_url")
@@ -119,7 +120,7 @@ class Remote(str, Secret):
     _url: str
 
     def __new__(cls, url: str, options: Mapping[str, Any], path: str | None = None) -> Self:
-        """Make the text that has no secrets."""
+        """Return the text without secrets, with the URL, options and path as hidden attributes."""
         shown = url if path is None else path if is_remote(path) else f"{url.partition('://')[0]}://{path}"
         found = super().__new__(cls, masked(shown))
         found._url, found._options, found._path = str.__str__(url), dict(options), path
@@ -130,27 +131,27 @@ class Remote(str, Secret):
 
     @property
     def identity(self) -> str:
-        """The whole address, with secrets: for hashes and comparisons only."""
+        """The whole address, with secrets; use it only for hashes and comparisons."""
         return f"{self._url} {self._path or ''}"
 
     def store(self) -> tuple[Any, str]:
-        """Return the file system, and the path in it."""
+        """Return the file system of the store, and the path of the file in it."""
         try:
             from fsspec.core import url_to_fs
         except ImportError:
             raise MissingExtraError.of(str(self), "fsspec", "remote") from None
         options = dict(self._options)
         if _is_web(self._url):
-            # A server that packs what it sends counts other bytes than ranges do.
+            # If a server compresses the response, byte ranges do not match the bytes that are sent.
             options["headers"] = {"Accept-Encoding": "identity", **options.get("headers", {})}
-        with self._failing():
+        with self._described_errors():
             store, path = url_to_fs(self._url, **options)
         return store, path if self._path is None else self._path
 
     def state(self) -> tuple[int, str]:
-        """Return the size in bytes, 0 if unknown, and what the store says of the version."""
+        """Return the size in bytes (0 if unknown), and the fields of the store that identify the version."""
         store, path = self.store()
-        with self._failing():
+        with self._described_errors():
             store.invalidate_cache(path)
             info = store.info(path)
         if info.get("type") == "directory":
@@ -160,7 +161,10 @@ class Remote(str, Secret):
         return int(info.get("size") or 0), " ".join(version)
 
     def open(self, *, anywhere: bool = False) -> IO[bytes]:
-        """Open the file to read it in order, or `anywhere`, which needs a server of byte ranges."""
+        """Open the file for reading in order, or at any position if `anywhere` is True.
+
+        For the latter, the server must support byte ranges.
+        """
         found: Any = _Stream(self, anywhere)
         return found  # type: ignore[no-any-return]
 
@@ -175,21 +179,21 @@ class Remote(str, Secret):
             }
         if in_order:
             options = {"block_size": 0}
-        with self._failing():
+        with self._described_errors():
             return store.open(path, "rb", **options)
 
     @contextmanager
-    def _failing(self) -> Iterator[None]:
-        """Raise errors of the store without secrets, and with a remedy."""
+    def _described_errors(self) -> Iterator[None]:
+        """Replace exceptions of the store in the block by exceptions without secrets and with a remedy."""
         try:
             yield
         except (InputError, MissingExtraError, MemoryError):
             raise
         except Exception as error:
-            # Without the cause: its text has the whole URL.
-            raise self._told(error) from None
+            # Drop the cause, because its message has the whole URL.
+            raise self._described(error) from None
 
-    def _told(self, error: Exception) -> Exception:
+    def _described(self, error: Exception) -> Exception:
         chain: list[BaseException] = []
         cause: BaseException | None = error
         while cause is not None and len(chain) < 8:
@@ -204,29 +208,29 @@ class Remote(str, Secret):
                 return MissingExtraError(f'{self} needs {package}: pip install "ordhc[remote]"', name=package)
             return MissingExtraError(f"{self}: {self._scrubbed(missing)}")
         if status in (401, 403) or any(isinstance(each, PermissionError) for each in chain):
-            return PermissionError(f"{self}: access is denied; storage_options gives credentials")
+            return PermissionError(f"{self}: access is denied; give credentials with storage_options")
         if any(type(each).__name__ == "NoCredentialsError" for each in chain):
-            return PermissionError(f"{self}: there are no credentials; storage_options gives them")
+            return PermissionError(f"{self}: there are no credentials; give them with storage_options")
         if _NO_RANGES in str(error):
             return InputError(
-                "the server sends no byte ranges, which a Parquet file of this size needs: download the file",
+                "this Parquet file needs byte ranges, which the server does not send: download the file",
                 path=self,
             )
         if any(_is_broken(each) for each in chain):
             return InputError(f"the connection failed: {self._scrubbed(chain[-1])}", path=self)
-        # fsspec calls a web page missing whatever went wrong: the cause says what did.
+        # For web servers, fsspec raises FileNotFoundError for every failure. The cause has the real reason.
         others = [
             each for each in chain if isinstance(each, OSError) and not isinstance(each, FileNotFoundError)
         ]
         if status in (404, 410) or (isinstance(error, FileNotFoundError) and status is None and not others):
             return FileNotFoundError(f"{self}: there is no such file")
         if status is not None:
-            return InputError(f"the server answers with status {status}", path=self)
+            return InputError(f"the server answered with status {status}", path=self)
         last = others[-1] if others else error
         return InputError(f"the store cannot be read: {self._scrubbed(last)}", path=self)
 
     def _scrubbed(self, error: BaseException) -> str:
-        """Return the message of an error without what the URL and the options may hold secret."""
+        """Return the message of an error with all possible secrets of the URL and the options replaced."""
         text = str(error) or type(error).__name__
         for part in [self._url, self._path or "", *self._secrets()]:
             for form in (part, unquote(part), quote(part), quote(part, safe="")):
@@ -261,34 +265,35 @@ def _is_broken(error: BaseException) -> bool:
 
 
 class _Stream:
-    """The bytes of a remote file; a range is fetched again if the connection breaks."""
+    """A stream of the bytes of a remote file, which fetches a range again if the connection breaks."""
 
     def __init__(self, remote: Remote, anywhere: bool) -> None:
         self._remote, self._anywhere = remote, anywhere
         self._file = remote._opened(anywhere)
-        #: The position; and the size, None if the store does not say it.
+        #: The position in the file.
         self._at = 0
+        #: The size of the file in bytes, or None if unknown.
         self._size = getattr(self._file, "size", None)
         self._size = self._size if isinstance(self._size, int) and self._size > 0 else None
         self.closed = False
 
     def read(self, count: int = -1) -> bytes:
-        """Return `count` bytes, fewer at the end only."""
+        """Return the next `count` bytes; fewer only at the end of the file."""
         parts: list[bytes] = []
         wanted = count
         while wanted:
-            more = self._some(wanted)
+            more = self._read_some(wanted)
             if not more:
                 break
             parts.append(more)
             self._at += len(more)
             wanted -= len(more) if wanted > 0 else 0
         if wanted and not self._anywhere and self._size is not None and self._at < self._size:
-            told = f"the connection failed: {self._at:,} of {self._size:,} bytes arrived"
-            raise InputError(told, path=self._remote)
+            reason = f"the connection failed: {self._at:,} of {self._size:,} bytes arrived"
+            raise InputError(reason, path=self._remote)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _some(self, count: int) -> bytes:
+    def _read_some(self, count: int) -> bytes:
         count = count if count > 0 else _AHEAD
         tries = 0
         while True:
@@ -299,28 +304,28 @@ class _Stream:
                 if _NO_RANGES in str(error) and not self._anywhere:
                     self._from_the_start()
                 elif not _is_broken(error) or tries >= _TRIES or type(self._file).__name__ == _IN_ORDER:
-                    raise self._remote._told(error) from None
+                    raise self._remote._described(error) from None
                 else:
                     time.sleep(_PAUSE * tries)
 
     def _from_the_start(self) -> None:
-        """Read in one request what the server does not send in ranges, up to the position."""
+        """Open the file again without byte ranges, and skip the bytes before the position."""
         self._file.close()
         self._file = self._remote._opened(False, in_order=True)
         left = self._at
         while left:
-            with self._remote._failing():
+            with self._remote._described_errors():
                 skipped = len(self._file.read(min(left, _BLOCK)))
             if not skipped:
                 raise InputError("the file has changed while it was read", path=self._remote)
             left -= skipped
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Move to a position; a stream without ranges begins anew."""
+        """Move to a position; without byte ranges only 0 is possible, which opens the file again."""
         if whence == 0 and offset == self._at:
             return offset
         try:
-            with self._remote._failing():
+            with self._remote._described_errors():
                 self._at = int(self._file.seek(offset, whence))
         except InputError:
             if offset or whence or self._anywhere:
@@ -339,7 +344,7 @@ class _Stream:
         return True
 
     def seekable(self) -> bool:
-        """Return whether any byte can be read."""
+        """Return True if the stream can be read at any position."""
         return self._anywhere
 
     def close(self) -> None:
@@ -357,21 +362,21 @@ class _Stream:
 
 
 def remote_files(url: str, options: Mapping[str, Any], endings: tuple[str, ...]) -> list[Remote]:
-    """Return the files that a URL stands for: a file, those of a pattern, or those in a folder and below.
+    """Return the files for a URL: the file itself, all that match a pattern, or all in a folder and below.
 
     Raises
     ------
     InputError
-        There is no such file.
+        No file matches the pattern, or the folder has no file with one of the endings.
     """
     given = Remote(_checks.path(url, "paths"), options)
     is_web, is_pattern = _is_web(url), _is_pattern(url)
     is_file = without_query(url).lower().endswith(endings)
     if is_file and not is_pattern and is_web:
-        # The listing of a web server is a page; a name with an ending needs none.
+        # Do not ask a web server for a list of files if the URL has the ending of a file.
         return [given]
     store, path = given.store()
-    with given._failing():
+    with given._described_errors():
         if is_pattern and (is_web or not store.exists(path)):
             names = [name for name, info in store.glob(path, detail=True).items() if info["type"] == "file"]
             what = "no file matches the pattern"
@@ -379,21 +384,21 @@ def remote_files(url: str, options: Mapping[str, Any], endings: tuple[str, ...])
             return [given]
         else:
             names = [name for name in store.find(path) if _is_answers(name, endings)]
-            what = f"there is no file of {', '.join(endings)} in the folder"
+            what = f"there is no file with the ending {', '.join(endings)} in the folder"
     if not names:
         raise InputError(what, path=given)
     return [Remote(url, options, name) for name in sorted(names)]
 
 
 def is_group(url: str) -> bool:
-    """Return whether a URL is a folder or a pattern, as far as that can be known without credentials."""
+    """Return True if a URL is a pattern or a folder; the store is asked without `storage_options`."""
     if _is_pattern(url) or without_query(url).endswith("/"):
         return True
     if _is_web(url) and "." in without_query(url).rpartition("/")[2]:
         return False
     given = Remote(url, {})
     store, path = given.store()
-    with given._failing():
+    with given._described_errors():
         return bool(store.isdir(path))
 
 

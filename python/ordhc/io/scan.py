@@ -1,4 +1,4 @@
-"""Comparisons that stay in their files, and are read some at a time."""
+"""Scans: comparisons that stay in their files, and are read block by block."""
 
 import glob
 import hashlib
@@ -22,7 +22,7 @@ from ordhc.comparison.asked import Asked, FileOptions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import ANSWERS, SAMPLERS
 from ordhc.errors import InputError
-from ordhc.io.blocks import Piece, columns_of_file, is_parquet, joined, read_piece, row_groups
+from ordhc.io.blocks import Piece, adjacent_merged, columns_of_file, is_parquet, read_piece, row_groups
 from ordhc.io.comparisons import checked
 from ordhc.io.files import name_of, state_of
 from ordhc.io.joined import Growing
@@ -36,7 +36,7 @@ from ordhc.io.texts import check_characters
 
 __all__ = ["Block", "Scan", "is_large", "is_several", "kind_of", "scan", "scan_of"]
 
-#: The share of progress of the first pass over the files.
+#: The fraction of the progress that the first pass over the files takes.
 _SURVEYING = 0.4
 #: Commands scan single files of at least this number of bytes.
 LARGE = 1 << 25
@@ -45,7 +45,7 @@ SUFFIXES = (
     ".parquet",
 )
 UNITS = ("file", "group")
-#: URLs that are looked up at a time.
+#: The number of URLs whose size and version are requested at the same time.
 _AT_ONCE = 16
 #: Fields of `Asked` that apply to single files only.
 _OF_ONE_FILE = (
@@ -56,39 +56,50 @@ _OF_ONE_FILE = (
 
 @dataclass(frozen=True)
 class Block:
-    """Comparisons that stand together in a file, and what each belongs to."""
+    """Consecutive comparisons of a file.
+
+    Attributes
+    ----------
+    data
+        The comparisons.
+    file
+        The index of the file in `Scan.files`.
+    persons
+        (m,) indices into `Scan.group_names`, or None if people are unknown.
+    """
 
     data: Triplets | Quadruplets
     file: int
     persons: NDArray[np.int64] | None
 
     def units(self, unit: str) -> NDArray[np.uint32]:
-        """Return the file or the person of each row, numbered from 0."""
+        """Return for each row the index of its file or, if `unit` is "group", of its person."""
         if unit == "file" or self.persons is None:
             return np.full(len(self.data), self.file, dtype=np.uint32)
         return self.persons.astype(np.uint32)
 
 
 class Scan:
-    """Comparisons that stay in their files: what `ordhc.scan` gives.
+    """Comparisons that stay in their files, as `ordhc.scan` returns them.
 
-    Nothing is read before it is needed. Facts about all rows (names, the number of leaves, people) are found
-    in one pass, at the first use.
+    Files are read when their content is needed. The names, the number of leaves and the people are found in
+    one pass over all files, when one of them is used for the first time.
 
     Attributes
     ----------
     files
         The paths of the files, in order.
     memory
-        How many bytes sums of the scan may take before they go to files.
+        The maximum number of bytes of sums in memory. Larger sums are written to files.
     spill
-        The folder for these files, or None for one for temporary files.
+        The folder for files of sums, or None for a temporary folder.
     executor
-        Who reads and adds up the files, or None for this process. A pickled copy has none.
+        The executor that reads the files and adds up comparisons, or None for this process. A pickled copy
+        has no executor.
     resume
-        The folder of finished parts, or None.
+        The folder for finished parts of the work, or None.
     resumed
-        How many parts of the work were `"found"` in `resume`, and how many were `"made"`.
+        A dict with the number of parts that were `"found"` in `resume`, and the number that were `"made"`.
 
     Examples
     --------
@@ -117,24 +128,24 @@ class Scan:
         self.resume = resume_folder(resume)
         self.resumed = {"found": 0, "made": 0}
         self.state: tuple[tuple[Any, ...], ...] = _states(self.files)
-        #: The number of row groups of Parquet files that were opened.
+        #: The number of row groups of each Parquet file that was opened, by the index of the file.
         self._groups: dict[int, int] = {}
         self._survey: Survey | None = None
-        self._told = False
+        self._has_warned = False
         self._leaves: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # Workers get copies. The rows that are left out were reported before, and workers have no workers.
-        return {**self.__dict__, "_told": True, "executor": None}
+        # Workers receive copies. A worker must not warn again of skipped rows, and has no executor itself.
+        return {**self.__dict__, "_has_warned": True, "executor": None}
 
     @property
     def kind(self) -> type[Triplets] | type[Quadruplets]:
-        """The type of the comparisons."""
+        """The class of the comparisons, `Triplets` or `Quadruplets`."""
         return Quadruplets if self.asked.of_pairs else Triplets
 
     @property
     def pieces(self) -> list[Piece]:
-        """Files, and of Parquet files the row groups."""
+        """The parts that can be read separately: row groups of Parquet files, and whole other files."""
         found = []
         for at, path in enumerate(self.files):
             if is_parquet(path):
@@ -151,15 +162,15 @@ class Scan:
         """The facts about all rows, found in one pass."""
         if self._survey is None:
             self._survey = surveyed(self)
-        if not self._told:
-            self._told = True
+        if not self._has_warned:
+            self._has_warned = True
             warn_of(self._survey)
         return self._survey
 
     def surveying(self, whole: Progress | None) -> Progress | None:
-        """Make the survey if it is missing, and return the progress of the work that follows.
+        """Make the survey if it is missing, and return the callback for the progress of the work after it.
 
-        `whole` receives the completed fraction of the survey and of that work together.
+        `whole` receives the completed fraction of the survey and that work together; None shows no progress.
         """
         if whole is None or self._survey is not None:
             return whole
@@ -173,17 +184,17 @@ class Scan:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the leaves, in order of first appearance unless they were given; None of ids."""
+        """The names of the leaves, as given or in order of first appearance; None if the files have ids."""
         return self.survey.names
 
     @property
     def weighted(self) -> bool:
-        """Whether any file has weights."""
+        """True if a file has weights."""
         return self.survey.weighted
 
     @property
     def group_names(self) -> tuple[str, ...] | None:
-        """The people in order of first appearance, or None."""
+        """The people in order of first appearance, or None if unknown."""
         return self.survey.persons
 
     def __len__(self) -> int:
@@ -199,19 +210,23 @@ class Scan:
         return f"<Scan: {len(self):,} {self.kind.__name__} of {self.n_leaves:,} leaves in {count}>"
 
     @shows_progress("reading")
-    @_checks.remedied("cluster, score, bootstrap and select take the scan itself")
+    @_checks.remedied("give the scan itself to cluster, score, bootstrap or select")
     def read(self, *, progress: Progress | bool | None = None) -> Triplets | Quadruplets:
-        """Return all comparisons in memory, in the order of the files.
+        """Read all comparisons into memory, in the order of the files.
 
         Parameters
         ----------
         progress
             `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
+        Returns
+        -------
+        Triplets or Quadruplets
+
         Raises
         ------
         MemoryError
-            Not enough memory.
+            There is not enough memory.
         """
         after = self.surveying(_checks.callback("progress", progress))
         survey, width = self.survey, 3 if self.kind is Triplets else 4
@@ -240,13 +255,13 @@ class Scan:
         return made
 
     def without_rows(self) -> Triplets | Quadruplets:
-        """No comparisons, of the same leaves."""
+        """Return an empty set of comparisons of the same leaves."""
         none: Any = np.zeros((0, 3 if self.kind is Triplets else 4), dtype=np.int32)
         found: Triplets | Quadruplets = self.kind(none, n_leaves=self.n_leaves, names=self.names)
         return found
 
     def without_executor(self, *, resume: bool = True) -> "Scan":
-        """Return the same scan, read and added up by who asks; without `resume` if that is False."""
+        """Return a copy of the scan that uses no executor; without `resume` if `resume` is False."""
         found = copy(self)
         found.executor = None
         found.resume = self.resume if resume else None
@@ -254,16 +269,16 @@ class Scan:
 
     @property
     def in_parts(self) -> bool:
-        """True if the work is cut into parts: for an executor, or for `resume`."""
+        """True if the work is divided into parts, for an executor or for `resume`."""
         return self.executor is not None or self.resume is not None
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all that the rows of some pieces depend on, for names of stored results."""
+        """Return everything that the rows of some pieces depend on, for names of stored results."""
         about: tuple[Any, ...]
         if not with_survey:
             about = (fingerprint(self.asked),)
         else:
-            # It says what the leaves of names and codes are.
+            # The survey decides which leaf a name or an id means.
             found = self.survey
             if self._leaves is None:
                 codes = None if found.codes is None else (found.codes[0].tolist(), found.codes[1])
@@ -285,7 +300,16 @@ class Scan:
     ) -> Iterator[Block]:
         """Yield the comparisons block by block, in the order of the files.
 
-        `True` for `progress` shows a progress bar; a callable receives the completed fraction in [0, 1].
+        Parameters
+        ----------
+        pieces
+            The pieces to read; by default all.
+        progress
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+
+        Yields
+        ------
+        Block
         """
         progress = _checks.callback("progress", progress)
         survey = self.survey
@@ -299,7 +323,7 @@ class Scan:
             known: Mapping[str, int] = code or {}
             return np.array([known.get(name, -1 - at) for at, name in enumerate(names)], dtype=np.int32)
 
-        for piece in joined(self.pieces if pieces is None else pieces):
+        for piece in adjacent_merged(self.pieces if pieces is None else pieces):
             if piece.file not in checked:
                 checked.add(piece.file)
                 self._check(piece.file)
@@ -313,7 +337,7 @@ class Scan:
         survey = self.survey
         if survey.codes is not None:
             if self.asked.skip_bad:
-                parsed.pass_over(wrong_rows(parsed, None, None, self.asked.of_pairs))
+                parsed.skip(wrong_rows(parsed, None, None, self.asked.of_pairs))
             parsed.take_as_names(*survey.codes)
         rows: Any = parsed.rows
         if parsed.names is not None:
@@ -325,7 +349,7 @@ class Scan:
             rows = _narrow(rows)
         options: dict[str, Any] = {"n_leaves": survey.n_leaves, "names": survey.names, "copy": False}
         try:
-            persons, options["weights"] = self._beside(parsed, number, options)
+            persons, options["weights"] = self._persons_and_weights(parsed, number, options)
             made = self.kind(rows, **options)
         except InputError as error:
             wrong = wrong_rows(parsed, survey.names, survey.n_leaves, self.asked.of_pairs)
@@ -334,17 +358,17 @@ class Scan:
                 raise InputError(error.reason, path=parsed.source, leaves=error.leaves, **place) from None
             if not self.asked.skip_bad:
                 raise first_of(parsed, wrong) from None
-            parsed.pass_over(wrong)
-            persons, options["weights"] = self._beside(parsed, number, options)
+            parsed.skip(wrong)
+            persons, options["weights"] = self._persons_and_weights(parsed, number, options)
             made = self.kind(_narrow(parsed.rows), **options)
         return Block(made, file, persons)
 
-    def _beside(self, parsed: Parsed, number: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-        """Return the person of each row, and its weight."""
+    def _persons_and_weights(self, parsed: Parsed, number: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+        """Return the persons and the weights of the rows, each None if unknown; add groups to `options`."""
         persons = None
         if number is not None:
             if parsed.groups is None:
-                raise InputError("says of no row whose answer it is, but other files do", path=parsed.source)
+                raise InputError("has no column of persons, but other files have one", path=parsed.source)
             texts, codes = persons_in(parsed)
             persons = np.array([number[text] for text in texts], dtype=np.int64)[codes]
             if self.survey.numbered:
@@ -359,11 +383,11 @@ class Scan:
     def _check(self, file: int) -> None:
         path = self.files[file]
         if state_of(path) != self.state[file]:
-            raise InputError("the file has changed since it was scanned", path=name_of(path))
+            raise InputError("the file has changed since it was scanned; scan it again", path=name_of(path))
 
 
 def kind_of(data: Any) -> type[Triplets] | type[Quadruplets] | None:
-    """`Triplets` or `Quadruplets`, in memory or in files; None for other data."""
+    """Return the class of comparisons in memory or of a scan; None for other data."""
     if isinstance(data, Scan):
         return data.kind
     if isinstance(data, Triplets):
@@ -372,13 +396,13 @@ def kind_of(data: Any) -> type[Triplets] | type[Quadruplets] | None:
 
 
 def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
-    """Ids as int32 where they fit; others stay, for the error that names them."""
+    """Return ids as int32 if all fit; otherwise unchanged, so that the error shows the id."""
     fits = not len(rows) or (rows.min() >= 0 and rows.max() < 2**31)
     return np.ascontiguousarray(rows, dtype=np.int32) if fits else rows
 
 
 def _states(files: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
-    """Return size and version of each file, of several URLs at a time."""
+    """Return the size and the version of each file; URLs are requested in parallel."""
     if not any(isinstance(path, Remote) for path in files):
         return tuple(state_of(path) for path in files)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
@@ -398,55 +422,59 @@ def scan(
     storage_options: Mapping[str, Any] | None = None,
     **options: Unpack[FileOptions],
 ) -> Scan:
-    """Return comparisons that stay in their files: csv, tsv (also as .gz, .bz2, .xz, .zst), Parquet.
+    """Return comparisons that stay in their files, for data that are larger than memory.
 
-    `ordhc.similarity`, `cluster`, `score`, `bootstrap` and `select` take a scan instead of comparisons if the
-    method is a sum over answers: AddS3, AddS4, the revenue, the share that is satisfied. The result is that
-    of everything read at once, bit for bit.
+    The files are csv, tsv or txt (also as .gz, .bz2, .xz or .zst), or Parquet. `ordhc.similarity`, `cluster`,
+    `score`, `bootstrap` and `select` accept a scan in place of comparisons if the method or metric is a sum
+    over answers: AddS3, AddS4, the revenue, the share of satisfied answers. The result is the same, bit for
+    bit, as for comparisons in memory.
 
     Parameters
     ----------
     paths
-        A file, a pattern (``answers/*.parquet``), a folder (all files in it and below, by name), or several
-        of these. Rows stand in the order of the files. URLs (``s3://bucket/answers/*.parquet``, ``gs://``,
+        A file, a pattern (``answers/*.parquet``), a folder (all files in it and below, sorted by name), or a
+        list of these. Rows are in the order of the files. URLs (``s3://bucket/answers/*.parquet``, ``gs://``,
         ``https://``, any that fsspec knows) need the extra `remote`.
     kind
-        "triplet" (the default), rows anchor,near,far; or "pairs", rows i,j,k,l: i and j are closer than k
-        and l.
+        "triplet" (the default) for rows anchor,near,far; or "pairs" for rows i,j,k,l: i and j are closer than
+        k and l.
     items
-        The columns in this order, by name or position; by default those with usual names.
+        The columns in this order, by name or position; by default the columns with usual names.
     memory
-        How many bytes sums of the scan may take, as "2GB", before they go to files. By default 1 GiB.
+        The maximum number of bytes of sums in memory, as a number or as text such as "2GB". Larger sums are
+        written to files. By default 1 GiB.
     spill
-        The folder for these files, made if it is missing; by default one for temporary files. Afterwards it
-        is as it was.
+        The folder for files of sums. It is made if it is missing, and the files are removed after each call.
+        By default a temporary folder.
     executor
-        Who reads and adds up the files: a `concurrent.futures.Executor` (threads, processes, loky, MPI), a
-        Dask client, a `joblib.Parallel`, a pool of multiprocessing or Ray. Workers need access to the files
-        and `spill`. By default this process. The results are the same, bit for bit.
+        The workers that read the files and add up comparisons: a `concurrent.futures.Executor` (threads,
+        processes, loky, MPI), a Dask client, a `joblib.Parallel`, or a pool of multiprocessing or Ray. All
+        workers must be able to read the files and `spill`. By default this process does the work. Results are
+        the same, bit for bit.
     resume
-        A folder for finished parts of the work, made if it is missing. A call that was killed, and is made
-        again with this folder, reads only what was not finished; the result is the same, bit for bit. A part
-        is found again if nothing that it depends on has changed: file, size and time, options, method,
-        version of ordhc. Delete the folder when you have the result. By default nothing is kept.
+        A folder for finished parts of the work, made if it is missing. If a call was killed, repeat it with
+        this folder: it reads only what is not finished, and the result is the same, bit for bit. A part is
+        used again only if the files (path, size and time), the options, the method and the version of ordhc
+        are unchanged. Delete the folder when you have the result. By default nothing is kept.
     storage_options
-        What the file system of URLs takes, as in pandas: ``{"key": ..., "secret": ...}`` for s3, or
+        Options of the URLs' file system, as in pandas: ``{"key": ..., "secret": ...}`` for s3, or
         ``{"anon": True}``. By default the store's own settings (environment, configuration files). The values
-        are in no message and no file.
+        never appear in a message or a file.
     **options
         As in `ordhc.read_answers`: person, weights, na, names, n_leaves, ids_from, delimiter, header,
-        comment, skip_bad. Columns that say which answer a row belongs to are not read.
+        comment, skip_bad. Columns with numbers of answers are not read.
 
     Returns
     -------
     Scan
-        With `n_leaves`, `names`, `len`; iterating gives `Triplets` or `Quadruplets` block by block.
+        The comparisons. The scan has `n_leaves`, `names` and a length (the number of rows). Iteration yields
+        `Triplets` or `Quadruplets`, block by block.
 
     Raises
     ------
     InputError
-        No files, other endings than csv, tsv, txt and parquet, a file twice; when rows are read, what is
-        wrong with them, with file and row; a file that has changed; a store that cannot be read.
+        There are no files, a file has another ending, or a file is given twice. Later, when files are read:
+        a row is invalid (with file and row), a file has changed, or a store cannot be read.
     FileNotFoundError, PermissionError
         A file is missing; a store denies access.
     MissingExtraError
@@ -473,9 +501,9 @@ def scan(
 
 
 def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any) -> Scan:
-    """Return the scan of some files, whose columns `asked.items` are in the order of their roles.
+    """Return the scan of files whose columns `asked.items` are in the order of their roles.
 
-    `how` is what `Scan` takes.
+    `how` has the keyword arguments of `Scan`.
     """
     given = [name for name in _OF_ONE_FILE if getattr(asked, name) is not None]
     if given or asked.kind not in ("triplet", "pairs"):
@@ -488,7 +516,7 @@ def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any
         raise InputError(f"{len(asked.names)} names for n_leaves = {asked.n_leaves}")
     for what, text in (("weights", asked.weights), ("person", asked.person)):
         if text is not None and not isinstance(text, str):
-            raise InputError(f"{what} is {quoted(text)}; the name of a column is needed")
+            raise InputError(f"{what} is {quoted(text)}; give the name of a column")
     check_characters(asked)
     header = None if asked.header is None else _checks.flag("header", asked.header)
     skip_bad = _checks.flag("skip_bad", asked.skip_bad)
@@ -499,7 +527,7 @@ def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any
 
 
 def is_large(path: str, asked: Asked) -> bool:
-    """Return True if commands scan a single file: it is large, and a scan reads all of its columns.
+    """Return True if commands should scan a file: it is large, and a scan can read all of its columns.
 
     Examples
     --------
@@ -516,7 +544,7 @@ def is_large(path: str, asked: Asked) -> bool:
 
 
 def is_several(path: Any) -> bool:
-    """Return whether a path is a folder, or a pattern for files."""
+    """Return True if a path is a folder, or a pattern for files."""
     if not isinstance(path, str) or path == "-":
         return False
     if is_remote(path):
@@ -528,7 +556,7 @@ def is_several(path: Any) -> bool:
 
 
 def files_of(paths: Any, options: Mapping[str, Any] | None = None) -> list[str]:
-    """Return the files that paths, URLs, patterns and folders stand for, in order."""
+    """Return the files for paths, URLs, patterns and folders, in order."""
     several = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not several:
         raise InputError("paths is empty; at least one file is needed")
@@ -545,7 +573,8 @@ def files_of(paths: Any, options: Mapping[str, Any] | None = None) -> list[str]:
             )
             if not inside:
                 raise InputError(
-                    f"there is no file of {', '.join(SUFFIXES)} in the folder", path=name_of(path)
+                    f"there is no file with the ending {', '.join(SUFFIXES)} in the folder",
+                    path=name_of(path),
                 )
             found += inside
         elif glob.has_magic(path) and not Path(path).exists():
@@ -559,11 +588,11 @@ def files_of(paths: Any, options: Mapping[str, Any] | None = None) -> list[str]:
     first: dict[str, str] = {}
     for path in found:
         if not _has_suffix(path):
-            told = f"a scan reads {', '.join(SUFFIXES)}; ordhc.read_answers reads others"
-            raise InputError(told, path=name_of(path))
+            reason = f"a scan reads {', '.join(SUFFIXES)}; use ordhc.read_answers for other files"
+            raise InputError(reason, path=name_of(path))
         which = path.identity if isinstance(path, Remote) else os.path.realpath(path)
         if first.setdefault(which, path) is not path:
-            raise InputError("is there twice; its rows would count twice", path=name_of(path))
+            raise InputError("is given twice, so its rows would count twice", path=name_of(path))
     return found
 
 

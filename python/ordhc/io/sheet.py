@@ -1,4 +1,4 @@
-"""Tables of text with a header: names, labels, columns of any kind."""
+"""Read tables of delimited text with a header: names, labels, or columns of any kind."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,21 +10,22 @@ from ordhc.errors import InputError
 from ordhc.io.files import text_of
 from ordhc.io.guard import refuse_others
 
+#: The maximum number of names that a message lists.
 SHOWN = 8
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Rows of cells with the lines on which they begin.
+    """The rows of a table, and the lines on which the rows begin.
 
     Attributes
     ----------
     source
-        What to call the file in messages.
+        The name of the file, for messages.
     rows
-        Its cells as they stand there: in quotes to the letter, else without outer blanks.
+        The cells of each row. Quoted cells are exactly as written, other cells have no blanks at the ends.
     lines
-        The line of each row, from 1.
+        The line on which each row begins, counted from 1.
     """
 
     source: str
@@ -37,7 +38,13 @@ class Sheet:
         return [cell.strip() for cell in self.rows[0]] if self.rows else []
 
     def find(self, names: Iterable[str]) -> int | None:
-        """Return the one column among `names`, ignoring case; raise an error if there are two."""
+        """Return the index of the first of `names` that is in the header, ignoring case, or None.
+
+        Raises
+        ------
+        InputError
+            Two columns have this name.
+        """
         lower = [cell.lower() for cell in self.header]
         for name in names:
             places = [at for at, cell in enumerate(lower) if cell == name.lower()]
@@ -55,14 +62,14 @@ class Sheet:
         return None
 
     def column(self, name: str) -> int:
-        """Return the index of a required column."""
+        """Return the index of a column; raise `InputError` if the column is missing."""
         found = self.find([name])
         if found is None:
             raise unknown_column(self.source, name, self.header, self.lines[0] if self.lines else 1)
         return found
 
     def check_width(self, at: int) -> None:
-        """Raise if a row has another number of cells than the header."""
+        """Raise `InputError` if a row does not have the same number of cells as the header."""
         width = len(self.rows[0])
         if len(self.rows[at]) != width:
             raise InputError(
@@ -73,7 +80,7 @@ class Sheet:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Format names for messages: the first names of a long list."""
+    """Format a list of names for messages; of a long list, only the first names."""
     shown = ", ".join(
         quoted(name, 40)[1:-1] if len(name) < 38 else quoted(name, 40) for name in names[:SHOWN]
     )
@@ -81,28 +88,37 @@ def listed(names: Sequence[str]) -> str:
 
 
 def unknown_column(source: str, name: str, there: Sequence[str], line: int | None = None) -> InputError:
-    """Say that a column isn't there, and what is."""
+    """Return the error that a column is missing, with the columns that exist."""
     reason = f"there is no column {quoted(name)}; there are {listed(there)}{nearest(name, there)}"
     return InputError(reason, path=source, line=line)
 
 
 def refuse_quadruplets(header: Sequence[str], source: str) -> None:
-    """Raise if columns i, j, k that are read as triplets are those of quadruplets."""
+    """Raise `InputError` if columns i, j, k would be read as triplets, but there is also a column l."""
     plain = {name.strip().lower().removesuffix("_name").removesuffix("_id") for name in header}
     triplets = [known for known in ROLES["triplets"] if known != ("i", "j", "k")]
     if plain >= {"i", "j", "k", "l"} and not any(plain >= set(known) for known in triplets):
         raise InputError(
-            f"the columns {listed(header)} are those of quadruplets (i and j closer than k and l): "
-            "kind='pairs' (--kind pairs) reads them; items=['i', 'j', 'k'] (--items i,j,k) takes three",
+            f"the columns {listed(header)} look like quadruplets (i and j closer than k and l): use "
+            "kind='pairs' (--kind pairs), or for triplets items=['i', 'j', 'k'] (--items i,j,k)",
             path=source,
             line=1,
         )
 
 
 def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None = None) -> Sheet:
-    """Cells of delimited text; the delimiter is found out as for comparisons.
+    """Return the rows and cells of delimited text.
 
-    `what` they should be is said of files that look like something else; None if that is known already.
+    Parameters
+    ----------
+    data
+        The content of the file.
+    source
+        The name of the file, for messages.
+    what
+        What the file should contain, for the error about files of another kind; None skips this check.
+    delimiter
+        The character between columns; by default detected.
     """
     if what is not None:
         refuse_others(data, source, what)
@@ -116,12 +132,12 @@ def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None
 
 
 def check_header(source: str, line: int, first: Sequence[str], cells: Collection[str]) -> None:
-    """Raise if the first row, taken for a header, has words that stand among the cells below it."""
+    """Raise `InputError` if words of the first row, read as a header, also occur in the cells below."""
     again = [word for word in first if word in cells]
     if again:
         raise InputError(
             f"the first row ({listed(first)}) may be a header or leaves, as {quoted(again[0])} occurs below; "
-            "say header=True (--header) or header=False (--no-header)",
+            "give header=True (--header) or header=False (--no-header)",
             path=source,
             line=line,
         )

@@ -1,4 +1,4 @@
-"""Where work goes that needs more memory than it may take: a folder of files for each call."""
+"""Temporary folders for calls that need more memory than their limit: one folder for each call."""
 
 import os
 import shutil
@@ -23,12 +23,12 @@ _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
 
 def bytes_of(memory: Any) -> int:
-    """Return a number of bytes, given as such or as "2GB", "500 MB", "1GiB"; None is 1 GiB.
+    """Return the argument `memory` in bytes, given as a number or as "2GB", "500 MB", "1GiB"; None is 1 GiB.
 
     Raises
     ------
     InputError
-        What is no such text; less than 16 MB.
+        The text is not of this form, or the size is below 16 MB.
     """
     if memory is None:
         return _MEMORY
@@ -40,19 +40,24 @@ def bytes_of(memory: Any) -> int:
             found = int(float(digits) * _UNITS[unit])
         except (ValueError, KeyError, OverflowError):
             raise InputError(
-                f"memory is {_checks.quoted(memory)}; bytes are given as '2GB' or 2000000000"
+                f"memory is {_checks.quoted(memory)}; give a number of bytes, as '2GB' or 2000000000"
             ) from None
     else:
         found = _checks.whole("memory", memory, at_least=1)
     if found < 16_000_000:
-        raise InputError(f"memory is {_checks.quoted(memory)}; at least 16MB are needed")
+        raise InputError(f"memory is {_checks.quoted(memory)}; it must be at least 16MB")
     return found
 
 
 class Spill:
-    """A folder for files of one call, made when the first one is, and gone when the call ends.
+    """A folder for the files of one call: made at its first use, and removed at the end of the call.
 
-    Folders that calls have left that were killed are removed first, with a warning.
+    At the start, folders of calls that were killed are removed, with a warning.
+
+    Parameters
+    ----------
+    folder
+        The folder in which the folder of the call is made; by default the system's temporary folder.
     """
 
     def __init__(self, folder: Any = None) -> None:
@@ -70,8 +75,8 @@ class Spill:
         if self._given is not None:
             gone = clear_dead(self._given, _PREFIX)
             if gone:
-                told = f"removed what calls have left that were killed: {', '.join(gone[:10])}"
-                warn(f"{name_of(self._given)}: {told}")
+                removed = ", ".join(gone[:10])
+                warn(f"{name_of(self._given)}: removed temporary folders of interrupted calls: {removed}")
         return self
 
     def __exit__(
@@ -85,7 +90,7 @@ class Spill:
 
     @property
     def folder(self) -> Path:
-        """Where files of this call go."""
+        """The folder for files of this call."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self.parent))
             self._lock = (self._folder / "lock").open("w")
@@ -93,13 +98,13 @@ class Spill:
         return self._folder
 
     def path(self, name: str) -> Path:
-        """Return the path of a new file."""
+        """Return the path of a new file, whose name ends with `name`."""
         self._next += 1
         return self.folder / f"{self._next:06}-{name}"
 
 
 def made_folder(path: Any, what: str) -> Path:
-    """Return a folder, which is made if it is missing, as are those above it.
+    """Return the path of a folder; make it, and the folders above it, if they are missing.
 
     Raises
     ------
@@ -108,17 +113,20 @@ def made_folder(path: Any, what: str) -> Path:
     """
     folder = _checks.path(path, what)
     if is_remote(folder):
-        raise InputError(f"{what} is a URL; a folder of this machine is needed", path=name_of(folder))
+        raise InputError(f"{what} is a URL; give a local folder", path=name_of(folder))
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = "is a file" if isinstance(error, FileExistsError) else f"cannot be made: {error.strerror}"
-        raise InputError(f"{what} is no folder: it {reason}", path=name_of(folder)) from None
+        raise InputError(f"{what} is not a folder: it {reason}", path=name_of(folder)) from None
     return Path(folder)
 
 
 def locked(stream: Any, *, wait: bool = False) -> bool:
-    """Lock a file until it is closed, or this process ends; return False if another process has locked it."""
+    """Lock a file until it is closed or this process ends; return True if that succeeded.
+
+    The result is False if another process has locked the file (without `wait`), or on Windows.
+    """
     try:
         import fcntl
     except ImportError:
@@ -131,7 +139,10 @@ def locked(stream: Any, *, wait: bool = False) -> bool:
 
 
 def clear_dead(folder: Path, prefix: str, *, after: float = 0.0) -> list[str]:
-    """Remove the folders that killed processes have left `after` seconds ago, and return their names."""
+    """Remove folders of killed processes that are at least `after` seconds old, and return their names.
+
+    A folder belongs to a killed process if its file "lock" is not locked.
+    """
     gone = []
     for left in sorted(folder.glob(f"{prefix}*")):
         try:

@@ -1,4 +1,4 @@
-"""Facts about all files of a scan: leaves, names, people, weights, skipped rows."""
+"""Collect facts about all files of a scan: leaves, names, people, weights, skipped rows."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
 from ordhc.comparison.units import distinct
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.blocks import is_parquet, joined, read_piece, whole_ids
+from ordhc.io.blocks import adjacent_merged, is_parquet, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
 from ordhc.io.parts import Checkpoint
 
@@ -23,10 +23,10 @@ __all__ = ["Survey", "surveyed", "warn_of"]
 
 #: The maximum number of skipped rows that are listed.
 LISTED = 1000
-#: Ids that are names: the different ids, sorted, and the name that each means.
+#: Ids that are read as names: the distinct ids, sorted, and the name of each.
 Codes = tuple[NDArray[np.int64], tuple[str, ...]]
-#: The collectors that rows are added to.
-_F = TypeVar("_F", "_Ids", "_Merged")
+#: The classes that collect facts about rows.
+_F = TypeVar("_F", "_IdCollector", "_FactCollector")
 
 
 @dataclass
@@ -36,22 +36,31 @@ class Survey:
     Attributes
     ----------
     n_leaves, names, n_rows
-        Of all files.
-    weighted, whole
-        Whether there are weights, and whether all of them are whole numbers (their sum below 2^53).
-    weights, largest_weight
-        The different positive weights (with the 1 of rows without one), None if there are too many to have a
-        common unit; and the largest.
-    persons, numbered
-        The people in order of first appearance, and whether they are whole numbers.
-    missing, n_missing, reasons, bad, n_bad
-        Rows without all leaves, by word, and rows that can't be used: the first of them, and how many.
+        The number of leaves, their names (or None), and the number of rows of all files.
+    weighted
+        True if there are weights.
+    whole
+        True if all weights are whole numbers, and their sum is below 2^53.
+    weights
+        The distinct positive weights, with 1 for rows without a weight; None if there are too many to have a
+        common unit.
+    largest_weight
+        The largest weight.
+    persons
+        The people in order of first appearance, or None.
+    numbered
+        True if the people are whole numbers.
+    missing, n_missing, reasons
+        Skipped rows with a missing leaf: the first of them (file, row, word), their number, and the number
+        for each word.
+    bad, n_bad
+        Skipped rows that cannot be used: the first of them (file, row, reason), and their number.
     suspect
-        What looks like a slip.
+        A warning about names, ids or people that look wrong, or None.
     codes
-        What ids mean if they are names.
+        The ids and their names, if ids are read as names.
     has_names
-        Whether rows hold names.
+        True if leaves have names in the files, or ids are read as names.
     """
 
     n_leaves: int
@@ -74,7 +83,10 @@ class Survey:
 
 
 def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
-    """Return what one pass over all files finds, or what Parquet statistics say where they are enough."""
+    """Return the facts about all rows, from the statistics of Parquet files if possible, else from a pass.
+
+    If the names are whole numbers, an earlier pass over the files collects the ids.
+    """
     names = scan.asked.names
     quick = _by_statistics(scan)
     if quick is not None:
@@ -82,14 +94,14 @@ def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
     codes = None
     if names is not None and numbers_of(names):
         before, progress = part(progress, 0, 0.5), part(progress, 0.5, 1)
-        ids = _folded(scan, _Ids(), None, before).ids
+        ids = _collected(scan, _IdCollector(), None, before).ids
         texts = names_of_ids(ids, scan.asked)
         codes = None if texts is None else (ids, texts)
-    return _folded(scan, _Merged(scan.asked, codes), codes, progress).survey()
+    return _collected(scan, _FactCollector(scan.asked, codes), codes, progress).survey()
 
 
-class _Ids:
-    """The different ids of rows."""
+class _IdCollector:
+    """Collects the distinct ids."""
 
     def __init__(self) -> None:
         self.ids = np.zeros(0, dtype=np.int64)
@@ -99,9 +111,12 @@ class _Ids:
             self.ids = np.union1d(self.ids, distinct_ids(np.asarray(parsed.rows)))
 
 
-def _folded(scan: Any, found: _F, codes: Codes | None, progress: Progress | None) -> _F:
-    """Add all rows, but for those of the pieces that an earlier call has added."""
-    pieces = list(joined(scan.pieces))
+def _collected(scan: Any, found: _F, codes: Codes | None, progress: Progress | None) -> _F:
+    """Add all rows of a scan to the collector `found`, and return the collector.
+
+    With `resume`, the collector of an interrupted call is used, so that only the remaining pieces are read.
+    """
+    pieces = list(adjacent_merged(scan.pieces))
     of_file = Counter(piece.file for piece in pieces)
     total, done = max(1, sum(size for size, _ in scan.state)), 0.0
     kept = Checkpoint(scan, f"survey {type(found).__name__}", len(pieces))
@@ -114,11 +129,11 @@ def _folded(scan: Any, found: _F, codes: Codes | None, progress: Progress | None
             if progress is not None:
                 progress(min(1.0, done / total))
             continue
-        told = part(progress, done / total, min(1.0, (done + size) / total))
-        for parsed in read_piece(piece, scan.asked, progress=told):
+        further = part(progress, done / total, min(1.0, (done + size) / total))
+        for parsed in read_piece(piece, scan.asked, progress=further):
             if scan.asked.skip_bad and parsed.names is None:
-                # Ids of rows that cannot be used say nothing about the leaves.
-                parsed.pass_over(wrong_rows(parsed, None, None, scan.asked.of_pairs))
+                # Ids in unusable rows must not count as leaves.
+                parsed.skip(wrong_rows(parsed, None, None, scan.asked.of_pairs))
             if codes is not None:
                 parsed.take_as_names(*codes)
             found.add(parsed)
@@ -128,7 +143,7 @@ def _folded(scan: Any, found: _F, codes: Codes | None, progress: Progress | None
 
 
 def _by_statistics(scan: Any) -> Survey | None:
-    """Return what Parquet files of ids say of their columns, None if that is not enough."""
+    """Return the facts about Parquet files of ids from their statistics, or None if these do not suffice."""
     files, asked = scan.files, scan.asked
     names, n_leaves = asked.names, asked.n_leaves
     alone = not (asked.skip_bad or asked.ids_from or numbers_of(names or ()))
@@ -147,7 +162,7 @@ def _by_statistics(scan: Any) -> Survey | None:
 
 
 def _mostly_used(scan: Any, n: int) -> bool:
-    """Return whether at least half of n ids occur: as a rule the first rows tell."""
+    """Return True if at least half of the ids 0 to n - 1 occur; usually the first rows are sufficient."""
     if n > 1 << 31:
         return False
     seen = np.zeros(n, dtype=bool)
@@ -159,8 +174,8 @@ def _mostly_used(scan: Any, n: int) -> bool:
     return False
 
 
-class _Merged:
-    """The facts about blocks, collected one after the other."""
+class _FactCollector:
+    """Collects the facts about blocks of rows."""
 
     def __init__(self, asked: Asked, codes: Codes | None) -> None:
         self.asked, self.given, self.n_leaves = asked, asked.names, asked.n_leaves
@@ -169,7 +184,7 @@ class _Merged:
         self.ids = np.zeros(0, dtype=np.int64)
         self.found = Survey(0, None, 0, numbered=True, codes=codes)
         self.total = 0.0
-        #: The first file of ids, of names, with people, without.
+        #: The first file with each of "ids", "names", "people", "no people".
         self.first: dict[str, str] = {}
 
     def add(self, parsed: Parsed) -> None:
@@ -183,7 +198,7 @@ class _Merged:
             found.reasons[word] += 1
         found.n_missing += len(parsed.missing)
         found.n_bad += len(parsed.bad)
-        found.bad += [(parsed.source, row, told) for row, told in parsed.bad[: LISTED - len(found.bad)]]
+        found.bad += [(parsed.source, row, reason) for row, reason in parsed.bad[: LISTED - len(found.bad)]]
         if not len(parsed.rows):
             return
         self._leaves(parsed)
@@ -201,7 +216,7 @@ class _Merged:
         self._persons(parsed)
 
     def _without_bad(self, parsed: Parsed) -> Parsed:
-        """Return the usable rows; list the others."""
+        """Return the block without rows that cannot be used; these are in its attribute `bad`."""
         for name in parsed.names or ():
             self.code.setdefault(name, len(self.code))
         looked = replace(parsed)
@@ -213,15 +228,15 @@ class _Merged:
                 places = [at.get(name, -1 - place) for place, name in enumerate(parsed.names)]
                 looked.rows = np.array(places, dtype=np.int64)[parsed.rows]
         parsed = replace(parsed)
-        parsed.pass_over(wrong_rows(looked, names, n, self.asked.of_pairs))
+        parsed.skip(wrong_rows(looked, names, n, self.asked.of_pairs))
         return parsed
 
     def _leaves(self, parsed: Parsed) -> None:
         kind, other = ("names", "ids") if parsed.names is not None else ("ids", "names")
         self.first.setdefault(kind, parsed.source)
         if other in self.first:
-            told = f"has {kind}, but {self.first[other]} has {other}"
-            raise InputError(told, path=parsed.source)
+            reason = f"has {kind}, but {self.first[other]} has {other}"
+            raise InputError(reason, path=parsed.source)
         if parsed.names is not None:
             for name in parsed.names:
                 self.code.setdefault(name, len(self.code))
@@ -231,8 +246,8 @@ class _Merged:
     def _persons(self, parsed: Parsed) -> None:
         self.first.setdefault("people" if parsed.groups is not None else "no people", parsed.source)
         if "people" in self.first and "no people" in self.first:
-            told = f"{self.first['no people']} says of no row whose answer it is, {self.first['people']} does"
-            raise InputError(told)
+            without, other = self.first["no people"], self.first["people"]
+            raise InputError(f"{without} has no column of persons, but {other} has one")
         if parsed.groups is None:
             return
         texts, _ = persons_in(parsed)
@@ -245,10 +260,9 @@ class _Merged:
         total = found.n_rows + found.n_missing + found.n_bad
         if found.n_missing and 2 * found.n_missing > total:
             source, row, _ = found.missing[0]
-            told = (
-                f"{found.n_missing:,} of {total:,} rows have a missing leaf ({_words(found)}), the first in "
-            )
-            raise InputError(f"{told}row or line {row}; are these the right columns?", path=source)
+            count = f"{found.n_missing:,} of {total:,} rows"
+            reason = f"{count} have a missing leaf ({_words(found)}), the first in row or line {row}"
+            raise InputError(f"{reason}; are these the right columns?", path=source)
         if not found.n_rows:
             raise InputError("there are no rows that can be used" + (f"; {_bad(found)}" if found.bad else ""))
         found.whole = found.whole and self.total < 2**53
@@ -267,7 +281,8 @@ class _Merged:
         if self.given is not None:
             found.names = self.given
         elif self.n_leaves is not None and self.n_leaves != len(own):
-            raise InputError(f"{len(own)} different names, but n_leaves = {self.n_leaves}; give all names")
+            count = f"there are {len(own)} different names"
+            raise InputError(f"{count}, but n_leaves = {self.n_leaves}; give all names")
         else:
             found.names = own
             odd = suspect_names(own)
@@ -285,12 +300,12 @@ class _Merged:
         elif self.n_leaves is not None:
             found.n_leaves = self.n_leaves
         else:
-            # The pass that makes comparisons says what is wrong with ids that are no int32.
-            there = self.ids[(self.ids >= 0) & (self.ids < 2**31)]
-            found.n_leaves = int(there[-1]) + 1 if len(there) else 1
-            check_reach(there[:, None], found.n_leaves)
-            if self.asked.ids_from is None and len(there) == len(self.ids):
-                found.suspect = suspect_ids(there, found.n_leaves)
+            # Ignore ids that do not fit into int32. The pass that makes comparisons raises an error for them.
+            valid = self.ids[(self.ids >= 0) & (self.ids < 2**31)]
+            found.n_leaves = int(valid[-1]) + 1 if len(valid) else 1
+            check_reach(valid[:, None], found.n_leaves)
+            if self.asked.ids_from is None and len(valid) == len(self.ids):
+                found.suspect = suspect_ids(valid, found.n_leaves)
 
 
 def _words(found: Survey) -> str:
@@ -299,20 +314,18 @@ def _words(found: Survey) -> str:
 
 
 def _bad(found: Survey) -> str:
-    return "; ".join(f"{source}:{row}: {told}" for source, row, told in found.bad[:20])
+    return "; ".join(f"{source}:{row}: {reason}" for source, row, reason in found.bad[:20])
 
 
 def warn_of(found: Survey) -> None:
-    """Warn once of rows that are passed over, and of what looks like a slip."""
+    """Warn of skipped rows, and of names, ids or people that look wrong."""
     if found.suspect is not None:
         warn(found.suspect)
     total = found.n_rows + found.n_missing + found.n_bad
     if found.n_missing:
         where = ", ".join(f"{source}:{row}" for source, row, _ in found.missing[:10])
         more = f" and {found.n_missing - 10:,} more" if found.n_missing > 10 else ""
-        text = (
-            f"{found.n_missing:,} of {total:,} rows have a missing leaf ({_words(found)}) and are passed over"
-        )
+        text = f"{found.n_missing:,} of {total:,} rows have a missing leaf ({_words(found)}) and are skipped"
         counts = {
             f"with `{word}` for an item" if word else "without an item": n
             for word, n in found.reasons.items()
@@ -320,6 +333,6 @@ def warn_of(found: Survey) -> None:
         rows = [(row, word) for _, row, word in found.missing]
         warn(SkippedRowsWarning(f"{text}: {where}{more}", rows, counts))
     if found.n_bad:
-        text = f"{found.n_bad:,} of {total:,} rows are bad and passed over: {_bad(found)}"
-        rows = [(row, told) for _, row, told in found.bad]
+        text = f"{found.n_bad:,} of {total:,} rows are bad and are skipped: {_bad(found)}"
+        rows = [(row, reason) for _, row, reason in found.bad]
         warn(SkippedRowsWarning(text, rows, {"that cannot be used": found.n_bad}))

@@ -1,4 +1,4 @@
-"""Rows from delimited text."""
+"""Read rows from delimited text."""
 
 from functools import lru_cache
 
@@ -24,7 +24,22 @@ def from_text(
     ids: bool | None = None,
     progress: Progress | None = None,
 ) -> Parsed:
-    """Rows of delimited text; `ids` says whether leaves are ids, where the text is the part of a file."""
+    """Return the rows of delimited text.
+
+    Parameters
+    ----------
+    data
+        The text of a file, or of a part of a file.
+    source
+        The name of the file, for messages.
+    asked
+        The description of what to read.
+    ids
+        True if leaves are ids, False if they are names; by default the cells decide. The first part of a file
+        decides for its later parts.
+    progress
+        A callable that receives the completed fraction in [0, 1], or None.
+    """
     check_characters(asked)
     delimiter, comment, answer, person = asked.delimiter, asked.comment, asked.answer, asked.person
     refuse_others(data, source, "comparisons")
@@ -41,9 +56,9 @@ def from_text(
         )  # fmt: skip
     except InputError as error:
         if "give a header with" in error.reason:
-            # Perhaps these are answers as they were saved, a row each.
+            # The file may have answers as another tool saved them, one per row.
             more = (
-                "or say what was asked: ordhc.read_answers (--kind, --items, --chosen; --wide of Qualtrics)"
+                "or describe the columns: ordhc.read_answers (--kind, --items, --chosen; Qualtrics: --wide)"
             )
             error = InputError(f"{error.reason}; {more}", row=error.row, line=error.line)
         if error.reason.startswith("not UTF-8"):
@@ -67,8 +82,8 @@ def from_text(
     parsed.numbers, parsed.missing, parsed.bad = found["lines"], found["missing"], found["bad"]
     if found["labels"][0] is not None:
         _, codes, texts = found["labels"][0]
-        values, told = persons_of(texts, codes, literal=False)
-        parsed.answers = values if told is None else np.array(told, dtype=object)[values]
+        values, names = persons_of(texts, codes, literal=False)
+        parsed.answers = values if names is None else np.array(names, dtype=object)[values]
     if found["labels"][1] is not None:
         column, codes, texts = found["labels"][1]
         parsed.groups, parsed.group_names = persons_of(texts, codes, column.lower().endswith("_name"))
@@ -78,14 +93,14 @@ def from_text(
 
 
 def first_cells(data: bytes, delimiter: str | None, comment: str | None) -> list[str]:
-    """Return the cells of the first line that is no comment."""
+    """Return the cells of the first line that is not a comment."""
     lines = data.removeprefix(b"\xef\xbb\xbf").lstrip()[: 1 << 20].decode(errors="replace").splitlines()
     first = next((line for line in lines if comment is None or not line.startswith(comment)), "")
     return _ordhc.split_table(first, delimiter, None)[0][0] if first.strip() else []
 
 
 def check_characters(asked: Asked) -> None:
-    """Refuse a delimiter or a mark of comments that is no ASCII character."""
+    """Raise `InputError` unless `delimiter` and `comment` are ASCII characters or None."""
     for what, given in (("delimiter", asked.delimiter), ("comment", asked.comment)):
         if given is not None and (not isinstance(given, str) or len(given) != 1 or not given.isascii()):
             raise InputError(f"{what} {quoted(given)} is not one ASCII character")
@@ -93,12 +108,12 @@ def check_characters(asked: Asked) -> None:
 
 @lru_cache(maxsize=4)
 def _lowered(names: tuple[str, ...]) -> dict[str, int]:
-    """Return the number of each name in lower case; most blocks of a file have the same names."""
+    """Return the number of each name in lower case; cached, as most blocks of a file have the same names."""
     return {name.strip().lower(): leaf for leaf, name in enumerate(names)}
 
 
 def drop_headers(parsed: Parsed, asked: Asked) -> None:
-    """Pass over rows that repeat the header, as in files that were joined."""
+    """Skip rows that repeat the header, as in concatenated files."""
     code = _lowered(tuple(parsed.names or ()))
     for header in [*asked.roles, *([asked.items] if asked.items else [])]:
         for ending in ("", LITERAL):

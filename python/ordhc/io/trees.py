@@ -1,4 +1,4 @@
-"""Trees from files, and to files."""
+"""Read trees from files, and write trees to files."""
 
 import io as bytes_io
 import json
@@ -38,13 +38,13 @@ FORMATS = {
 }
 _READ = ("newick", "nexus", "nexml", "json", "scipy", "npy")
 _WRITTEN = ("newick", "nexus", "json", "d3", "scipy", "npy")
-#: Endings of files that hold nothing but trees.
+#: The endings of files that can only be trees.
 ONLY_TREES = (".trees", *(suffix for suffix in FORMATS if suffix not in (".csv", ".npy")))
 _HEADER = "cluster_a,cluster_b,height,size"
 
 
 def tree_format(path: Source, default: str | None = None) -> str:
-    """Return the format of a tree file by its extension: newick, nexus, nexml, json, scipy (csv) or npy."""
+    """Return the format of a tree file by its ending: newick, nexus, nexml, json, scipy (csv) or npy."""
     suffix = suffix_of(path, tuple(FORMATS))
     if suffix:
         return FORMATS[suffix]
@@ -61,13 +61,35 @@ def read_tree(
     preserve_underscores: bool = False,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
-    """Read a tree: Newick (.nwk), NEXUS (.nex), NeXML, JSON, SciPy's Z as csv or npy; "-" is standard input.
+    """Read a tree from a file, in Newick, NEXUS, NeXML, JSON or SciPy's format.
 
-    A file that begins with ``#NEXUS`` is NEXUS, whatever its name. Standard input and unknown endings are
-    taken as JSON if they begin with a brace, else Newick, which is read as `Dendrogram.from_newick` does.
-    NEXUS and NeXML need DendroPy (the extra `trees`); support is read from labels of nodes and from
-    annotations such as ``[&posterior=0.98]``. A file of several trees is an error: `read_trees` reads these.
-    `progress` is True for a bar, or called with the share that is done, from 0 to 1.
+    Parameters
+    ----------
+    path
+        A file, an open stream, or "-" for standard input.
+    format
+        "newick", "nexus", "nexml", "json", "scipy" (the linkage matrix Z as csv) or "npy" (Z as npy). By
+        default the file's content decides for NEXUS and NeXML, and the ending for other formats. Standard
+        input and files with unknown endings are JSON if they begin with a brace, otherwise Newick. NEXUS and
+        NeXML need DendroPy (the extra `trees`). Their support is read from labels of nodes, and from
+        annotations such as ``[&posterior=0.98]``.
+    preserve_underscores
+        True keeps underscores in names of Newick, as in `Dendrogram.from_newick`. By default they become
+        blanks.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+
+    Returns
+    -------
+    Dendrogram
+        The tree.
+
+    Raises
+    ------
+    InputError
+        The file is not a tree, or has several trees (`read_trees` reads them).
+    MissingExtraError
+        DendroPy is not installed.
 
     Examples
     --------
@@ -86,10 +108,26 @@ def read_trees(
     preserve_underscores: bool = False,
     progress: Progress | bool | None = None,
 ) -> list[Dendrogram]:
-    """Read all trees of a file, in any format of `read_tree`: Newick texts one after the other, NEXUS, JSON.
+    """Read all trees from a file, in a format of `read_tree`.
 
-    Trees of the same leaves as the first one have their leaves numbered as that has. `progress` is True for a
-    bar, or called with the share that is done, from 0 to 1.
+    Newick, NEXUS, NeXML and JSON can have several trees in a file.
+
+    Parameters
+    ----------
+    path, format, preserve_underscores, progress
+        As in `read_tree`.
+
+    Returns
+    -------
+    list of Dendrogram
+        The trees. If a tree has the same leaves as the first tree, its leaves have the same numbers, too.
+
+    Raises
+    ------
+    InputError
+        The file has no trees, or an invalid tree.
+    MissingExtraError
+        DendroPy is not installed.
 
     Examples
     --------
@@ -120,20 +158,20 @@ def _read(
     kind = wanted or _format_of(path, data)
     with reading(name, "a tree", data):
         _refuse_comparisons(data, name, kind)
-        told = _told(progress, 0.1)
+        report = _reported(progress, 0.1)
         try:
             if kind == "npy":
                 found: list[Any] = [load_array(data, name)]
             elif kind == "scipy":
                 found = [_rows_of_csv(data, name)]
             elif kind == "json":
-                found = _in_json(text_of(data, name), name, told)
+                found = _in_json(text_of(data, name), name, report)
             else:
                 found = _texts(text_of(data, name), kind)
             if len(found) != 1 and not (several and found):
-                many = f"holds {len(found):,} trees: ordhc.read_trees reads all of them, "
-                many += "`ordhc consensus` makes one"
-                raise InputError(many if found else "there are no trees in it")
+                many = f"has {len(found):,} trees: read them with ordhc.read_trees, "
+                many += "or make one tree with `ordhc consensus`"
+                raise InputError(many if found else "there are no trees in the file")
             trees = []
             for at, one in enumerate(found):
                 further = part(progress, 0.1 + 0.9 * at / len(found), 0.1 + 0.9 * (at + 1) / len(found))
@@ -142,39 +180,39 @@ def _read(
                 elif kind == "json":
                     trees.append(from_dict(one))
                 else:
-                    # Names in NEXUS are as DendroPy reads them: with blanks.
+                    # DendroPy has already replaced underscores by blanks in names of NEXUS.
                     keep = preserve_underscores or kind != "newick"
                     trees.append(_of_newick(one, keep, further))
         except InputError as error:
             raise located(error, name) from None
-        told(1.0)
+        report(1.0)
         return trees
 
 
 def _texts(text: str, kind: str) -> list[tuple[int, str]]:
-    """Newick texts, each with the number of lines before it."""
+    """Return the Newick text of each tree, with the number of lines before the text."""
     if kind != "newick":
         return [(0, tree) for tree in newick_texts(text, kind)]
     found = newick.statements(text) if text.count(";") > 1 else []
-    # One tree and what follows it is the reader's to refuse.
+    # If text follows a single tree, return all of it: `Dendrogram.from_newick` then raises an error.
     return found if len(found) > 1 and found[-1][1].endswith(";") else [(0, text)]
 
 
 def _format_of(path: Source, data: bytes) -> str:
-    """Return the format by the beginning of a file, or otherwise by its extension."""
+    """Return the format of a file by its beginning, or otherwise by its ending."""
     head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:6].upper() == b"#NEXUS":
         return "nexus"
     if head[:1] == b"<" and b"nexml" in head:
         return "nexml"
     if b"<phyloxml" in head:
-        advice = "Bio.Phylo.convert(file, 'phyloxml', 'tree.nwk', 'newick') makes Newick of it"
-        raise InputError(f"PhyloXML is not read: {advice}", path=name_of(path))
+        advice = "convert it: Bio.Phylo.convert(file, 'phyloxml', 'tree.nwk', 'newick')"
+        raise InputError(f"PhyloXML is not read; {advice}", path=name_of(path))
     return tree_format(path, "json" if re.match(rb"\{|\[\s*[]{]", head) else "newick")
 
 
 def _of_newick(found: tuple[int, str], preserve_underscores: bool, progress: Progress | None) -> Dendrogram:
-    """Parse the tree of a Newick text that begins at a given line of a file."""
+    """Return the tree of a Newick text; errors have the line in the file."""
     line, text = found
     try:
         return Dendrogram.from_newick(text, preserve_underscores=preserve_underscores, progress=progress)
@@ -184,7 +222,7 @@ def _of_newick(found: tuple[int, str], preserve_underscores: bool, progress: Pro
         raise InputError(error.reason, line=error.line + line) from None
 
 
-def _told(progress: Progress | None, done: float) -> Progress:
+def _reported(progress: Progress | None, done: float) -> Progress:
     """Call `progress` with `done` and return it; without `progress`, return a callable that does nothing."""
     if progress is None:
         return lambda _: None
@@ -273,11 +311,11 @@ def write_trees(
     kind = _given_format(format, _WRITTEN) or check_written(path)
     progress = _checks.callback("progress", progress)
     write_bytes(path, tree_bytes(found, kind, part(progress, 0, 0.95)))
-    _told(progress, 1.0)
+    _reported(progress, 1.0)
 
 
 def check_written(path: str | os.PathLike[str]) -> str:
-    """Return the format of a file's extension; raise an error if it cannot be written. "-" is Newick."""
+    """Return the format of a file by its ending; raise `InputError` if ordhc cannot write it."""
     kind = tree_format(path, "newick" if os.fspath(path) == "-" else None)
     if kind not in _WRITTEN:
         raise InputError(f"{kind} is read, but not written: write .nex or .nwk", path=name_of(path))
@@ -287,7 +325,7 @@ def check_written(path: str | os.PathLike[str]) -> str:
 def _tree(given: Any) -> Dendrogram:
     if not isinstance(given, Dendrogram):
         raise InputError(
-            f"a tree is a Dendrogram, not {_checks.quoted(given)}; ordhc.as_dendrogram makes one"
+            f"a tree must be a Dendrogram, not {_checks.quoted(given)}; convert it with ordhc.as_dendrogram"
         )
     return given
 
@@ -297,7 +335,7 @@ def _given_format(given: Any, known: tuple[str, ...]) -> str | None:
 
 
 def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None = None) -> bytes:
-    """Return the content of a file of trees in one of the formats."""
+    """Return the content of a file of trees in the format `kind`."""
     if kind in ("newick", "nexus"):
         count = len(trees)
         texts = [
@@ -307,12 +345,12 @@ def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None
         return ("\n".join(texts) + "\n" if kind == "newick" else nexus_text(trees, texts)).encode()
     if kind == "json":
         everything = [tree.to_dict() for tree in trees]
-        _told(progress, 0.4)
+        _reported(progress, 0.4)
         document: Any = everything[0] if len(trees) == 1 else everything
         return (json.dumps(document, ensure_ascii=False) + "\n").encode()
     if len(trees) > 1:
         what = "nested JSON for D3" if kind == "d3" else "SciPy's Z"
-        raise InputError(f"{what} is one tree, not {len(trees):,}: write .nwk, .nex or .json")
+        raise InputError(f"{what} stores one tree, not {len(trees):,}: write .nwk, .nex or .json")
     if kind == "d3":
         return (as_nested_json(trees[0].root) + "\n").encode()
     Z = trees[0].to_linkage_matrix()
@@ -324,17 +362,19 @@ def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None
     return buffer.getvalue()
 
 
-def _in_json(text: str, name: str, told: Progress) -> list[Any]:
+def _in_json(text: str, name: str, report: Progress) -> list[Any]:
+    """Return the trees in JSON as dicts; `report` receives the completed fraction."""
+
     def no_number(word: str) -> None:
-        raise InputError(f"{word} is no height or number of a tree", path=name)
+        raise InputError(f"{word} is not allowed in the JSON of a tree; give a finite number", path=name)
 
     try:
         data = json.loads(text, parse_constant=no_number)
     except json.JSONDecodeError as error:
-        raise InputError(f"no JSON: {error.msg}", path=name, line=error.lineno) from None
+        raise InputError(f"not JSON: {error.msg}", path=name, line=error.lineno) from None
     except RecursionError:
         raise InputError("the JSON is nested too deeply", path=name) from None
-    told(0.6)
+    report(0.6)
     # The output of `ordhc cluster --json` contains the tree.
     return data if isinstance(data, list) else [data.get("tree", data) if isinstance(data, dict) else data]
 
@@ -346,8 +386,8 @@ def _rows_of_csv(data: bytes, name: str) -> NDArray[np.float64]:
         if line == sheet.lines[0] and cells[0][:1].isalpha():
             if len(cells) != 4:
                 raise InputError(
-                    f"the columns {listed(cells)} are those of no tree ({_HEADER}): labels and comparisons "
-                    "are what a tree is scored by (`ordhc score TREE FILE`)",
+                    f"the columns {listed(cells)} are not those of a tree ({_HEADER}); if they are labels or "
+                    "comparisons, score a tree by them: `ordhc score TREE FILE`",
                     path=name,
                     line=line,
                 )
@@ -355,16 +395,16 @@ def _rows_of_csv(data: bytes, name: str) -> NDArray[np.float64]:
         try:
             row = [float(cell) for cell in cells]
         except ValueError:
-            raise InputError(f"{listed(cells)} is no row of numbers", path=name, line=line) from None
+            raise InputError(f"{listed(cells)} is not a row of numbers", path=name, line=line) from None
         if len(row) != 4:
-            hint = "; of comparisons `ordhc cluster` makes a tree" if len(row) == 3 else ""
+            hint = "; if these are comparisons, make a tree with `ordhc cluster`" if len(row) == 3 else ""
             raise InputError(f"{len(row)} columns instead of 4 ({_HEADER}){hint}", path=name, line=line)
         rows.append(row)
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
 def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
-    """Raise if a file that should be a tree holds comparisons, or something else altogether."""
+    """Raise `InputError` if a file that should be a tree has comparisons, or is a file of another kind."""
     found = looks_like(data)
     fine = {
         "newick": ("a Newick tree", "JSON"),
@@ -385,6 +425,6 @@ def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
     if len(words.intersection(cells)) > 1 or ids:
         raise InputError(
             f"looks like comparisons ({brief(first.decode(errors='replace'), 60)}), not a tree; "
-            "`ordhc cluster` makes one of them",
+            "make a tree with `ordhc cluster`",
             path=name,
         )

@@ -1,4 +1,4 @@
-"""Vectors of leaves: numbers in columns, one row for each leaf."""
+"""Read vectors of leaves: numbers in columns, one row for each leaf."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def read_vectors(
     Raises
     ------
     InputError
-        A cell is missing or no finite number (with its line); or a name occurs twice.
+        A cell is missing or not a finite number (with its line); or a name occurs twice.
 
     Examples
     --------
@@ -44,10 +44,10 @@ def read_vectors(
     found = read_numbers(path, "vectors", delimiter)
     values = found.values
     if values.ndim != 2:
-        raise found.error(f"holds {values.dtype} of shape {values.shape}, not (n, p) numbers")
+        raise found.error(f"has {values.dtype} of shape {values.shape}, not (n, p) numbers")
     values = values.astype(np.float64, copy=False)
     for row, column in np.argwhere(~np.isfinite(values))[:1].tolist():
         value = values[row, column]
-        told = "the number is missing" if np.isnan(value) else f"{value} is no finite number"
-        raise found.error(f"{found.cell(row, column)}: {told}", row)
+        reason = "the number is missing" if np.isnan(value) else f"{value} is not a finite number"
+        raise found.error(f"{found.cell(row, column)}: {reason}", row)
     return values, found.rows

@@ -1,4 +1,4 @@
-"""Comparisons to files."""
+"""Write comparisons to files."""
 
 import io as bytes_io
 import os
@@ -28,14 +28,29 @@ ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
 def write_comparisons(
     data: Triplets | Quadruplets, path: str | os.PathLike[str], *, progress: Progress | bool | None = None
 ) -> None:
-    """Write comparisons as csv, tsv (also .gz, .bz2, .xz, .zst), Parquet, npz or npy, by the file's ending.
+    """Write comparisons to a file, in the format of the file's ending.
 
-    Text and Parquet hold names where there are any, and columns `weight`, `answer` and `person`; a column
-    `sampler` says "learner" in each row if the comparisons are `adaptive`. Where names
-    look like ids, like missing values or have outer blanks, the columns are called `anchor_name` and so on,
-    and are read to the letter. npz keeps everything; npy only the rows (anything else would be lost, and
-    is an error). "-" is csv on standard output. `progress` is True for a bar, or called with
-    the share that is done, from 0 to 1.
+    Parameters
+    ----------
+    data
+        The comparisons.
+    path
+        The file; "-" is csv on standard output. The endings are:
+
+        * .csv, .tsv (also with .gz, .bz2, .xz or .zst) and .parquet: one row per comparison, with names if
+          there are any, and with columns `weight`, `answer` and `person` if known. If the comparisons are
+          `adaptive`, a column `sampler` has the value "learner". If a name looks like an id or a missing
+          value, or begins or ends with a blank, the columns are called `anchor_name` and so on, and
+          `ordhc.read_answers` reads their cells exactly as written.
+        * .npz: everything.
+        * .npy: only the rows. Weights, names, answers or persons are an error, because they would be lost.
+    progress
+        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+
+    Raises
+    ------
+    InputError
+        The ending is unknown, npy cannot store the comparisons, or the file cannot be written.
 
     Examples
     --------
@@ -45,7 +60,7 @@ def write_comparisons(
     0,1,2
     """
     if not isinstance(data, Triplets | Quadruplets):
-        raise InputError(f"comparisons are Triplets or Quadruplets, not {quoted(data)}")
+        raise InputError(f"comparisons must be Triplets or Quadruplets, not {quoted(data)}")
     path = _checks.path(path)
     suffix = suffix_of(path, SUFFIXES) or (".csv" if os.fspath(path) == "-" else "")
     packed = os.fspath(path).lower().endswith(PACKED)
@@ -72,9 +87,7 @@ def write_comparisons(
     elif suffix == ".npy":
         lost = [name for name in ("weights", "names", "answers", "groups") if getattr(data, name) is not None]
         if lost:
-            raise InputError(
-                f"npy holds neither weights nor names nor {lost[-1]}; write .npz", path=name_of(path)
-            )
+            raise InputError(f"npy cannot store {' and '.join(lost)}; write .npz", path=name_of(path))
         np.save(buffer, data.rows)
     else:
         parquet = pyarrow_parquet()
@@ -87,22 +100,25 @@ def write_comparisons(
 
 
 class _Counting(bytes_io.BytesIO):
-    """A buffer that reports progress by the bytes it receives; compressed bytes are fewer than expected."""
+    """A buffer that reports progress by the bytes that it receives, as a fraction of `expected` bytes.
+
+    Compressed data has fewer bytes than expected, so the reported progress may end below 1.
+    """
 
     def __init__(self, expected: int, progress: Progress | None) -> None:
         super().__init__()
-        self.expected, self.progress, self.told = max(expected, 1), progress, 0.0
+        self.expected, self.progress, self.reported = max(expected, 1), progress, 0.0
 
     def write(self, data: Any) -> int:
         count = super().write(data)
         share = min(1.0, self.tell() / self.expected)
-        if self.progress is not None and share > self.told + 0.001:
-            self.told = share
+        if self.progress is not None and share > self.reported + 0.001:
+            self.reported = share
             self.progress(share)
         return count
 
 
-def _looks_whole(text: str) -> bool:
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
@@ -111,9 +127,9 @@ def _looks_whole(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether text is read back as it is from a column that may hold ids and missing values."""
+    """Return True if a reader gets the same text back from a column that can have ids and missing values."""
     bare = text.strip()
-    return bare == text != "" and text not in MISSING and not _looks_whole(text) and text.isprintable()
+    return bare == text != "" and text not in MISSING and not _is_number(text) and text.isprintable()
 
 
 def _leaf_columns(data: Triplets | Quadruplets) -> list[str]:
@@ -123,7 +139,7 @@ def _leaf_columns(data: Triplets | Quadruplets) -> list[str]:
 
 
 def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
-    """All columns by name: leaves as ids or names, then what else is known."""
+    """Return all columns by name: leaves as ids or names, then weights, answers, persons and samplers."""
     cells: NDArray[Any] = data.rows
     if data.names is not None:
         cells = np.array(data.names, dtype=object)[data.rows]
@@ -140,7 +156,7 @@ def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
     return found
 
 
-# Rows that are written at a time: some ten milliseconds in which no signal arrives.
+# The number of rows that are written at a time. Ctrl-C has no effect meanwhile, some ten milliseconds.
 _BLOCK = 1 << 14
 
 
