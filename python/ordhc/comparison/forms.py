@@ -187,7 +187,7 @@ def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
     if len(zeros) and np.isin(counts, (0, 1)).all():
         raise InputError(
             "y is 0, and y holds only 0 and 1: give bools if 0 is the opposite answer, "
-            "or leave the row out if it is no answer",
+            "or leave out the row if 0 means no answer",
             row=zeros[0],
         )
     return counts

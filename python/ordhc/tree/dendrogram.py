@@ -955,15 +955,15 @@ class Dendrogram:
         >>> d.to_newick(branch_lengths=False), d.contract(ties=True).to_newick(branch_lengths=False)
         ('(2,(0,1));', '(0,1,2);')
         """
-        goes = np.zeros(self._tree.n_nodes - self.n_leaves, dtype=bool)
+        removed = np.zeros(self._tree.n_nodes - self.n_leaves, dtype=bool)
         if _checks.flag("ties", ties):
-            goes |= self._tied()
+            removed |= self._tied()
         elif min_support is None:
             raise InputError("contract needs min_support=, for example 0.5, or ties=True, or both")
         if min_support is not None:
-            goes |= self._weak(_checks.number("min_support", min_support, at_least=0, at_most=1))
-        goes[-1:] = False
-        return self._derived(self._tree.without(goes)) if goes.any() else self
+            removed |= self._weak(_checks.number("min_support", min_support, at_least=0, at_most=1))
+        removed[-1:] = False
+        return self._derived(self._tree.without(removed)) if removed.any() else self
 
     def _tied(self) -> NDArray[np.bool_]:
         """Return a mask of the inner nodes that have the same height as their parent; True for the root."""
