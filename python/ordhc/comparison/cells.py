@@ -116,7 +116,7 @@ def _levels(
 
 
 def _level_of(rank: str, words: list[str]) -> int:
-    """Return a rank as a number: the last rank for a blank or a missing word, -1 if the cell is not a rank."""
+    """Return a rank as a number: the last rank for a blank or missing word, -1 for any other text."""
     if rank.removesuffix(".0").isdecimal() and len(rank) < 12:
         return int(rank.removesuffix(".0"))
     return int(np.iinfo(np.int64).max) if not rank or rank in words else -1
