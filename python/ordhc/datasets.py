@@ -161,9 +161,9 @@ def load_car(*, reduced: bool = False) -> Dataset:
         The data set, with these items besides those of every `Dataset`:
 
         * `triplets`: two for each answer, with the number of the answer. The `groups` are the rounds of the
-          survey; each round has the answers of one person.
-        * `labels`: (60,) the kind of each car.
-        * `kind`: the kind of question, as `ordhc.read_answers` calls it.
+          survey; one person answered each round.
+        * `labels`: (60,) the class of each car, such as "ORDINARY CARS".
+        * `kind`: the kind of question, as in the argument `kind` of `ordhc.read_answers`.
         * `answers`: columns of length 7,097: the `round`, the `central` car, the cars on the `left`, in the
           `middle` and on the `right`, and the duration in `seconds`.
 
@@ -220,12 +220,15 @@ def load_car(*, reduced: bool = False) -> Dataset:
     )
 
 
-#: The three cars that everybody was asked about. The second of them is the right answer.
+#: The three cars of the control question, which every person was asked. The second car is the right answer.
 _CONTROL = (14, 17, 52)
 
 
 def _reduced(answers: dict[str, Any]) -> NDArray[np.int64]:
-    """Return (central, other, other) for each three cars, without people who failed the control question."""
+    """Return one answer for each three cars, (central, another, another).
+
+    Rounds with a wrong answer to the control question are left out.
+    """
     shown = np.sort(np.stack([answers[side] for side in ("left", "middle", "right")], axis=1), axis=1)
     failed = (shown == _CONTROL).all(axis=1) & (answers["central"] != _CONTROL[1])
     kept = ~np.isin(answers["round"], answers["round"][failed])

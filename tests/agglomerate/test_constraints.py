@@ -206,7 +206,7 @@ def test_what_else_is_refused():
     sparse = pytest.importorskip("scipy.sparse").csr_array(np.eye(3))
     with pytest.raises(InputError, match="a sparse matrix takes no sizes and cannot_link"):
         ordhc.linkage(sparse, "average", dissimilarity=False, sizes=[1, 2, 1])
-    with pytest.raises(InputError, match="a function takes no"):
+    with pytest.raises(InputError, match="S is a function: leave out"):
         ordhc.linkage(
             lambda i, others: np.ones(len(others)),
             "single",

@@ -136,10 +136,10 @@ def test_input_stays_as_it_is():
         ((sp.csr_array((2, 3)),), {}, r"shape \(2, 3\)"),
         ((sp.csr_array(np.array([[0, np.nan], [0, 0]])),), {}, r"similarity at \[0, 1\] is NaN"),
         ((sp.csr_array(np.array([[0, 0], [np.inf, 0]])),), {}, r"similarity at \[1, 0\] is inf"),
-        ((sp.csr_array(np.array([[0, 1j], [0, 0]])),), {}, "complex128 holds no similarities"),
-        ((sp.csr_array(np.eye(3)), "ward"), {}, r"only single, complete, average do: give S.toarray\(\)"),
+        ((sp.csr_array(np.array([[0, 1j], [0, 0]])),), {}, "has type complex128"),
+        ((sp.csr_array(np.eye(3)), "ward"), {}, r"only single, complete, average do: pass S.toarray\(\)"),
         ((sp.csr_array(np.eye(3)), "3-al"), {}, "takes no sparse matrix"),
-        ((sp.csr_array(np.eye(3)),), {"dissimilarity": True}, "need missing='ignore'"),
+        ((sp.csr_array(np.eye(3)),), {"dissimilarity": True}, "pass missing='ignore'"),
         ((sp.csr_array(np.eye(3)),), {"missing": "nan"}, "missing is 'nan'"),
         ((sp.csr_array(np.eye(3)),), {"overwrite": True}, "no overwrite=True"),
         ((sp.csr_array(np.eye(3)),), {"initial_clusters": [0, 1]}, "a label for each of 3 leaves"),
@@ -253,17 +253,20 @@ def test_single_linkage_of_a_function(n, seed, tied, dissimilarity, tie_seed):
 
 def test_what_a_function_may_not_give():
     for function, message in [
-        (lambda i, others: np.zeros(1), r"gave shape \(1,\) for leaf 0 with 3 others"),
-        (lambda i, others: "none", "gave for leaf 0 must be numbers, not text such as 'none'"),
-        (lambda i, others: np.where(others == 2, np.nan, 1.0), "gave nan for leaves 0 and 2"),
+        (lambda i, others: np.zeros(1), r"returned shape \(1,\) for leaf 0 with 3 others"),
+        (
+            lambda i, others: "none",
+            "result of the function for leaf 0 must be numbers, not text such as 'none'",
+        ),
+        (lambda i, others: np.where(others == 2, np.nan, 1.0), "returned nan for leaves 0 and 2"),
     ]:
         with pytest.raises(InputError, match=message):
             ordhc.linkage(function, "single", dissimilarity=False, n_leaves=4)
     with pytest.raises(InputError, match="only 'single' does"):
         ordhc.linkage(lambda i, others: others, dissimilarity=False, n_leaves=4)
-    with pytest.raises(InputError, match="give n_leaves"):
+    with pytest.raises(InputError, match="pass n_leaves"):
         ordhc.linkage(lambda i, others: others, "single", dissimilarity=False)
-    with pytest.raises(InputError, match="n_leaves is for functions"):
+    with pytest.raises(InputError, match="n_leaves is only for functions"):
         ordhc.linkage(np.zeros((3, 3)), "single", dissimilarity=False, n_leaves=3)
-    with pytest.raises(InputError, match="takes no overwrite"):
+    with pytest.raises(InputError, match="leave out overwrite"):
         ordhc.linkage(lambda i, others: others, "single", dissimilarity=False, n_leaves=4, overwrite=True)

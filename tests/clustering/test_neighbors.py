@@ -176,7 +176,7 @@ def test_odd_vectors(X):
             {"neighbors": np.zeros((19, 3), int)},
             r"neighbors has shape \(19, 3\); it must have a row for each of 20",
         ),
-        ({"neighbors": np.full((20, 3), 20)}, "row 0: neighbors: column 0: 20 is no leaf of 20"),
+        ({"neighbors": np.full((20, 3), 20)}, "row 0: neighbors: column 0 is 20; leaves are 0 to 19"),
         ({"neighbors": (np.zeros((20, 3)), np.zeros((20, 3)))}, "a pair, must be distances"),
         ({"neighbors": np.full((20, 3), 0.5)}, "is not a whole number"),
         ({"neighbors": 3, "similarity": "cosine", "linkage": "ward"}, "linkages of nearest neighbours are"),

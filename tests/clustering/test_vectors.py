@@ -195,7 +195,7 @@ def test_duplicates_and_zeros():
         ([["a"]], "must be numbers, not text"),
         (
             [[1e200], [1e200]],
-            "row 0: the vectors are too large: the squared length of this row overflows: rescale",
+            "row 0: the vectors are too large: the squared length of this row overflows; rescale",
         ),
         (np.full((2, 1), 1e30, dtype=np.float32), "overflows float32"),
     ],
@@ -409,9 +409,9 @@ def test_dimensions_by_wasserstein_distance():
     [
         ({"n_components": 0}, "n_components = 0 is below 1"),
         ({"n_components": 9}, "n_components = 9 is above 4"),
-        ({"n_components": "elbow"}, "neither a number, 'rank' nor 'wasserstein'"),
+        ({"n_components": "elbow"}, "must be a number, 'rank' or 'wasserstein'"),
         ({"candidates": [7]}, "candidates = 7 is above 3"),
-        ({"candidates": []}, "no candidates"),
+        ({"candidates": []}, "candidates is empty"),
     ],
 )
 def test_bad_components(options, text):

@@ -136,7 +136,7 @@ def test_sessions_and_learners_tell_whose_answers_they_are(tmp_path):
 
 
 BAD = [
-    (lambda: Triplets([(0, 1, 2)], answers=[0, 1]), "answers has shape (2,); one for each of 1"),
+    (lambda: Triplets([(0, 1, 2)], answers=[0, 1]), "answers has shape (2,); one entry for each of 1"),
     (lambda: Triplets([(0, 1, 2)], answers=[0.5]), "answers[0] = 0.5 is not a whole number"),
     (lambda: Triplets([(0, 1, 2)], groups=[None]), "groups[0] is None"),
     (lambda: Triplets([(0, 1, 2)], groups=[np.nan]), "groups[0] = nan"),
@@ -144,8 +144,11 @@ BAD = [
     (lambda: Triplets([(0, 1, 2)], group_names=["a"]), "without groups"),
     (lambda: Triplets([(0, 1, 2)], groups=[1], group_names=["a"]), "groups[0] is 1; there are 1"),
     (lambda: Triplets([(0, 1, 2)], groups=["b"], group_names=["a"]), "groups are names already"),
-    (lambda: Triplets.from_odd_one_out([(0, 1, 2)], groups=["a", "b"]), "groups has shape (2,); one for"),
-    (lambda: Triplets.from_odd_one_out([(0, 1, 2)]).sample(2), "m = 2 is more than the 1 answers"),
+    (
+        lambda: Triplets.from_odd_one_out([(0, 1, 2)], groups=["a", "b"]),
+        "groups has shape (2,); one entry for",
+    ),
+    (lambda: Triplets.from_odd_one_out([(0, 1, 2)]).sample(2), "m = 2 is more than the number of answers, 1"),
     (lambda: Triplets([(0, 1, 2)]).sample(1, unit="group"), "have no groups"),
     (lambda: Triplets([(0, 1, 2)]).split(unit="row"), "unit is 'row', not one of answer, group"),
 ]

@@ -162,7 +162,7 @@ def test_frames_of_other_packages_go_through_narwhals(monkeypatch):
 def test_lists_of_dicts_have_columns():
     rows = [dict(zip(("far", "anchor", "near", "worker"), (c, a, b, "ann"), strict=True)) for a, b, c in ROWS]
     assert Triplets(rows) == Triplets(ROWS, groups=["ann"] * 4)
-    with pytest.raises(InputError, match="takes what has columns by name"):
+    with pytest.raises(InputError, match="needs named columns"):
         Triplets.from_frame([(0, 1, 2)])
 
 

@@ -50,10 +50,10 @@ def test_similarities(kind, options):
     [
         (
             pd.DataFrame(S, index=NAMES, columns=NAMES[::-1]),
-            "in another order than rows: row 0 is 'cat', column 0 'car'",
+            "are in another order than the rows: row 0 is 'cat', column 0 is 'car'",
         ),
-        (pd.DataFrame(S, index=NAMES, columns=["a", "b", "c"]), "of other names than rows"),
-        (named(S, ["a", "b", "c"]), "of other names than rows: row 0 is 'cat', column 0 'a'"),
+        (pd.DataFrame(S, index=NAMES, columns=["a", "b", "c"]), "have other names than the rows"),
+        (named(S, ["a", "b", "c"]), "have other names than the rows: row 0 is 'cat', column 0 is 'a'"),
         (pl.from_pandas(named(S, NAMES[::-1])), "in another order"),
         (pd.DataFrame(S, index=["a", "a", "b"]), "'a' occurs twice, at 0 and 1"),
         (named(S, NAMES).assign(more="x"), r"\(3, 4\)"),

@@ -75,7 +75,7 @@ def test_nothing_and_mistakes():
         index.about("cta")
     with pytest.raises(InputError, match="leaf = 3"):
         index.about(3)
-    with pytest.raises(InputError, match="needs a leaf"):
+    with pytest.raises(InputError, match="needs at least one leaf"):
         index.about()
 
 

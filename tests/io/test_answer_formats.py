@@ -46,7 +46,7 @@ def test_jspsych():
     framed, _ = counting(Triplets.from_frame, trials, kind="odd-one-out", format="jspsych")
     assert framed == same
     # Three choices are no anchor and two others, unless that is said.
-    with pytest.raises(InputError, match="jsPsych doesn't say what was asked"):
+    with pytest.raises(InputError, match="jsPsych's files do not contain the kind of question"):
         read_answers(FILES / "jspsych.csv", format="jspsych")
 
 
@@ -92,7 +92,7 @@ def test_prolific():
     with pytest.raises(InputError, match="this is Prolific's export of participants"):
         read_answers(FILES / "prolific_export.csv", **asked)
     people = {"person": ["x", "y"], "age": [3, 4]}
-    with pytest.raises(InputError, match="none of the persons"):
+    with pytest.raises(InputError, match="no person in column"):
         read_answers(FILES / "prolific_answers.csv", **asked, participants=people)
 
 
@@ -174,7 +174,7 @@ def test_a_column_that_answers_and_participants_have_is_told_by_its_case(tmp_pat
     with pytest.warns(SkippedRowsWarning, match="with status = late"):
         assert len(read_answers(answers, participants=people, exclude={"status": "late"})) == 2
     people.write_text("Participant id,status\nann,APPROVED\nbob,REJECTED\n")
-    with pytest.raises(InputError, match="both have a column 'status'; say 'participants:status'"):
+    with pytest.raises(InputError, match="both have a column 'status'; use 'participants:status'"):
         read_answers(answers, participants=people, exclude={"status": "REJECTED"})
     with pytest.warns(SkippedRowsWarning):
         found = read_answers(answers, participants=people, exclude={"participants:status": "REJECTED"})

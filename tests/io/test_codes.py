@@ -119,7 +119,7 @@ def test_names_that_are_words_are_positions(tmp_path):
 
 def test_what_is_refused(tmp_path):
     for door, read in doors(tmp_path, [(1, 2, 0), (0, 2, 1)]):
-        with pytest.raises(InputError, match="id 1 is among the names, 0 is not; .*ids_from=0"):
+        with pytest.raises(InputError, match="id 1 is one of the names, but 0 is not; .*ids_from=0"):
             read(names=["1", "2", "3", "4"])
         with pytest.raises(InputError, match="leaf 0 is (below 1|outside 1..=2)"):
             read(ids_from=1)
@@ -186,7 +186,7 @@ def test_several_files_tell_together(tmp_path):
 def test_arrays_stay_ids_and_are_told():
     rows = [(101, 102, 103), (102, 101, 104)]
     for make in (ordhc.Triplets, ordhc.Triplets.from_odd_one_out, ordhc.Triplets.from_most_central):
-        with pytest.warns(OrdhcWarning, match="only 4 of the ids 0..104 occur, .*give them as text"):
+        with pytest.warns(OrdhcWarning, match="only 4 of the ids 0..104 occur; .*give them as text"):
             assert make(rows).n_leaves == 105
         with warnings.catch_warnings():
             warnings.simplefilter("error")

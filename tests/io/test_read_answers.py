@@ -151,11 +151,11 @@ REFUSED = [
         {"chosen": "pick"},
         ":2: '1' in column 'pick' can be read as",
     ),
-    ("a,b,c,pick\n0,1,2,1\n2,1,3,2\n", {"chosen": "pick"}, "say chosen_as='name' or chosen_as='place'"),
+    ("a,b,c,pick\n0,1,2,1\n2,1,3,2\n", {"chosen": "pick"}, "pass chosen_as='name' or chosen_as='place'"),
     (
         "a,b,c,pick\ncat,car,dog,car\nbus,cow,car,pig\n",
         {"chosen": "pick"},
-        ":3: column 'pick' says 'pig', which",
+        ":3: column 'pick' has 'pig', which",
     ),
     ("a,b,c,pick\ncat,car,cat,car\n", {"chosen": "pick"}, ":2: leaf 'cat' occurs twice"),
     (
@@ -163,8 +163,8 @@ REFUSED = [
         {"chosen": "pik"},
         "no column 'pik' (chosen); there are a, b, c, pick; near",
     ),
-    ("a,b,c,pick\ncat,car,dog,car\n", {"items": ["a", "b", "c"]}, "say which column holds what was chosen"),
-    ("a,b,c,pick\ncat,car,dog,car\n", {"items": ["a", "b"]}, "say which column holds what was chosen"),
+    ("a,b,c,pick\ncat,car,dog,car\n", {"items": ["a", "b", "c"]}, "pass the column that holds the choice"),
+    ("a,b,c,pick\ncat,car,dog,car\n", {"items": ["a", "b"]}, "pass the column that holds the choice"),
     (
         "a,b,a,pick\ncat,car,dog,car\n",
         {"items": ["a", "b", "c"], "chosen": "pick"},
@@ -173,9 +173,9 @@ REFUSED = [
     (
         "w,x,y,pick\ncat,car,dog,car\n",
         {"chosen": "pick"},
-        "say which hold the answers of odd-one-out: items=[",
+        "name the columns of odd-one-out answers: items=[",
     ),
-    ("a,b,c,pick\n1,2,0,1\n1,2,x,1\n", {"chosen": "pick", "chosen_as": "name"}, ":3: 'x' is no id"),
+    ("a,b,c,pick\n1,2,0,1\n1,2,x,1\n", {"chosen": "pick", "chosen_as": "name"}, ":3: 'x' is not an id"),
     (
         "a,b,c,pick\nNA,car,dog,car\n,cow,pig,cow\nx,y,z,x\n",
         {"chosen": "pick"},
@@ -184,10 +184,14 @@ REFUSED = [
     (
         "a,b,c,pick,who,user\ncat,car,dog,car,1,2\nx,y,z,x,1,3\n",
         {"chosen": "pick"},
-        "may both say whose answers",
+        "may both name the person",
     ),
-    ("a,b,c,pick,n,count\ncat,car,dog,car,1,2\n", {"chosen": "pick"}, "may be the weights; say which"),
-    ("a,b,c,pick,n\ncat,car,dog,car,many\n", {"chosen": "pick"}, "there is 'many', no weight, in column 'n'"),
+    ("a,b,c,pick,n,count\ncat,car,dog,car,1,2\n", {"chosen": "pick"}, "may both be the weights"),
+    (
+        "a,b,c,pick,n\ncat,car,dog,car,many\n",
+        {"chosen": "pick"},
+        "column 'n' has 'many'; weights must be finite",
+    ),
     (
         "a,b,c,pick\ncat,car,dog,car\n",
         {"chosen": "pick", "chosen_as": "key"},
@@ -227,7 +231,7 @@ def test_a_condition_is_no_person():
     text = "group,Participant ID,a,b,c,odd\ncontrol,p1,cat,dog,cow,cow\ncontrol,p2,cat,dog,pig,pig\n"
     t = read_answers(io.StringIO(text), "odd-one-out", ["a", "b", "c"], "odd")
     assert persons(t) == ["p1", "p1", "p2", "p2"]
-    with pytest.raises(InputError, match="exclude is the column 'group': say which of its values"):
+    with pytest.raises(InputError, match="exclude is the column 'group': add the values to exclude"):
         read_answers(io.StringIO(text), "odd-one-out", ["a", "b", "c"], "odd", exclude="group")
 
 

@@ -134,15 +134,15 @@ def test_rows_are_people_unless_a_column_says_so_and_ids_are_ids():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"wide": "Q(?P<a>"}, "no regular expression"),
+        ({"wide": "Q(?P<a>"}, "not a regular expression"),
         ({"wide": b"Q(?P<a>.)"}, "wide is .*, not a string"),
-        ({"wide": "Q(?P<a>.){9999999999}"}, "no regular expression"),
-        ({"wide": "Q.*"}, r"name the items by groups.*--questions"),
+        ({"wide": "Q(?P<a>.){9999999999}"}, "not a regular expression"),
+        ({"wide": "Q.*"}, r"add named groups for the items.*--questions"),
         ({"wide": "(?P<a>Z.)"}, r"no column matches '\(\?P<a>Z\.\)'; there are .*Q3 \(How old are you\?\)"),
-        ({"format": "qualtrics"}, r"say which by wide=... \(--wide PATTERN\).*Q3 \(How old are you\?\)"),
-        ({"wide": TEXT, "chosen": "Q1"}, "chosen does not fit wide"),
-        ({"wide": TEXT.replace("anchor", "Status")}, "has a column 'Status' already"),
-        ({"wide": TEXT, "kind": "ranking"}, "kind 'ranking' does not fit wide"),
+        ({"format": "qualtrics"}, r"select them by wide=... \(--wide PATTERN\).*Q3 \(How old are you\?\)"),
+        ({"wide": TEXT, "chosen": "Q1"}, "chosen cannot be used with wide"),
+        ({"wide": TEXT.replace("anchor", "Status")}, "already has a column 'Status'"),
+        ({"wide": TEXT, "kind": "ranking"}, "kind 'ranking' cannot be used with wide"),
     ],
 )
 def test_patterns_that_say_nothing(options, message):
@@ -208,7 +208,7 @@ def test_psychopy(cells):
         t = read_answers(written(names, *rows), "triplet", ["head", "left", "right"], format="psychopy")
     assert named(t) == [("cat", "dog", "car"), ("bus", "car", "dog")]
     assert t.group_names == ("s1",)
-    with pytest.raises(InputError, match=r"'mouse.clicked_name, key_resp.keys' may be it"):
+    with pytest.raises(InputError, match=r"'mouse.clicked_name, key_resp.keys' are possible"):
         read_answers(
             written([*names, "key_resp.keys"], [*rows[1], "a"]), "triplet", names[:3], format="psychopy"
         )

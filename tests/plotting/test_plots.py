@@ -197,7 +197,7 @@ def test_colours_of_a_heatmap_are_those_asked_for(ax):
     assert cmap(0.0) == pytest.approx(whole(0.5 - 1 / 6), abs=0.03)
     for wrong, said in [
         ({"vmin": 3, "vmax": 1}, "begin at 3 .* end at 1"),
-        ({"cmap": "viridiss"}, "'viridiss', no colour map"),
+        ({"cmap": "viridiss"}, "'viridiss', not a colour map"),
         ({"center": "x"}, "center"),
         ({"robust": 2}, "robust"),
     ]:
@@ -271,7 +271,7 @@ def test_the_same_tree_has_no_crossings_however_it_is_turned(ax):
     assert all(start[1] == end[1] for start, end in ties.get_segments())
     assert len({tuple(colour) for colour in ties.get_colors()}) == 4
     ax.figure.canvas.draw()
-    with pytest.raises(InputError, match="leaves of different names: 'c'"):
+    with pytest.raises(InputError, match="leaves with different names: 'c'"):
         plots.tanglegram("((a,b),c);", "((a,b),z);")
 
 
@@ -370,7 +370,7 @@ def test_methods_are_compared(ax):
     for wrong, said in (
         ({"a": 1.0}, "scores['a'] is 1.0; give (value, low, high)"),
         ({"a": (1, 2, 3)}, "1 is not between 2 and 3"),
-        ({}, "give what `select` gives"),
+        ({}, "pass the result of ordhc.select"),
     ):
         with pytest.raises(InputError, match=re.escape(said)):
             plots.compare(wrong)
@@ -432,7 +432,7 @@ def test_what_is_no_data_of_a_tree():
     for table, options, message in [
         (X.iloc[1:], {}, r"the table has shape \(11, 5\); one row for each of the tree's 12 leaves"),
         (X, {"order": "optimal"}, r"order='optimal' and dissimilarity are for \(n, n\) similarities"),
-        (X.rename(index={"row_3": "other"}), {}, "leaves of different names: 'row_3' is only in the tree"),
+        (X.rename(index={"row_3": "other"}), {}, "leaves with different names: 'row_3' is only in the tree"),
         (X, {"column_tree": "((a,b),c);"}, "the tree has 3 leaves, not 5"),
         (X.astype(str), {}, "."),
     ]:

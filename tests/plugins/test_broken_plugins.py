@@ -119,10 +119,10 @@ def test_keyboard_interrupt_goes_through(install):
 
 
 ROW_UPDATES = {
-    "lambda a, b, *_: None": "gave",
+    "lambda a, b, *_: None": "returned None",
     "lambda a, b, *_: a[:1]": "shape",
     "lambda a, b, *_: a * float('nan')": "nan",
-    "lambda a, b, *_: ['x'] * len(a)": "no row",
+    "lambda a, b, *_: ['x'] * len(a)": "not a row",
 }
 
 
@@ -158,7 +158,7 @@ def test_updates_that_raise(install):
     install("odd-one", source)
     with pytest.raises(LookupError, match="lost it"):
         ordhc.linkage(S, "odd", dissimilarity=False)
-    with pytest.raises(PluginError, match="no callable"):
+    with pytest.raises(PluginError, match="not a callable"):
         ordhc.linkage(S, "none", dissimilarity=False)
 
 

@@ -130,7 +130,7 @@ def test_methods_and_settings_say_whether_lengths_were_used():
     assert plain.settings["similarity_parameters"]["lengths"] is False
     four = ordhc.cluster(random_answers(4, 10, 900, 1)[0], method="adds4-al+lengths+spr")
     assert four.settings["method"] == "adds4-al+lengths+spr"
-    with pytest.raises(InputError, match="lengths is 'yes', not True, False or None"):
+    with pytest.raises(InputError, match="lengths is 'yes'; it must be True, False, or None"):
         ordhc.cluster(data, method="adds3-al", lengths="yes")
 
 

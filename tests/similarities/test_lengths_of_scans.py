@@ -236,7 +236,7 @@ def test_whole_numbers_are_refused(tmp_path):
     for layout in ("condensed", "sparse"):
         with pytest.raises(InputError, match="dtype is int64, but these similarities are no whole numbers"):
             ordhc.similarity(scan, lengths=True, layout=layout, dtype="int64")
-    with pytest.raises(InputError, match="lengths is 'yes', not True, False or None"):
+    with pytest.raises(InputError, match="lengths is 'yes'; it must be True, False, or None"):
         ordhc.cluster(scan, method="adds3-al", lengths="yes")
 
 
@@ -247,7 +247,7 @@ def test_counts_that_do_not_fit_say_what_to_do(tmp_path, monkeypatch):
         raise MemoryError("the counts of near and far leaves needs 99 bytes")
 
     monkeypatch.setattr(of_lengths, "_counted_blocks", full)
-    with pytest.raises(MemoryError, match=r"99 bytes.* leave out lengths \(lengths=False\)"):
+    with pytest.raises(MemoryError, match=r"99 bytes.* turn lengths off \(lengths=False\)"):
         ordhc.cluster(scan, method="adds4-al+lengths+spr")
 
 

@@ -206,8 +206,8 @@ def test_thresholds_weights_and_places():
     ("trees", "options", "message"),
     [
         ([], {}, "no trees"),
-        ("((a,b),c);", {}, "not one str; ordhc.read_trees"),
-        (Dendrogram([(0, 1)], [1]), {}, "not one Dendrogram"),
+        ("((a,b),c);", {}, "trees is one str; pass a list of trees"),
+        (Dendrogram([(0, 1)], [1]), {}, "trees is one Dendrogram"),
         (3, {}, "trees is 3; give a list"),
         (["((0,1),2);", "(0,1);"], {}, "tree 0 has 3 leaves, tree 1 has 2"),
         (["(0,1);", "(a,b);"], {}, "the leaves of tree 1 have names, those of tree 0 have none"),

@@ -76,7 +76,7 @@ def test_graphs_with_lengths():
 
 @pytest.mark.parametrize("edges", [[(0, 1), (2, 1)], [(0, 1), (1, 0)], [(0, 1), (2, 3)]])
 def test_graphs_that_are_no_trees(edges):
-    with pytest.raises(InputError, match="the networkx graph is no rooted tree"):
+    with pytest.raises(InputError, match="the networkx graph is not a rooted tree"):
         ordhc.as_dendrogram(networkx.DiGraph(edges))
     with pytest.raises(InputError, match="has no root"):
         ordhc.as_dendrogram(networkx.Graph(edges))

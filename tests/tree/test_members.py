@@ -57,7 +57,7 @@ def test_replace_changes_what_is_given_only():
     assert both.names is None
     assert both.support.tolist()[:2] == [0.25, 0.5]
     assert both.node_names == d.node_names
-    with pytest.raises(InputError, match="2 names for 6 leaves"):
+    with pytest.raises(InputError, match="names has 2 entries for 6 leaves"):
         d.replace(names=["a", "b"])
     with pytest.raises(TypeError):
         d.replace(["a"])

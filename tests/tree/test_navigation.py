@@ -205,7 +205,7 @@ def test_what_is_contracted():
     for least in (-0.1, 1.1, np.nan):
         with pytest.raises(InputError, match="min_support"):
             tree.contract(least)
-    with pytest.raises(InputError, match=r"no support: ordhc\.bootstrap"):
+    with pytest.raises(InputError, match=r"no support: make a tree with support by ordhc\.bootstrap"):
         tree.replace(support=None).contract(0.5)
     assert Dendrogram([(0, 1)], [1.0]).contract(0.5).n_leaves == 2
 
@@ -243,7 +243,7 @@ def test_names_of_collapsed_clusters():
 def test_nodes_by_name():
     tree = Dendrogram.from_newick("((cat:1,dog:1)pets:1,(cow:1,pig:1)pets:1);")
     assert tree.node("cat").label == tree.node(0).label == 0
-    with pytest.raises(InputError, match="2 nodes have the name 'pets': give a number, of 4, 5"):
+    with pytest.raises(InputError, match="2 nodes have the name 'pets': pass one of their numbers, 4, 5"):
         tree.node("pets")
     with pytest.raises(InputError, match="'cta' is unknown.*cat"):
         tree.node("cta")

@@ -182,11 +182,15 @@ def test_parents_are_checked():
         ([3, 3, 3, -1], {"heights": [1.0, 2.0]}, "heights has shape (2,); (1,) is needed"),
         ([3, 3, 3, -1], {"lengths": [1.0, 2, np.inf, nan]}, "the length above node 2 is inf"),
         ([3, 3, 3, -1], {"lengths": [1.0]}, "lengths has shape (1,); (4,) is needed"),
-        ([3, 3, 3, -1], {"node_names": ["x", "y"]}, "node_names are 2; one for each of the 1 inner nodes"),
+        (
+            [3, 3, 3, -1],
+            {"node_names": ["x", "y"]},
+            "node_names has 2 entries; one for each of the 1 inner nodes",
+        ),
         ([3, 3, 3, -1], {"node_names": [3]}, "node_names[0] is 3 of type int"),
         ([3, 3, 3, -1], {"support": [0.5, 0.5]}, "support has shape (2,); (1,) is needed"),
-        ([3, 3, 3, -1], {"support": [1.5]}, "support[0] is 1.5, not within 0 to 1"),
-        ([3, 3, 3, -1], {"names": ["a"]}, "1 names for 3 leaves"),
+        ([3, 3, 3, -1], {"support": [1.5]}, "support[0] is 1.5; support must be from 0 to 1"),
+        ([3, 3, 3, -1], {"names": ["a"]}, "names has 1 entries for 3 leaves"),
         ([3, 3, 3, -1], {"heights": [1], "leaf_heights": [1, 2, nan]}, "leaf 2 has the height NaN"),
         ([3, 3, 3, -1], {"leaf_heights": [1, 2, 3]}, "neither heights nor lengths"),
     ]:

@@ -169,7 +169,7 @@ def test_an_example_of_each():
         (lambda d: d.keep(["cat", "cart"]), "cart"),
         (lambda d: d.keep(["pets"]), "'pets' is a node, not a leaf"),
         (lambda d: d.keep([0.5]), "0.5"),
-        (lambda d: d.prune(range(6)), "all 6 would go"),
+        (lambda d: d.prune(range(6)), "all 6 leaves would be removed"),
         (lambda d: d.node("lion"), "lion"),
         (lambda d: d.rotate(ordhc.Dendrogram([], []).root), "another tree"),
         (lambda d: d.rotate(order=[0, 1, 2]), "'car' is listed 0 times; each of the 6"),

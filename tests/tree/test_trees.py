@@ -360,8 +360,8 @@ def test_square_data_frames_name_leaves(index, columns, names):
 
 
 def test_rows_and_columns_of_other_names():
-    for columns, part in [(NAMES[::-1], "in another order"), ([*NAMES[:-1], "x"], "of other names")]:
-        with pytest.raises(InputError, match=f"the data frame has columns {part} than rows: row"):
+    for columns, part in [(NAMES[::-1], "are in another order"), ([*NAMES[:-1], "x"], "have other names")]:
+        with pytest.raises(InputError, match=f"the columns of the data frame {part} than the rows: row"):
             ordhc.linkage(Frame(SQUARE, NAMES, columns), dissimilarity=False)
     # A table that is not square has its own error.
     with pytest.raises(InputError, match=r"shape \(3, 2\)"):
@@ -400,5 +400,5 @@ def test_functions_of_scipy_take_a_tree():
     assert hierarchy.fcluster(tree, 3, "maxclust").tolist() == hierarchy.fcluster(Z, 3, "maxclust").tolist()
     assert hierarchy.dendrogram(tree, no_plot=True)["ivl"] == hierarchy.dendrogram(Z, no_plot=True)["ivl"]
     assert np.asarray(tree, dtype="float32").dtype == np.float32
-    with pytest.raises(ValueError, match="no array of its own"):
+    with pytest.raises(ValueError, match="does not store an array"):
         tree.__array__(copy=False)

@@ -1,1 +1,1 @@
-"""From similarities to a dendrogram."""
+"""Agglomerative clustering: the function `linkage` makes a dendrogram from similarities."""

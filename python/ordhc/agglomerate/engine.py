@@ -1,4 +1,4 @@
-"""From a linkage spec to what the engine runs."""
+"""Convert the specification of a linkage to a linkage of the engine, the compiled part of ordhc."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,7 +18,15 @@ def engine_linkage(
     parameters: Mapping[str, Any],
     similarities: Callable[[], NDArray[np.float64]],
 ) -> _ordhc.Linkage:
-    """Return what the engine runs for `spec`; call `similarities` for the (n, n) matrix if needed."""
+    """Return the engine's linkage for `spec`; call `similarities` only if the (n, n) matrix is needed.
+
+    Raises
+    ------
+    InputError
+        The linkage takes comparisons instead of similarities.
+    PluginError
+        A function of a plugin returns an invalid value.
+    """
     if spec.from_comparisons is not None:
         raise InputError(
             f"linkage {spec.name!r} takes comparisons, not similarities: "
@@ -32,25 +40,28 @@ def engine_linkage(
         update: Callable[..., Any] | None = spec.make_update(similarities(), **parameters)
         extra: dict[str, Any] = {}
         if not callable(update):
-            raise PluginError(f"linkage {spec.name!r}: make_update gave {update!r}, no callable")
+            raise PluginError(f"linkage {spec.name!r}: make_update returned {update!r}, not a callable")
     else:
         update, extra = spec.update_row, dict(parameters)
 
     def checked(*arguments: Any) -> NDArray[np.float64]:
         row = update(*arguments, **extra)  # type: ignore[misc]
         if row is None:
-            raise PluginError(f"linkage {spec.name!r}: the row update gave None, no row")
+            raise PluginError(f"linkage {spec.name!r}: the row update returned None, not a row")
         try:
             values = np.ascontiguousarray(row, dtype=np.float64)
         except (TypeError, ValueError):
-            raise PluginError(f"linkage {spec.name!r}: the row update gave {row!r}, no row") from None
+            raise PluginError(f"linkage {spec.name!r}: the row update returned {row!r}, not a row") from None
         if values.shape != arguments[0].shape:
             raise PluginError(
-                f"linkage {spec.name!r}: the row update gave shape {values.shape}, not {arguments[0].shape}"
+                f"linkage {spec.name!r}: the row update returned shape {values.shape}, "
+                f"not {arguments[0].shape}"
             )
         if not np.isfinite(values).all():
             wrong = values[~np.isfinite(values)][0]
-            raise PluginError(f"linkage {spec.name!r}: the row update gave {wrong}")
+            raise PluginError(
+                f"linkage {spec.name!r}: the row update returned {wrong}; values must be finite"
+            )
         return values
 
     return _ordhc.Linkage.update_row(checked)

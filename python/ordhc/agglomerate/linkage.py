@@ -1,4 +1,4 @@
-"""The verb `linkage`: from similarities to a dendrogram."""
+"""The function `linkage`: make a dendrogram from similarities or dissimilarities."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -49,35 +49,38 @@ def linkage(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
-    """Merge the most similar pair of clusters until one is left.
+    """Return the tree that repeatedly merging the most similar pair of clusters gives.
 
     Parameters
     ----------
     S
-        (n, n) symmetric (the diagonal is ignored) or the n(n-1)/2 pairs as SciPy orders them;
-        float64, float32 or integers. Finite. Or, for "single", "complete" and "average", a SciPy sparse
-        (n, n) matrix or array: a pair may be stored in either triangle, or in both with equal values;
-        duplicates are summed, as SciPy does. It stays as it is, and no full matrix is made. Or, for
-        "single", a function: ``S(i, others)`` gives the similarities of leaf i with the k others, (k,)
-        finite; it is called once for every leaf but one, in O(n) memory. Heights are those of a matrix;
-        within a tie clusters may be joined in another order.
+        The similarities or dissimilarities, finite numbers, in one of these forms:
+
+        * a symmetric (n, n) array, whose diagonal is ignored, or the n(n-1)/2 pairs in SciPy's order; of
+          float64, float32 or integers
+        * for "single", "complete" and "average": a SciPy sparse (n, n) matrix or array. A pair may be stored
+          in one triangle, or in both with equal values. Duplicates are summed, as in SciPy. S is not changed,
+          and no full matrix is made.
+        * for "single": a function. ``S(i, others)`` returns the values of leaf i with the k leaves `others`,
+          (k,). The function is called once for each leaf except one. This needs O(n) memory. Heights equal
+          those of a matrix; clusters that tie may be joined in another order.
     name
-        "single", "complete", "average", "weighted", "ward", "centroid", "median", or what a plugin
-        brings. A pair of a name and its settings, too: ``("flexible-beta", {"beta": -0.5})``.
+        "single", "complete", "average", "weighted", "ward", "centroid", "median", or the name of a plugin's
+        linkage. Or a pair of a name and its settings, such as ``("flexible-beta", {"beta": -0.5})``.
     dissimilarity
         Required: True if larger numbers mean farther apart, False if larger numbers mean more alike.
-        "ward", "centroid" and "median" work on squares of dissimilarities, and heights are square roots, as
-        in SciPy. On similarities they take s as a negative squared dissimilarity, and heights stay
-        similarities. A constant added to all similarities changes nothing for "ward", but matters for
-        "centroid" and "median".
+        For dissimilarities, "ward", "centroid" and "median" compute with squares, and heights are square
+        roots, as in SciPy. For similarities, these linkages treat s as a negative squared dissimilarity, and
+        heights are similarities. A constant added to all similarities does not change the tree of "ward",
+        but changes the trees of "centroid" and "median".
     names
-        The names of the leaves; by default those of a data frame: its index (as text), or else a first column
-        of text, or its columns, which must be the same in the same order where there are both.
+        (n,) the names of the leaves. By default, names are taken from a data frame: the index as text, or
+        else a first column of text, or else the columns. Rows and columns must have the same names.
     n_leaves
-        The number of leaves, where S is a function.
+        The number of leaves, if S is a function.
     initial_clusters
-        (n,) labels: leaves of the same label are merged first, one cluster after the other, in each the
-        nearest pair as long as there is one; at least as close as the closest merge after.
+        (n,) labels. Leaves with the same label merge first, one initial cluster after the other, the nearest
+        pair first. Heights of these merges are at least as close as the closest later merge.
     must_link
         Pairs of leaves, by number or name, that are in one cluster: the leaves of a pair, and of pairs that
         share leaves, are merged first, as `initial_clusters` are.
@@ -93,18 +96,18 @@ def linkage(
     tie_seed
         Break ties in a random order of the leaves with this seed, instead of by number.
     overwrite
-        S, a writable C-contiguous array of float64, is handed over: it is worked in, and its content is
-        undefined afterwards. Beside it O(n) memory is needed (linkages given as row updates, and linkages
-        that round, where values repeat, still make a copy). Without, a working copy of up to S's pairs is
-        made, for "centroid" and "median" of twice as much, for "single" none. It is float64 whatever the type
-        of S: for float32 up to twice the memory of its pairs.
+        True computes in the memory of S, which must be a writable C-contiguous array of float64. The content
+        of S is undefined afterwards. Further memory is O(n), except that plugins' linkages with row updates,
+        and linkages that round, if values repeat, still make a copy. False, the default, makes a copy of up
+        to n(n-1)/2 numbers of float64 ("centroid" and "median": twice as many, "single": none).
     missing
-        What pairs are that a sparse S doesn't store. "zero": their similarity is 0, and the result that of
-        ``S.toarray()``. "ignore": they are unknown. "average" is the mean of the known pairs of two clusters,
-        "complete" the least and "single" the largest of these; clusters without a known pair merge when no
-        others are left, one by one in the order of their smallest leaves, at the height of the last merge (0
-        if there is none). Initial clusters without a known pair inside are merged at the height of the
-        closest merge after. Dissimilarities need "ignore".
+        The meaning of pairs that a sparse S does not store. "zero", the default: their similarity is 0, so
+        the tree is that of ``S.toarray()``. "ignore": they are unknown; dissimilarities need this value.
+
+        With "ignore", only known pairs of two clusters count: "average" is their mean, "complete" their
+        smallest and "single" their largest similarity. Clusters without a known pair merge last, in the order
+        of their smallest leaves, at the height of the last merge before (0 if there is none). Initial
+        clusters without a known pair inside merge at the height of the closest later merge.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
@@ -113,33 +116,34 @@ def linkage(
     Returns
     -------
     Dendrogram
-        Heights are the similarity (or dissimilarity) at each merge.
+        The tree. The height of each node is the similarity (or dissimilarity) at which its clusters merged.
 
     Warns
     -----
     OrdhcWarning
-        Dissimilarities below 0, or with a diagonal that is the largest of each row. With
-        ``missing="ignore"``, known pairs that leave more than one tree, with their number. Values that cancel
-        out so far that the rounding of what they are sums of decides which clusters are nearest.
+        Dissimilarities are below 0, or the diagonal has the largest value of each row. With
+        ``missing="ignore"``: the known pairs do not connect all leaves; the message has the number of
+        separate trees. Or values cancel, so that rounding errors decide which clusters are nearest.
 
     Raises
     ------
     InputError
-        No `dissimilarity`; NaN or infinity (with their place), dissimilarities below 0 of linkages that
-        square them, an asymmetric matrix (a sparse one: the two values), shapes that are none, unknown names
-        (with the nearest ones).
+        `dissimilarity` is missing; S has NaN or infinity, is not symmetric, or has a wrong shape (messages
+        have values and positions); the linkage squares dissimilarities, and some are below 0; or `name` is
+        unknown (the message has similar names).
     MemoryError
-        A matrix that does not fit, with the bytes.
+        The matrix does not fit into memory; the message has its size in bytes.
 
     Notes
     -----
-    Ties take the pair with the lexicographically smallest (smallest leaf of one cluster, smallest leaf
-    of the other), whatever the number of threads. "average" sums whole numbers exactly, so
-    that equal means of counts stay equal. "single" and "complete" compare values as they are. Where
-    similarities are rounded ("average" of other numbers, all other linkages) those count as equal that are
-    the same number when rounded to 36 significant bits, which is to about 2e-11 of themselves. With
-    ``missing="ignore"`` "average" and "complete" take, of equally similar pairs, that of which the larger
-    share is known, and then go by the leaves.
+    Among tied pairs of clusters, the pair with the lexicographically smallest (smallest leaf of one cluster,
+    smallest leaf of the other) merges first, for any number of threads.
+
+    "single" and "complete" compare values exactly. "average" sums whole numbers exactly, so equal means of
+    counts are ties. "average" of other numbers and all other linkages round: values are ties if they are
+    equal after rounding to 36 significant bits, a relative difference of about 2e-11. With
+    ``missing="ignore"``, "average" and "complete" first merge the tied pair of which a larger share is known;
+    then the smallest leaves decide.
 
     Examples
     --------
@@ -157,7 +161,7 @@ def linkage(
     if dissimilarity is not True and dissimilarity is not False:
         call = f"linkage(S, {_checks.quoted(name)})"
         dissimilarity = _checks.is_dissimilarity(dissimilarity, call)
-    # Trees of few leaves are made by the thousand, so arguments at their defaults are not checked.
+    # Many callers make thousands of small trees, so skip the checks of arguments that have their defaults.
     if (
         plain
         and not parameters
@@ -176,7 +180,7 @@ def linkage(
 
 @dataclass(frozen=True)
 class _Given:
-    """The optional arguments of `linkage` of these names, not checked yet."""
+    """Optional arguments of `linkage`, unchecked; the fields have the names of the arguments."""
 
     names: Sequence[str] | None
     n_leaves: int | None
@@ -189,7 +193,7 @@ class _Given:
 
 @shows_progress("clustering")
 @_checks.remedied(
-    "overwrite=True works in S itself, a sparse S or ordhc.cluster(vectors) needs no matrix of pairs"
+    "overwrite=True computes in the memory of S; a sparse S or ordhc.cluster(vectors) needs no full matrix"
 )
 def _linked(
     S: Any,
@@ -200,7 +204,7 @@ def _linked(
     dissimilarity: bool,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
-    """Return the tree that `linkage` returns, from checked arguments."""
+    """Return the tree that `linkage` returns; `given` is checked here."""
     plain = type(S) is np.ndarray
     progress = _checks.callback("progress", progress)
     spec, settings = registry.chosen("linkage", name, **parameters)
@@ -218,20 +222,22 @@ def _linked(
             names = square_names(S, in_column)
     if callable(S):
         if spec.native != "single":
-            raise InputError(f"linkage {spec.name!r} takes no function, only 'single' does: give a matrix")
+            raise InputError(f"linkage {spec.name!r} takes no function, only 'single' does: pass a matrix")
         if overwrite or missing != "zero" or not unconstrained:
-            raise InputError("a function takes no overwrite, missing, initial_clusters, sizes and pairs")
+            raise InputError(
+                "S is a function: leave out overwrite, missing, initial_clusters, sizes and pairs"
+            )
         if n_leaves is None:
-            raise InputError("a function does not tell the number of leaves: give n_leaves")
+            raise InputError("S is a function, so the number of leaves is unknown: pass n_leaves")
         n = _checks.whole("n_leaves", n_leaves, at_least=1)
         turn = np.arange(n) if tie_seed is None else np.random.default_rng(tie_seed).permutation(n)
         tree = spanning.single_linkage(S, turn, dissimilarity=dissimilarity, progress=progress)
         return replaced(tree.relabel(turn), names=names, settings=made)
     if n_leaves is not None:
-        raise InputError(f"n_leaves is for functions; {type(S).__name__} has a number of leaves")
+        raise InputError(f"n_leaves is only for functions, but S is {type(S).__name__}: leave out n_leaves")
     if not plain and sparse.is_sparse(S):
         if overwrite:
-            raise InputError("a sparse matrix takes no overwrite=True: it stays as it is")
+            raise InputError("a sparse matrix takes no overwrite=True, because it is never changed")
         pairs = sparse.as_pairs(S)
         constraints = Constraints.of(pairs.shape[0], names, **given.constraints)
         if constraints.needs_its_own_engine:
@@ -248,7 +254,7 @@ def _linked(
         return replaced(tree if order is None else tree.relabel(order), names=names, settings=made)
     if missing != "zero":
         raise InputError(
-            f"missing={_checks.quoted(missing)} is for sparse matrices; {type(S).__name__} has all pairs"
+            f"missing={_checks.quoted(missing)} is only for sparse matrices; {type(S).__name__} has all pairs"
         )
     values = _checks.overwritable(S) if overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
@@ -301,7 +307,7 @@ def _linked(
 
 
 def _of_few(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:
-    """Return the tree of few leaves, or None if an argument needs a closer look."""
+    """Return the tree if there are few leaves and no special cases, otherwise None."""
     if not isinstance(name, str):
         return None
     spec = registry.get("linkage", name)
@@ -314,30 +320,32 @@ def _of_few(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | N
 
 @lru_cache(maxsize=64)
 def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Annotations]:
-    """Return a linkage of the engine, and the annotations of its trees."""
+    """Return a linkage of the engine, and the annotations of the trees that it makes."""
     return _ordhc.Linkage.native(native), _annotations(name)
 
 
 def _refuse_others(S: Any, parameters: Mapping[str, Any]) -> None:
-    """Raise if what should be a matrix is something else, or arguments are those of SciPy."""
+    """Raise `InputError` if S is known to be no matrix, or if arguments are those of SciPy's `linkage`."""
     if isinstance(S, Triplets | Quadruplets):
-        raise InputError(f"{type(S).__name__} are no matrix: ordhc.cluster makes a tree of them")
+        raise InputError(
+            f"S is {type(S).__name__}, not a matrix: make a tree of comparisons by ordhc.cluster"
+        )
     if isinstance(S, Dendrogram):
         raise InputError(
-            "a Dendrogram is no matrix: it is a tree already, whose to_linkage_matrix() is SciPy's Z"
+            "S is a Dendrogram, not a matrix: it is a tree already; its to_linkage_matrix() is SciPy's Z"
         )
     if isinstance(S, str | os.PathLike):
         raise InputError(
-            f"{_checks.quoted(S)} is no matrix: numpy.load reads .npy, ordhc.read_answers answers"
+            f"S is {_checks.quoted(S)}, not a matrix: read files by numpy.load (.npy) or ordhc.read_answers"
         )
     if "method" in parameters:
         raise InputError(
-            f"linkage has no parameter 'method', name={_checks.quoted(parameters['method'])} it is"
+            f"linkage has no parameter 'method': use name={_checks.quoted(parameters['method'])}"
         )
     if "metric" in parameters:
         raise InputError(
-            "linkage has no parameter 'metric': S holds similarities or distances; of vectors "
-            f"ordhc.cluster(X, similarity={_checks.quoted(parameters['metric'])}, linkage=...) makes a tree"
+            "linkage has no parameter 'metric', because S has similarities or distances; for vectors "
+            f"call ordhc.cluster(X, similarity={_checks.quoted(parameters['metric'])}, linkage=...)"
         )
 
 
@@ -354,9 +362,10 @@ def merged_by(
     made: Mapping[str, Any] | None = None,
     look: Callable[[bool], None] | None = None,
 ) -> Dendrogram:
-    """Return the merges of a linkage on a matrix that the engine reads or overwrites.
+    """Return the tree of a linkage on a matrix, which the engine reads or overwrites.
 
-    `look` is called first with whether there are numbers below 0, if there are any or there is a diagonal.
+    `look` is called before the merges if a number is below 0 or the matrix has a diagonal. Its argument is
+    True if a number is below 0.
     """
 
     def similarities() -> NDArray[np.float64]:
@@ -372,5 +381,5 @@ def merged_by(
 
 @lru_cache(maxsize=64)
 def _annotations(name: str) -> Annotations:
-    """Return the annotations of a tree of a linkage without parameters, of leaves without names."""
+    """Return the annotations of a tree by a linkage without parameters, for leaves without names."""
     return Annotations(settings=settings_of(made_by(linkage=name)))

@@ -1,4 +1,4 @@
-"""Single linkage of similarities that a function gives, one leaf at a time."""
+"""Single linkage of similarities that a function returns for one leaf at a time."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,14 +22,14 @@ def single_linkage(
     dissimilarity: bool,
     progress: Progress | None = None,
 ) -> Dendrogram:
-    """Grow a maximum spanning tree leaf by leaf (Prim) in the given order; return it and its merges.
+    """Return the single-linkage tree, from a maximum spanning tree that grows leaf by leaf (Prim).
 
-    Among equally similar pairs, the pair of the smallest leaves is taken. Tied clusters may be joined in
-    another order than from a matrix, in which all tied pairs are known.
+    Leaf i of the tree is `order[i]`. Among equally similar pairs, the pair of the smallest leaves is taken.
+    Tied clusters may be joined in another order than from a matrix, in which all tied pairs are known.
     """
     n = len(order)
     sign = -1.0 if dissimilarity else 1.0
-    # Leaves that are outside of the tree, the leaf of the tree that each is nearest, and how near.
+    # Leaves outside of the spanning tree; for each its nearest leaf in the tree, and their similarity.
     outside = np.arange(1, n)
     link = np.zeros(n - 1, dtype=np.int64)
     best = np.full(n - 1, -np.inf)
@@ -62,7 +62,7 @@ def single_linkage(
 
 
 def _before(last: int, link: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether the pair of a leaf with `last` comes before that with its link."""
+    """Return for each outside leaf True if its pair with `last` sorts before its pair with its link."""
     low, high = np.minimum(last, outside), np.maximum(last, outside)
     other_low, other_high = np.minimum(link, outside), np.maximum(link, outside)
     before: NDArray[np.bool_] = (low < other_low) | ((low == other_low) & (high < other_high))
@@ -70,15 +70,15 @@ def _before(last: int, link: NDArray[np.int64], outside: NDArray[np.int64]) -> N
 
 
 def _checked(values: Any, leaf: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
-    found = _checks.numbers_of(f"what the function gave for leaf {leaf}", values)
+    found = _checks.numbers_of(f"the result of the function for leaf {leaf}", values)
     if found.shape != others.shape:
         raise InputError(
-            f"the function gave shape {found.shape} for leaf {leaf} with {len(others)} others, "
-            f"not {others.shape}"
+            f"the function returned shape {found.shape} for leaf {leaf} with {len(others)} others; "
+            f"it must return {others.shape}"
         )
     for at in np.flatnonzero(~np.isfinite(found))[:1]:
         raise InputError(
-            f"the function gave {found[at]} for leaves {leaf} and {others[at]}: it must be finite",
+            f"the function returned {found[at]} for leaves {leaf} and {others[at]}; values must be finite",
             leaves=[[leaf, others[at]]],
         )
     return found

@@ -1,4 +1,4 @@
-"""Sparse similarities: SciPy's matrices of which few pairs are stored."""
+"""Linkage of sparse similarities: SciPy's matrices that store only some of the pairs."""
 
 from typing import Any
 
@@ -19,16 +19,16 @@ LINKAGES = ("single", "complete", "average")
 
 
 def is_sparse(data: Any) -> bool:
-    """Whether data are a SciPy sparse matrix or array."""
+    """Return True for a SciPy sparse matrix or array."""
     return hasattr(data, "tocsr") and hasattr(data, "nnz")
 
 
 def as_pairs(S: Any) -> Any:
-    """CSR of an (n, n) matrix in float64, in canonical format; S itself where it is that."""
+    """Return an (n, n) sparse matrix as canonical CSR of float64; S itself if it has this form."""
     if len(S.shape) != 2 or S.shape[0] != S.shape[1]:
         raise InputError(f"the sparse matrix has shape {S.shape}; (n, n) is needed")
     if S.dtype.kind not in "biuf":
-        raise InputError(f"a sparse matrix of {S.dtype} holds no similarities")
+        raise InputError(f"the sparse matrix has type {S.dtype}; real numbers are needed")
     pairs = S.tocsr()
     if pairs.dtype != np.float64:
         pairs = pairs.astype(np.float64)
@@ -48,19 +48,19 @@ def merged(
     dissimilarity: bool,
     missing: str,
 ) -> Dendrogram:
-    """Return the merges of a linkage on a CSR matrix; warn if its pairs do not connect all leaves."""
+    """Return the tree of a linkage on a CSR matrix; warn if its pairs do not connect all leaves."""
     if native not in LINKAGES:
         raise InputError(
-            f"linkage {name!r} takes no sparse matrix, only {', '.join(LINKAGES)} do: give S.toarray()"
+            f"linkage {name!r} takes no sparse matrix, only {', '.join(LINKAGES)} do: pass S.toarray()"
         )
     missing = _checks.choice("missing", missing, ("zero", "ignore"))
     if dissimilarity and missing == "zero":
         raise InputError(
-            "with missing='zero' pairs that aren't stored would have dissimilarity 0, as if they were "
-            "identical: sparse dissimilarities need missing='ignore'"
+            "with missing='zero', pairs that are not stored would have dissimilarity 0, as if they were "
+            "identical: pass missing='ignore'"
         )
     tree, n_trees = _ordhc.agglomerate_sparse(
-        *_places(pairs),
+        *_row_pointers_and_columns(pairs),
         np.ascontiguousarray(pairs.data),
         _ordhc.Linkage.native(native),
         dissimilarity,
@@ -76,7 +76,7 @@ def merged(
     return from_engine(tree)
 
 
-def _places(pairs: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Row pointers and columns, of one type."""
+def _row_pointers_and_columns(pairs: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the row pointers and the columns of CSR, both of the same integer type."""
     wide = np.int64 if np.int64 in (pairs.indptr.dtype, pairs.indices.dtype) else np.int32
     return tuple(np.ascontiguousarray(part, dtype=wide) for part in (pairs.indptr, pairs.indices))  # type: ignore[return-value]

@@ -1,1 +1,1 @@
-"""The first noun: triplets and quadruplets, tables of leaves, columns by their names."""
+"""Comparisons of leaves (triplets and quadruplets), and how tables of answers are converted to them."""

@@ -1,4 +1,4 @@
-"""The description of the answers to read, shared by files, frames, scans and commands."""
+"""Describe the answers to read: the options that files, frames, scans and commands share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ordhc.comparison.frames import CENTRAL, ODD, PAIRS, ROLES
 
 __all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
 
-#: Questions, and how many items one is about.
+#: The number of items that a question of each kind is about; None if the number varies.
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
 #: Tools whose column names are known.
 FORMATS = ("salmon", "jspsych", "qualtrics", "gorilla", "psychopy", "cblearn", "prolific", "collect")
@@ -60,9 +60,9 @@ class Asked:
     Attributes
     ----------
     other_trials
-        Rows without any items are trials of other kinds.
+        True if rows without any item are trials of other kinds, and are left out.
     by_name
-        Ids are refused, because `names` are those of a tree: as positions they are rarely meant.
+        True refuses ids. `names` are those of a tree, and ids are rarely meant as positions in `names`.
     """
 
     kind: str = "triplet"
@@ -79,7 +79,7 @@ class Asked:
     participants: Any = None
     wide: str | None = None
     questions: Any = None
-    #: Before reading also a file of them; `tuple[str, ...]` when anything is read.
+    #: The names of the leaves, or a file of names; always a `tuple[str, ...]` once reading begins.
     names: Any = None
     n_leaves: int | None = None
     ids_from: int | None = None
@@ -95,14 +95,14 @@ class Asked:
     def of(
         cls, function: str, known: type[AnswerOptions], kind: str, items: Any, chosen: Any, options: Any
     ) -> "Asked":
-        """Return the description that arguments of a public function give.
+        """Return the description made of the arguments of the public function called `function`.
 
         Raises
         ------
         InputError
-            A kind that there is not.
+            `kind` is unknown.
         TypeError
-            Options that are not `known`, as of any function.
+            `options` has a name that `known` does not have.
         """
         for name in options:
             if name not in known.__annotations__:
@@ -117,5 +117,5 @@ class Asked:
 
     @property
     def of_pairs(self) -> bool:
-        """True for two pairs of items, which make quadruplets."""
+        """True if a question compares two pairs of items, so that answers become quadruplets."""
         return self.kind == "pairs"

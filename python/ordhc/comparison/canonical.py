@@ -1,4 +1,4 @@
-"""An order of leaves that comes from the data, so that searches don't depend on how leaves are numbered."""
+"""Order leaves by the data, so that the results of searches do not depend on how leaves are numbered."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,15 +14,23 @@ _C = TypeVar("_C", bound=Comparisons)
 
 
 def canonical_order(data: Comparisons) -> NDArray[np.int64]:
-    """Return the leaves in an order that does not depend on their numbers and on the order of rows.
+    """Return the leaves in an order that depends neither on their numbers nor on the order of rows.
 
-    Leaves that the data cannot distinguish are in the order of their numbers.
+    Only leaves that the data cannot distinguish are ordered by their numbers.
     """
     return _ordhc.canonical_order(data.rows, data.weights, data.n_leaves)
 
 
 def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> NDArray[np.int64]:
-    """As `canonical_order`, of comparisons of which only sums over all are known, given keys of leaves."""
+    """Return the `canonical_order` of n leaves, from sums over comparisons that are not in memory.
+
+    Parameters
+    ----------
+    n
+        The number of leaves.
+    sums
+        A function that receives the (n,) keys of the leaves and returns (n,) sums over all comparisons.
+    """
     keys = np.zeros(n, dtype=np.uint64)
     while n > 1 and (found := _ordhc.canonical_keys(keys, sums(keys))) is not None:
         keys = found
@@ -30,9 +38,9 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
 
 
 def in_order(data: _C, order: NDArray[np.int64], *, sort: bool = True) -> _C:
-    """Return comparisons with leaf `order[i]` as leaf i, with its name.
+    """Return comparisons in which leaf `order[i]` is renumbered to i; names follow their leaves.
 
-    Rows of comparisons are sorted, and the two leaves of a pair, unless `sort` is False.
+    Unless `sort` is False, the rows are sorted, and so are the two leaves of each pair of quadruplets.
     """
     data = _renumbered(data, np.argsort(order))
     if not sort:
@@ -55,7 +63,7 @@ def in_order(data: _C, order: NDArray[np.int64], *, sort: bool = True) -> _C:
 
 
 def _renumbered(data: Any, number: NDArray[np.int64]) -> Any:
-    """Comparisons with leaf i as leaf `number[i]`, a permutation, with its name, unchecked."""
+    """Return comparisons in which leaf i has the number `number[i]`; the permutation is not checked."""
     other = object.__new__(type(data))
     for slot in Rows.__slots__:
         setattr(other, slot, getattr(data, slot))

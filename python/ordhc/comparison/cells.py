@@ -1,4 +1,4 @@
-"""Arrange cells of answers in the order of their roles, and convert them to leaves."""
+"""Arrange the cells of answers by role (for example anchor, near, far), and convert them to leaves."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -13,7 +13,7 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.chosen import Options, chosen_places, not_an_option
 from ordhc.comparison.coded import Column, together
 from ordhc.comparison.ids import check_ids_from, distinct_ids, names_of_ids
-from ordhc.comparison.suspects import of_outside, told_as_names, told_outside
+from ordhc.comparison.suspects import names_warning, outside_advice, outside_message
 from ordhc.comparison.tables import Table, missing_words, text_of
 from ordhc.errors import InputError
 
@@ -33,7 +33,10 @@ def arranged(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[list[Any], NDArray[np.int32], NDArray[np.int64] | None]:
-    """Return the distinct cells, the index of each leaf among them by role, and ranking levels."""
+    """Return the distinct cells, for each row their indices by role (m, w), and the levels of rankings.
+
+    Rows whose choice names no option are added to `bad`, with the reason.
+    """
     columns = [table.coded(name)[rows] for name in items]
     if asked.kind in ("odd-one-out", "most-central") and chosen and len(items) == 2:
         return *together([table.coded(chosen[0])[rows], *columns]), None
@@ -42,7 +45,7 @@ def arranged(
         return different, cells, _levels(table, items, chosen, asked, rows, bad)
     if not chosen:
         return different, cells, None
-    # For each option: which columns of the row come first, and which follow.
+    # For each option: the order of the columns that puts the chosen item or pair in its role.
     orders = {
         "odd-one-out": [[0, 1, 2], [1, 0, 2], [2, 0, 1]],
         "most-central": [[0, 1, 2], [1, 0, 2], [2, 0, 1]],
@@ -68,12 +71,18 @@ def _levels(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> NDArray[np.int64]:
-    """Return how near each of the others is to the reference: by ranks, choices, or the order of columns."""
+    """Return the level of each item besides the reference, (m, w - 1): smaller is nearer.
+
+    Levels come from the columns of ranks, from the choices, or from the order of the columns.
+    """
     others = len(items) - 1
     if asked.ranks is not None:
         columns = [table.column(name, "ranks") for name in _checks.listed("ranks", asked.ranks)]
         if chosen or len(columns) != others:
-            raise InputError(f"{len(columns)} columns of ranks for {others} items besides the reference")
+            raise InputError(
+                f"ranks has {len(columns)} columns for {others} items besides the reference: give one column "
+                "for each of these items, and leave out chosen"
+            )
         levels = np.full((len(rows), others), np.iinfo(np.int64).max)
         words = missing_words("na", asked.na)
         for at, name in enumerate(columns):
@@ -82,7 +91,7 @@ def _levels(
             for place in np.flatnonzero(levels[:, at] < 0).tolist():
                 rank = quoted(text_of(table.cell(name, rows[place])))
                 bad.setdefault(
-                    int(rows[place]), f"the rank {rank} in column {quoted(name)} is no whole number"
+                    int(rows[place]), f"the rank {rank} in column {quoted(name)} is not a whole number"
                 )
         for place in np.flatnonzero((levels == levels[:, :1]).all(axis=1)).tolist():
             bad.setdefault(int(rows[place]), "all items have the same rank")
@@ -97,7 +106,9 @@ def _levels(
                 bad.setdefault(row, not_an_option(table, name, options, row, reading))
             fine = np.flatnonzero(places >= 0)
             for place in fine[levels[fine, places[fine]] < len(chosen)].tolist():
-                bad.setdefault(int(rows[place]), f"column {quoted(name)} says an item that was chosen before")
+                bad.setdefault(
+                    int(rows[place]), f"column {quoted(name)} repeats an item of an earlier column of choices"
+                )
             levels[fine, places[fine]] = at
         return levels
     ranked = checked_ranked(asked.n_ranked, others)
@@ -105,19 +116,19 @@ def _levels(
 
 
 def _level_of(rank: str, words: list[str]) -> int:
-    """Return a rank as a number: the last rank for a blank or a missing word, -1 if it is no rank."""
+    """Return a rank as a number: the last rank for a blank or missing word, -1 for any other text."""
     if rank.removesuffix(".0").isdecimal() and len(rank) < 12:
         return int(rank.removesuffix(".0"))
     return int(np.iinfo(np.int64).max) if not rank or rank in words else -1
 
 
 def checked_ranked(given: int | None, others: int) -> int:
-    """Return the number of ranked leaves, by default two."""
+    """Return the checked number of ranked leaves; the default is two."""
     if given is None:
         return min(2, others)
     ranked = _checks.whole("n_ranked", given, at_least=1)
     if ranked > others:
-        raise InputError(f"n_ranked = {ranked} is above the {others} others of a row")
+        raise InputError(f"n_ranked = {ranked} is above the number of items besides the reference, {others}")
     return ranked
 
 
@@ -130,8 +141,11 @@ def leaves_of(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[NDArray[Any], tuple[str, ...] | None, str | None]:
-    """Return rows of ids or names, the names of all leaves if known, and a warning if ids became names."""
-    names, told = asked.names, None
+    """Return rows of ids or names, the names of all leaves if known, and a warning if ids became names.
+
+    Rows that cannot be converted are added to `bad`, with the reason.
+    """
+    names = asked.names
     ids = [_id_of(cell, table.text) for cell in different]
     if not is_literal(items) and all(ids[place] is not None for place in cells[0].tolist()):
         found = _ids(different, ids, cells, asked, rows, bad)
@@ -151,7 +165,7 @@ def leaves_of(
             return found, names, None
         different, cells = [*texts, ""], np.searchsorted(there, found).astype(np.int32)
         if names is None:
-            return Column(different, cells).objects(), texts, told_as_names(there)
+            return Column(different, cells).objects(), texts, names_warning(there)
     elif asked.ids_from is not None:
         raise table.error("ids_from is for ids, but the leaves have names")
     else:
@@ -165,19 +179,17 @@ def leaves_of(
     for place in np.flatnonzero(wrong.any(axis=1) & ~_is_in(rows, bad)).tolist():
         cell = different[cells[place, wrong[place].argmax()]]
         if not isinstance(cell, str):
-            told_wrong = f"{quoted(cell)} is no name; the first row has names, give ids or names, not both"
+            reason = f"{quoted(cell)} is not a name; the first row has names, give ids or names, not both"
         else:
             # Close spellings are suggested for the first row only, because the search is slow.
-            told_wrong = (
-                unknown_name(cell, names or ()) if is_first else f"the name {quoted(cell)} is unknown"
-            )
+            reason = unknown_name(cell, names or ()) if is_first else f"the name {quoted(cell)} is unknown"
             is_first = False
-        bad[int(rows[place])] = told_wrong
-    return Column(different, cells).objects(), names, told
+        bad[int(rows[place])] = reason
+    return Column(different, cells).objects(), names, None
 
 
 def _is_in(rows: NDArray[np.intp], bad: dict[int, str]) -> NDArray[np.bool_]:
-    """Return a mask of the bad rows."""
+    """Return a mask of `rows` that is True for the rows in `bad`."""
     return np.isin(rows, np.fromiter(bad, dtype=np.intp, count=len(bad)))
 
 
@@ -189,7 +201,7 @@ def _ids(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> NDArray[np.int64]:
-    """Return cells as ids from 0; bad rows get zeros."""
+    """Return cells as ids from 0; add rows without valid ids to `bad`, and fill all bad rows with zeros."""
     first = check_ids_from(asked.ids_from) or 0
     found = np.array([0 if leaf is None else leaf - first for leaf in ids], dtype=np.int64)[cells]
     wrong = np.array([leaf is None or leaf < first for leaf in ids])[cells]
@@ -197,22 +209,24 @@ def _ids(
         cell = cells[place, wrong[place].argmax()]
         leaf = ids[cell]
         if leaf is None:
-            told = f"{quoted(different[cell])} is no id; the first row has ids, give ids or names, not both"
+            reason = (
+                f"{quoted(different[cell])} is not an id; the first row has ids, give ids or names, not both"
+            )
         else:
-            told = told_outside(leaf - first, None, first)
-            told += of_outside(np.array([leaf]), None) if leaf < 0 else ""
-        bad[int(rows[place])] = told
+            reason = outside_message(leaf - first, None, first)
+            reason += outside_advice(np.array([leaf]), None) if leaf < 0 else ""
+        bad[int(rows[place])] = reason
     found[_is_in(rows, bad)] = 0
     return found
 
 
 def _check_ids(ids: NDArray[np.int64], asked: Asked, rows: NDArray[np.intp], bad: dict[int, str]) -> None:
-    """Find rows whose ids are beyond the last leaf."""
+    """Add rows whose ids are beyond the last leaf to `bad`."""
     limit = len(asked.names) if asked.names is not None else asked.n_leaves
     for place in np.flatnonzero((ids >= limit).any(axis=1)).tolist() if limit is not None else ():
         leaf = next(leaf for leaf in ids[place].tolist() if leaf >= limit)
-        hint = of_outside(ids, limit) if not asked.ids_from else ""
-        bad.setdefault(int(rows[place]), told_outside(leaf, limit, asked.ids_from) + hint)
+        hint = outside_advice(ids, limit) if not asked.ids_from else ""
+        bad.setdefault(int(rows[place]), outside_message(leaf, limit, asked.ids_from) + hint)
 
 
 def _refuse_twice(
@@ -222,7 +236,7 @@ def _refuse_twice(
     bad: dict[int, str],
     shown: Callable[[NDArray[Any]], list[Any]],
 ) -> None:
-    """Find rows in which a leaf occurs twice; `shown` formats the leaves of a row for messages."""
+    """Add rows in which a leaf occurs twice to `bad`; `shown` formats the leaves of a row for messages."""
     pairs = [(0, 1), (2, 3)] if kind == "pairs" else list(combinations(range(leaves.shape[1]), 2))
     twice = np.zeros(len(leaves), dtype=bool)
     for one, other in pairs:
@@ -240,13 +254,13 @@ def _twice(kind: str, leaves: list[Any]) -> str:
         for pair in (leaves[:2], leaves[2:]):
             if pair[0] == pair[1]:
                 return f"leaf {quoted(pair[0])} occurs twice in a pair of {leaves}"
-        return f"the pairs are the same in {leaves}"
+        return f"the two pairs are the same in {leaves}"
     leaf = next(leaf for leaf in leaves if leaves.count(leaf) > 1)
     return f"leaf {quoted(leaf)} occurs twice in {quoted(leaves)}"
 
 
 def _id_of(cell: Any, text: bool) -> int | None:
-    """Return a cell as an id, or None; `text` is true for files whose cells are all text."""
+    """Return a cell as an id, or None; `text` is True for files, in which all cells are text."""
     if isinstance(cell, int):
         return cell if abs(cell) < 2**62 else None
     if not text or not isinstance(cell, str):
@@ -257,9 +271,9 @@ def _id_of(cell: Any, text: bool) -> int | None:
 
 
 def ranked_triplets(rows: NDArray[Any], levels: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return the row of each triplet of the rankings, and the triplets, in the order of rows.
+    """Return the triplets of rankings in the order of `rows`, each with its row: (t,) rows, (t, 3) triplets.
 
-    A nearer one of two others beats the farther one; of two at the same level neither does.
+    Each item is nearer to the reference than all items of higher levels. Items of one level are not compared.
     """
     others = levels.shape[1]
     pairs = [(one, other) for one in range(others) for other in range(others) if one != other]

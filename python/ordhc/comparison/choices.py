@@ -1,4 +1,4 @@
-"""Answers as choices: each answer puts pairs of leaves into one of all possible orders."""
+"""Treat each answer as a choice: it orders pairs of leaves in one of all possible ways."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ Numbers = NDArray[np.int64]
 ENUMERATED = 720
 #: Probabilities are computed in blocks of this number of values.
 _AT_ONCE = 4_000_000
-#: Probabilities are tied if their relative difference is smaller.
+#: Probabilities with a smaller relative difference are ties.
 _TIED = 1e-9
 
 #: Closeness of pairs of leaves, larger is closer: an (n, n) array, or a function of two arrays of leaves.
@@ -33,11 +33,12 @@ Closeness = Floats | Callable[[Numbers, Numbers], Floats]
 
 
 def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return the pairs of leaves that an answer puts in order, and the sizes of its blocks, closest first.
+    """Return the pairs of leaves that an answer orders, and the sizes of its blocks; closest pairs first.
 
-    Every kind of answer is an order of pairs: the odd one out of three puts the pair of the other two before
-    two pairs, the most central one puts its two pairs before the third, a ranking puts pairs of the reference
-    one by one. None if the rows are no such order. A row that occurs twice counts once.
+    Every kind of answer orders pairs of leaves in blocks, and does not compare the pairs of one block. For an
+    odd one out of three, the pair of the other two comes before a block of two pairs. For the most central of
+    three, a block of two pairs comes before the third pair. A ranking has one block for each pair of the
+    reference and a ranked leaf. Returns None if the rows are not such an order. Repeated rows count once.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | No
 
 
 def n_orders(blocks: Sequence[int]) -> int:
-    """Return the number of ways to put pairs into an order of blocks of these sizes.
+    """Return the number of ways to distribute pairs over ordered blocks of these sizes.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def n_orders(blocks: Sequence[int]) -> int:
 
 
 def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
-    """Return the places of the nearer and the farther pair of each comparison that an order makes.
+    """Return the positions of the nearer and the farther pair, for each comparison that an order implies.
 
     Examples
     --------
@@ -90,12 +91,12 @@ def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
 
 
 def right_of(probabilities: Floats) -> Floats:
-    """Return for each answer 1 if it is the likeliest, 1/t if it is one of t that are, else 0.
+    """Return 1 for each given answer that is the most likely one, 1/t if it is one of t ties, else 0: (a,).
 
     Parameters
     ----------
     probabilities
-        (a, K) of all possible answers, the given one first.
+        (a, K) the probabilities of all possible answers; the given answer comes first.
 
     Examples
     --------
@@ -119,11 +120,11 @@ class Kind:
     blocks
         Sizes of the blocks of pairs, closest first.
     pairs
-        (a, k, 2) the pairs of each answer, those of the first block first.
+        (a, k, 2) the pairs of each answer; the pairs of the first block come first.
     answer
-        (a,) the number of each answer, as `comparison.units.answers_of` has it.
+        (a,) the number of each answer, from `comparison.units.answers_of`.
     weights
-        (a,) how much each answer counts.
+        (a,) the weight of each answer.
     """
 
     name: str
@@ -147,11 +148,11 @@ class Kind:
 
     @cached_property
     def orders(self) -> Numbers:
-        """(K, k) which pair is where in each possible answer, the given answer first.
+        """The possible answers, (K, k): the index of the pair at each position; the given answer comes first.
 
-        Where there are more than 720 possible answers, (K, k) the given one and those that differ from it by
-        an exchange of two pairs of neighbouring blocks. The given answer is the likeliest under one closeness
-        exactly if none of these is likelier.
+        If more than 720 answers are possible, only the given answer is listed, and the answers that swap two
+        pairs of neighbouring blocks. This suffices to decide whether the given answer is the most likely one:
+        then no listed answer is more likely, for any closeness.
         """
         if self.is_enumerated:
             return np.array(list(_orders(tuple(range(sum(self.blocks))), self.blocks)), dtype=np.int64)
@@ -165,14 +166,14 @@ class Kind:
         return np.array(found, dtype=np.int64)
 
     def question(self, n_leaves: int) -> tuple[Numbers, Numbers]:
-        """Return the number of each answer's question, and of what the answer says: (a,) each."""
+        """Return a number for each answer's question, and a number for its content: (a,) each."""
         codes = np.sort(self.pairs, axis=2) @ np.array([n_leaves, 1])
         ends = np.cumsum((0, *self.blocks))
         said = np.concatenate([np.sort(codes[:, start:end], axis=1) for start, end in pairwise(ends)], axis=1)
         return numbered_rows(np.sort(codes, axis=1)), numbered_rows(said)
 
     def rows(self, order: Sequence[int] | Numbers) -> Numbers:
-        """Return the (a, r, 4) comparisons that answers with pairs in this order would make."""
+        """Return the (a, r, 4) comparisons of the answers that have the pairs in this order."""
         near, far = compared(self.blocks)
         pairs = self.pairs[:, np.asarray(order)]
         return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
@@ -186,14 +187,14 @@ class Kind:
         return found
 
     def probabilities(self, closeness: Closeness, noise: float = 0.0) -> Floats:
-        """Return the (a, K) probabilities of the answers in `orders`, the given one first.
+        """Return the (a, K) probabilities of the answers in `orders`; the given answer comes first.
 
         Parameters
         ----------
         closeness
-            How close pairs are.
+            The closeness of pairs of leaves.
         noise
-            Half of the share of answers that are given by chance.
+            Half of the share of answers that are random guesses.
         """
         U, orders = self.utilities(closeness), self.orders
         found = np.empty((len(U), len(orders)))
@@ -205,10 +206,10 @@ class Kind:
         return 2 * noise / self.n_possible + (1 - 2 * noise) * found
 
     def right(self, closeness: Closeness) -> Floats:
-        """Return for each answer 1/t if it is one of t likeliest ones under one closeness, else 0: (a,).
+        """Return 1/t for each answer that is one of the t most likely answers, else 0: (a,).
 
-        The likeliest answer has the pairs in order of closeness. So no answers are enumerated, and only the
-        order of the values matters.
+        The most likely answer orders the pairs by closeness. Therefore possible answers need not be
+        enumerated, and only the order of the closeness values matters.
         """
         U = self.utilities(closeness)
         ends = np.cumsum((0, *self.blocks))
@@ -216,7 +217,8 @@ class Kind:
         steps = np.diff(U, axis=1)
         near = np.abs(steps) <= _TIED * (1 + np.abs(U).max(axis=1, keepdims=True))
         is_sorted = (near | (steps < 0)).all(axis=1)
-        # Equally close pairs can be in either block: the orders of each run of them, by those within blocks.
+        # Pairs of equal closeness may be in either block. The number of tied answers is, for each run of such
+        # pairs, the number of its orders, divided by the number of orders within blocks.
         ways, run, own = np.ones(len(U)), np.ones(len(U)), np.ones(len(U))
         for at in range(1, U.shape[1]):
             run = np.where(near[:, at - 1], run + 1, 1)
@@ -226,7 +228,7 @@ class Kind:
 
 
 def _orders(left: tuple[int, ...], blocks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to fill the blocks, beginning with the options in their given order."""
+    """Yield all ways to fill the blocks with the options; the first one keeps their given order."""
     if len(blocks) == 1:
         yield left
         return
@@ -238,15 +240,15 @@ def _orders(left: tuple[int, ...], blocks: tuple[int, ...]) -> Iterator[tuple[in
 
 @dataclass(frozen=True)
 class Choices:
-    """Comparisons as whole answers, by kind.
+    """Comparisons grouped into whole answers, by kind.
 
     Attributes
     ----------
     kinds
-        Answers of each kind. Rows of an answer that are of no known kind are choices of their own, which
-        share the weight of one.
+        The answers of each kind. If the rows of an answer form no known kind, each row is a choice of its
+        own, and the rows share the weight of the answer.
     n_answers
-        The number of answers, of any weight.
+        The number of answers, including answers of weight 0.
     n_leaves
         The number of leaves.
     """
@@ -284,17 +286,19 @@ class Choices:
 
     @property
     def chance(self) -> float:
-        """The share of answers that would be foretold at random: one divided by how many are possible."""
+        """The share of answers that random guesses predict: the mean of 1 / (number of possible answers)."""
         weights = [float(kind.weights.sum()) for kind in self.kinds]
         return float(np.average([1 / kind.n_possible for kind in self.kinds], weights=weights))
 
     def gathered(self, of_kinds: Sequence[Floats]) -> tuple[Floats, Floats]:
-        """Return the mean of numbers of choices for each answer, and the answer's weight: (n_answers,) each.
+        """Return each answer's weighted mean over its choices, and the answer's weight: (n_answers,) each.
+
+        The mean of an answer without weight is 0.
 
         Parameters
         ----------
         of_kinds
-            For each kind an (a,) array. The mean of an answer without weight is 0.
+            For each kind, an (a,) array with a value for each choice.
         """
         total, weight = np.zeros(self.n_answers), np.zeros(self.n_answers)
         for kind, values in zip(self.kinds, of_kinds, strict=True):
@@ -304,7 +308,10 @@ class Choices:
 
 
 def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield groups of answers with one pattern of leaves: their rows, and each leaf's first position."""
+    """Yield groups of answers in which leaves repeat at the same positions: their rows, and the pattern.
+
+    The pattern has, for each position, the first position of the same leaf.
+    """
     first = np.stack([(leaves == leaves[:, [at]]).argmax(axis=1) for at in range(leaves.shape[1])], axis=1)
     if (first == first[0]).all():
         yield np.arange(len(leaves)), first[0]
@@ -316,7 +323,7 @@ def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
 
 
 def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers, float]]:
-    """Return the name, the blocks, the ordered pairs and the share of each kind of answer."""
+    """Return the kind (name, blocks), the ordered pairs and the share of the weight of each choice."""
     found = order_of(rows)
     if found is None:
         return [(key, pairs, share / len(rows)) for row in rows for key, pairs, share in _kinds_of(row[None])]

@@ -17,8 +17,8 @@ __all__ = ["READINGS", "Options", "chosen_places", "not_an_option"]
 READINGS = {
     "name": "the item itself",
     "column": "the name of the item's column",
-    "place": "the item's place, from 1",
-    "place0": "the item's place, from 0",
+    "place": "the item's position, counted from 1",
+    "place0": "the item's position, counted from 0",
     "sign": "1 for the first of two, -1 for the second",
 }
 
@@ -27,12 +27,12 @@ _Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Options:
-    """The options of each row: items, or one of two pairs.
+    """The options that people choose from: items, or pairs of items.
 
     Attributes
     ----------
     columns
-        For each option the columns of its items.
+        For each option, the columns of its items.
     """
 
     columns: Sequence[Sequence[Any]]
@@ -55,7 +55,7 @@ def chosen_places(
     Raises
     ------
     InputError
-        Cells that can be read in two ways, or in none.
+        Two ways to read the cells give different options, or `chosen_as` does not fit the options.
     """
     cells = table.coded(column)[rows].mapped(text_of)
     codes, texts = cells.places, cells.different
@@ -66,7 +66,9 @@ def chosen_places(
         choice("chosen_as", chosen_as, READINGS)
         found = _read(chosen_as, table, options, rows, codes, texts, said=True)
         if found is None:
-            raise InputError(f"chosen_as is {chosen_as!r}, which needs two items to choose from")
+            raise InputError(
+                f"chosen_as is {chosen_as!r}, which needs two options; there are {len(options.columns)}"
+            )
         return found, chosen_as
     readings = {
         name: found
@@ -80,7 +82,7 @@ def chosen_places(
             row = int(rows[different[0]])
             raise table.error(
                 f"{quoted(texts[codes[different[0]]])} in column {quoted(column)} can be read as "
-                f"{READINGS[whole[0]]} and as {READINGS[other]}: say chosen_as={whole[0]!r} or "
+                f"{READINGS[whole[0]]} and as {READINGS[other]}: pass chosen_as={whole[0]!r} or "
                 f"chosen_as={other!r} (--chosen-as)",
                 row,
             )
@@ -90,18 +92,18 @@ def chosen_places(
 
 def not_an_option(table: Table, column: Any, options: Options, row: int, reading: str) -> str:
     """Return the error for a cell that names none of the options."""
-    told = f"column {quoted(column)} says {quoted(table.cell(column, row))}"
+    found = f"column {quoted(column)} has {quoted(table.cell(column, row))}"
     if reading == "given":
-        return f"{told}, which chosen_as does not list"
+        return f"{found}, which chosen_as does not list"
     items = [text_of(table.cell(name, row)) for names in options.columns for name in names]
     return (
-        f"{told}, which is none of the items {quoted(items)}, no column ({options.shown}) and no place; "
-        "chosen_as (--chosen-as) says how it is meant"
+        f"{found}, which is no item ({quoted(items)}), no column ({options.shown}) and no position; "
+        "state its meaning by chosen_as (--chosen-as)"
     )
 
 
 def _option(table: Table, options: Options, name: Any) -> int:
-    """Return the option that a column of items belongs to."""
+    """Return the number of the option that has the column called `name`."""
     for at, names in enumerate(options.columns):
         if any(str(there).strip().casefold() == str(name).strip().casefold() for there in names):
             return at
@@ -109,6 +111,7 @@ def _option(table: Table, options: Options, name: Any) -> int:
 
 
 def _looked_up(codes: NDArray[np.int32], meaning: list[int]) -> _Places:
+    """Return the meaning of each code; -1 for rows without a cell."""
     return np.array([*meaning, -1], dtype=np.int64)[codes]
 
 
@@ -122,7 +125,10 @@ def _read(
     *,
     said: bool,
 ) -> _Places | None:
-    """Return positions of the chosen options by one reading, or None if that reading makes no sense here."""
+    """Return the number of the chosen option of each row by one reading, None if the reading does not apply.
+
+    `said` is True if the caller chose this reading.
+    """
     count = len(options.columns)
     if reading == "name":
         return _by_name(table, options, rows, codes, texts)

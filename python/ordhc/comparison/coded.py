@@ -1,4 +1,4 @@
-"""Columns as numbers: what is done with a cell is done once for each different cell, not once a row."""
+"""Store a column as its distinct cells and one index per row, so that each distinct cell is handled once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class Column:
     Attributes
     ----------
     different
-        The different cells; some may have no row.
+        The distinct cells; some may belong to no row.
     places
-        (m,) int32, the place of the cell of each row in `different`, -1 for rows without a cell.
+        (m,) int32, the index of each row's cell in `different`; -1 for rows without a cell.
     """
 
     different: list[Any]
@@ -27,7 +27,10 @@ class Column:
 
     @classmethod
     def of(cls, cells: Sequence[Any]) -> "Column":
-        """Return cells as codes, numbered in order of first appearance; cells that compare equal are one."""
+        """Return the column of `cells`; distinct cells are in order of first appearance.
+
+        Cells that compare equal, such as 1 and 1.0, become one distinct cell.
+        """
         number = {cell: at for at, cell in enumerate(dict.fromkeys(cells))}
         return cls(list(number), np.fromiter(map(number.__getitem__, cells), np.int32, len(cells)))
 
@@ -38,21 +41,24 @@ class Column:
         return Column(self.different, self.places[rows])
 
     def each(self, function: Callable[[Any], Any], dtype: Any = object) -> NDArray[Any]:
-        """Return what a function makes of each row's cell, (m,); it is called once for each cell and None."""
+        """Return the result of `function` for each row's cell, (m,).
+
+        The function is called once for each distinct cell, and once with None for rows without a cell.
+        """
         values = np.empty(len(self.different) + 1, dtype=dtype)
-        # The place -1 means the last element.
+        # The index -1 (no cell) selects the last element, the result for None.
         values[:] = [function(cell) for cell in (*self.different, None)]
         return values[self.places]
 
     def mapped(self, function: Callable[[Any], Any]) -> "Column":
-        """Return the column of what a function makes of cells, called as in `each`; None means no cell."""
+        """Return the column of the results of `function`, called as in `each`; None means no cell."""
         number: dict[Any, int] = {}
         made = [function(cell) for cell in (*self.different, None)]
         own = [-1 if cell is None else number.setdefault(cell, len(number)) for cell in made]
         return Column(list(number), np.array(own, dtype=np.int32)[self.places])
 
     def objects(self) -> NDArray[np.object_]:
-        """Return the cell of each row, None where there is none; rows of the same cell share one object."""
+        """Return the cell of each row, or None; rows with equal cells share one object."""
         return self.each(lambda cell: cell)
 
     def tolist(self) -> list[Any]:
@@ -61,7 +67,7 @@ class Column:
         return found
 
     def used(self) -> list[Any]:
-        """Return the different cells that have a row, and None if there is a row without a cell."""
+        """Return the distinct cells that occur in a row, and None if a row has no cell."""
         there = np.zeros(len(self.different) + 1, dtype=bool)
         there[self.places] = True
         cells = (*self.different, None)
@@ -69,7 +75,7 @@ class Column:
 
 
 def together(columns: Sequence[Column]) -> tuple[list[Any], NDArray[np.int32]]:
-    """Return the different cells of some columns, and (m, w) the place of each cell among them."""
+    """Return the distinct cells of all columns, and the index of each row's cells among them, (m, w)."""
     number: dict[Any, int] = {}
     places = np.empty((len(columns[0]), len(columns)), dtype=np.int32)
     for at, column in enumerate(columns):

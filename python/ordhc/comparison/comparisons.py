@@ -1,4 +1,4 @@
-"""Comparisons: what people (or models) answered."""
+"""Comparisons that people (or models) made: triplets and quadruplets of leaves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
 from ordhc.comparison.presets import asked_of_frame
 from ordhc.comparison.replies import Replies
-from ordhc.comparison.rows import Rows, belonging, changed, checked_weights
-from ordhc.comparison.suspects import of_outside, warn_of_suspects
+from ordhc.comparison.rows import Rows, answers_and_groups, changed, checked_weights
+from ordhc.comparison.suspects import outside_advice, warn_of_suspects
 from ordhc.errors import InputError, warn
 
 __all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "fitting_comparisons"]
@@ -23,7 +23,7 @@ __all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "
 
 @dataclass(frozen=True)
 class _Question:
-    """A question whose answer gives several triplets, each of three column positions."""
+    """A kind of question whose answer gives several triplets; `triplets` has their positions of columns."""
 
     name: str
     columns: tuple[str, ...]
@@ -98,7 +98,14 @@ class Triplets(Rows):
         *,
         groups: ArrayLike | None = None,
     ) -> "Triplets":
-        """Make triplets (a, b, odd) and (b, a, odd) of answers (odd, a, b) to "which is the odd one out?".
+        """Convert answers (odd, a, b) to "which is the odd one out?" to triplets (a, b, odd), (b, a, odd).
+
+        Parameters
+        ----------
+        rows
+            (m, 3) leaf ids or names: the odd item, then the two others.
+        n_leaves, names, weights, groups
+            As for `Triplets`; `weights` and `groups` have one entry for each answer.
 
         Examples
         --------
@@ -117,7 +124,14 @@ class Triplets(Rows):
         *,
         groups: ArrayLike | None = None,
     ) -> "Triplets":
-        """Make triplets (a, central, b), (b, central, a) of (central, a, b): "which is most central?".
+        """Convert answers (central, a, b) to "which is most central?" to (a, central, b), (b, central, a).
+
+        Parameters
+        ----------
+        rows
+            (m, 3) leaf ids or names: the most central item, then the two others.
+        n_leaves, names, weights, groups
+            As for `Triplets`; `weights` and `groups` have one entry for each answer.
 
         Examples
         --------
@@ -137,16 +151,17 @@ class Triplets(Rows):
         *,
         groups: ArrayLike | None = None,
     ) -> "Triplets":
-        """Make triplets of rankings (reference, 1st, 2nd, ..., others): a ranked leaf beats all after it.
+        """Convert rankings (reference, 1st, 2nd, ..., others) to triplets.
 
-        A row of 8 leaves (a reference and 7 others) of which 2 are ranked gives 6 + 5 = 11 triplets.
+        Each ranked leaf is nearer to the reference than all leaves after it. A row of 8 leaves (a reference
+        and 7 others, of which 2 are ranked) gives 6 + 5 = 11 triplets.
 
         Parameters
         ----------
         rows
-            (m, w) leaf ids: the reference, the `n_ranked` nearest in order, then the others.
+            (m, w) leaf ids or names: the reference, the `n_ranked` nearest leaves in order, then the others.
         n_ranked
-            Number of ranked leaves, from 1 to w - 2. A ranking of all w - 1 others says the same as w - 2.
+            Number of ranked leaves, from 1 to w - 1. The values w - 1 and w - 2 give the same triplets.
         n_leaves, names, weights, groups
             As for `Triplets`; `weights` and `groups` have one entry for each row.
 
@@ -162,7 +177,9 @@ class Triplets(Rows):
             raise InputError(f"rows have {width} columns; a reference and at least two others are needed")
         n_ranked = _checks.whole("n_ranked", n_ranked, at_least=1)
         if n_ranked > width - 1:
-            raise InputError(f"n_ranked = {n_ranked} is above the {width - 1} others of a row")
+            raise InputError(
+                f"n_ranked = {n_ranked} is above the number of leaves besides the reference, {width - 1}"
+            )
         triplets = [(0, near, far) for near in range(1, n_ranked + 1) for far in range(near + 1, width)]
         columns = ("reference", *(f"place {place}" for place in range(1, width)))
         question = _Question("ranking", columns, tuple(triplets))
@@ -178,7 +195,7 @@ class Triplets(Rows):
         weights: ArrayLike | None,
         groups: ArrayLike | None,
     ) -> "Triplets":
-        """Return triplets made of columns of wider rows: those of the first row, then of the second."""
+        """Return the triplets of all answers in `rows`, answer by answer."""
         answers, columns = None, question.columns
         if (frame := columns_of(rows, question.name, len(columns))) is not None:
             rows, answers = frame.rows, frame.answers
@@ -198,7 +215,7 @@ class Triplets(Rows):
         if outside.size:
             row = outside[0]
             bad = next(leaf for leaf in table[row].tolist() if not 0 <= leaf < (n or 0))
-            reason = f"leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n}){of_outside(table, n)}"
+            reason = f"leaf {bad} is outside 0..={(n or 0) - 1} (n_leaves = {n}){outside_advice(table, n)}"
             raise InputError(reason, row=row, leaves=[[bad]])
         if n_leaves is None and found is None and n is not None:
             check_reach(table, n)
@@ -211,16 +228,16 @@ class Triplets(Rows):
 
         weights = checked_weights(weights, len(table))
         adaptive = None if frame is None else frame.adaptive
-        told, persons, group_names = belonging(answers, groups, None, len(table))
-        if told is None and size > 1:
-            told = np.arange(len(table), dtype=np.int32)
+        answers, persons, group_names = answers_and_groups(answers, groups, None, len(table))
+        if answers is None and size > 1:
+            answers = np.arange(len(table), dtype=np.int32)
         triplets = table[:, np.array(question.triplets, dtype=np.intp).reshape(-1, 3)].reshape(-1, 3)
         return cls(
             triplets,
             n,
             found,
             spread(weights),
-            answers=spread(told),
+            answers=spread(answers),
             groups=spread(persons),
             group_names=group_names,
             adaptive=adaptive,
@@ -235,15 +252,15 @@ class Triplets(Rows):
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
     ) -> "Triplets":
-        """Make triplets of questions (anchor, a, b) and their responses, the layout of cblearn.
+        """Convert questions (anchor, a, b) and their responses, the layout of cblearn, to triplets.
 
         Parameters
         ----------
         X
-            (m, 3) leaf ids.
+            (m, 3) leaf ids or names.
         y
-            (m,) responses: 1 or True if the anchor is more similar to a, -1 or False if to b. By default each
-            anchor is more similar to a.
+            (m,) responses: 1 or True if the anchor is more similar to a, -1 or False if it is more similar to
+            b. By default, every anchor is more similar to a.
         n_leaves, names, weights
             As for `Triplets`; `weights` has one entry for each row.
 
@@ -268,7 +285,7 @@ class Triplets(Rows):
                 wrong = np.flatnonzero((values != 1) & (values != -1))
                 if wrong.size:
                     raise InputError(
-                        f"y is {answers[wrong[0]]}; responses are 1 or -1, or bool", row=wrong[0]
+                        f"y is {answers[wrong[0]]}; responses must be 1 or -1, or bool", row=wrong[0]
                     )
                 answers = values == 1
             table = table.copy()
@@ -288,7 +305,7 @@ class Triplets(Rows):
         chosen: Any = None,
         **options: Unpack[AnswerOptions],
     ) -> "Triplets":
-        """Make comparisons of a table of answers, one per row, with named columns.
+        """Convert a table of answers, one per row, with named columns, to triplets.
 
         Parameters
         ----------
@@ -296,14 +313,14 @@ class Triplets(Rows):
             A data frame (pandas, polars, pyarrow, or any that narwhals knows), a dict of columns, an array of
             records, or a list of dicts.
         kind
-            "odd-one-out", "most-central", "ranking" or "triplet"; pairs make `Quadruplets.from_frame`.
+            "odd-one-out", "most-central", "ranking" or "triplet". For "pairs", use `Quadruplets.from_frame`.
         items, chosen, **options
-            As in `ordhc.read_answers`, but `answer`, `delimiter`, `header` and `comment`.
+            As in `ordhc.read_answers`, without `answer`, `delimiter`, `header` and `comment`.
 
         Raises
         ------
         InputError
-            As `ordhc.read_answers`, with the row instead of the line.
+            As for `ordhc.read_answers`; the error has the row instead of the line.
 
         Examples
         --------
@@ -320,7 +337,7 @@ class Triplets(Rows):
         ([0, 0, 1, 1], ('ann', 'bob'))
         """
         if isinstance(kind, str) and kind == "pairs":
-            raise InputError("two pairs make quadruplets: Quadruplets.from_frame")
+            raise InputError("kind 'pairs' gives quadruplets, not triplets: use Quadruplets.from_frame")
         found = comparisons_of_replies(*asked_of_frame(data, kind, items, chosen, options))
         assert isinstance(found, Triplets)
         return found
@@ -364,7 +381,9 @@ class Quadruplets(Rows):
         chosen: Any = None,
         **options: Unpack[AnswerOptions],
     ) -> "Quadruplets":
-        """Make quadruplets of a table of answers to "which pair is more alike?"; see `Triplets.from_frame`.
+        """Convert a table of answers to "which pair is more alike?" to quadruplets.
+
+        The parameters are those of `Triplets.from_frame`.
 
         Examples
         --------
@@ -381,7 +400,7 @@ class Quadruplets(Rows):
 
 
 def _width_of(rows: Any) -> int:
-    """Return the number of columns of a table, 0 if `rows` is no table."""
+    """Return the number of columns of a table; 0 if `rows` is not a table."""
     frame = columns_of(rows, "ranking", 0)
     if frame is not None:
         return int(frame.rows.shape[1])
@@ -394,7 +413,13 @@ Comparisons = Triplets | Quadruplets
 
 
 def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str) -> Comparisons:
-    """Return comparisons in an accepted form; triplets can serve as quadruplets."""
+    """Return `data`; triplets are converted to quadruplets if only these are accepted.
+
+    Raises
+    ------
+    InputError
+        `data` has none of the accepted types; the message begins with `what`.
+    """
     own = "triplets" if isinstance(data, Triplets) else "quadruplets"
     if own in accepted:
         return data
@@ -404,7 +429,7 @@ def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str)
 
 
 def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
-    """Return the comparisons of answers, with a warning about rows that were left out."""
+    """Return the comparisons of answers, and warn about rows that were left out."""
     rows, weights, groups = replies.rows, replies.weights, replies.groups
     known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": replies.names}
     if asked.ids_from is not None and replies.names is None and asked.n_leaves is None:

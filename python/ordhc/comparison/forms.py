@@ -1,4 +1,4 @@
-"""Convert what estimators accept (tables, tensors, sparse matrices) to comparisons."""
+"""Convert all input that estimators accept (tables, tensors, sparse matrices) to comparisons."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,9 +12,9 @@ from ordhc.comparison.frames import ROLES, column_names, columns_of, eager
 from ordhc.comparison.rows import changed, checked_weights
 from ordhc.errors import InputError
 
-__all__ = ["comparisons_of_any", "is_sparse", "states_all_twice"]
+__all__ = ["comparisons_of_any", "is_antisymmetric", "is_sparse"]
 
-#: The hint if numbers are no leaf ids.
+#: The hint in errors about numbers that are not leaf ids.
 _VECTORS = "; for vectors use ordhc.VectorClustering"
 
 
@@ -26,7 +26,11 @@ def comparisons_of_any(
     *,
     known: int = 0,
 ) -> Comparisons:
-    """Return comparisons from anything that the estimator takes; ids below `known` are those of a tree."""
+    """Return comparisons from any input that the estimator accepts.
+
+    `known` is the number of leaves of a tree that the ids may refer to. If all ids are below `known`, there
+    are `known` leaves.
+    """
     data: Comparisons
     if isinstance(X, list) and X and isinstance(X[0], Comparisons):
         X = _joined(X)
@@ -87,12 +91,15 @@ def _table(X: Any) -> NDArray[Any]:
 
 
 def _joined(parts: Sequence[Any]) -> Comparisons:
-    """Join comparisons; scikit-learn's splitters index them one by one."""
+    """Join a list of comparisons, which scikit-learn's splitters make by indexing rows one by one."""
     first = parts[0]
     for at, part in enumerate(parts):
         same = type(part) is type(first) and (part.n_leaves, part.names) == (first.n_leaves, first.names)
         if not same:
-            raise InputError(f"X[{at}] is {_checks.quoted(part)}, with other leaves than X[0], {first!r}")
+            raise InputError(
+                f"X[{at}] is {_checks.quoted(part)} and X[0] is {first!r}; "
+                "all must have the same type, n_leaves and names"
+            )
     weights = None
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])
@@ -142,7 +149,7 @@ def _from_list(
             raise InputError(f"Negative values in data: X[{row}, {column}] is {table[row, column]}{_VECTORS}")
     if table.ndim == 2 and table.dtype.kind == "f":
         broken = np.isfinite(table) & (table % 1 != 0)
-        # A single broken number is a mistake in a table of ids, whose error has the name of the column.
+        # A few broken numbers are mistakes in a table of ids; a later check reports them with their column.
         if broken.mean() > 0.5:
             row, column = np.argwhere(broken)[0]
             raise InputError(
@@ -155,20 +162,19 @@ def _from_list(
         return data
     counts = _signed(y, len(data))
     rows = data.rows.copy()
-    turned = [2, 3, 0, 1] if kind is Quadruplets else [0, 2, 1]
-    rows[counts < 0] = rows[counts < 0][:, turned]
+    swapped = [2, 3, 0, 1] if kind is Quadruplets else [0, 2, 1]
+    rows[counts < 0] = rows[counts < 0][:, swapped]
     magnitude = np.abs(counts)
     answered = magnitude > 0
     plain = data.weights is None and bool((magnitude[answered] == 1).all())
-    # Numbers too large for a float are refused together with the weights.
+    # Products too large for a float become infinite, and the check of weights refuses them.
     with np.errstate(over="ignore"):
         weights = magnitude if data.weights is None else magnitude * data.weights
-    turned_round = changed(data, rows=rows, weights=None if plain else weights)
-    return turned_round[answered]
+    return changed(data, rows=rows, weights=None if plain else weights)[answered]
 
 
 def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
-    """Return responses as signed counts."""
+    """Return responses as signed counts, (m,)."""
     answers = _checks.array("y", y)
     if answers.shape != (m,):
         raise InputError(f"y has shape {answers.shape} for {m} questions")
@@ -176,12 +182,12 @@ def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
         return np.where(answers, 1.0, -1.0)
     counts = _checks.numbers_of("y", answers)
     for row in np.flatnonzero(~np.isfinite(counts))[:1]:
-        raise InputError(f"y is {answers[row]}; counts are finite", row=row)
+        raise InputError(f"y is {answers[row]}; counts must be finite", row=row)
     zeros = np.flatnonzero(counts == 0)
     if len(zeros) and np.isin(counts, (0, 1)).all():
         raise InputError(
             "y is 0, and y holds only 0 and 1: give bools if 0 is the opposite answer, "
-            "or leave the row out if it is no answer",
+            "or leave out the row if 0 means no answer",
             row=zeros[0],
         )
     return counts
@@ -191,11 +197,11 @@ def _from_tensor(X: Any, n_leaves: int | None) -> Triplets:
     """Return triplets from an (n, n, n) tensor of signed counts."""
     cells, counts, n = _sparse_entries(X) if is_sparse(X) else _dense_entries(X)
     for at in np.flatnonzero(~np.isfinite(counts))[:1]:
-        raise InputError(f"X{cells[at].tolist()} is {counts[at]}; counts are finite")
+        raise InputError(f"X{cells[at].tolist()} is {counts[at]}; counts must be finite")
     repeated = (cells == cells[:, [1, 2, 0]]).any(axis=1)
     for at in np.flatnonzero(repeated)[:1]:
-        raise InputError(f"X{cells[at].tolist()} is {counts[at]:g}, but a triplet has three leaves")
-    if states_all_twice(cells, counts, n):
+        raise InputError(f"X{cells[at].tolist()} is {counts[at]:g}, but a triplet has three different leaves")
+    if is_antisymmetric(cells, counts, n):
         once = cells[:, 1] < cells[:, 2]
         cells, counts = cells[once], counts[once]
     rows = np.where((counts < 0)[:, None], cells[:, [0, 2, 1]], cells)
@@ -207,17 +213,19 @@ def _dense_entries(X: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float
     """Return the nonzero cells (m, 3), their counts, and the number of leaves."""
     n = X.shape[0]
     if X.shape != (n, n, n):
-        raise InputError(f"X has shape {X.shape}; a tensor of counts is (n, n, n)")
+        raise InputError(f"X has shape {X.shape}; a tensor of counts must have shape (n, n, n)")
     counts = _checks.numbers_of("X", X)
     cells = np.argwhere(counts)
     return cells, counts[tuple(cells.T)], n
 
 
 def _sparse_entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Return the same as `_dense_entries`, from SciPy's arrays or those of the package sparse."""
+    """Return the same as `_dense_entries`, from a sparse array of SciPy or of the package sparse."""
     n = X.shape[0]
     if X.shape not in ((n, n, n), (n, n * n)):
-        raise InputError(f"X is sparse of shape {X.shape}; a sparse X is (n, n, n) or (n, n * n) counts")
+        raise InputError(
+            f"X is sparse with shape {X.shape}; a sparse X must hold counts in shape (n, n, n) or (n, n * n)"
+        )
     coo = X.asformat("coo")
     if hasattr(coo, "sum_duplicates"):
         coo = coo.copy()
@@ -230,7 +238,7 @@ def _sparse_entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int
     return cells[counts != 0], counts[counts != 0], n
 
 
-def states_all_twice(cells: NDArray[np.int64], counts: NDArray[np.float64], n: int) -> bool:
+def is_antisymmetric(cells: NDArray[np.int64], counts: NDArray[np.float64], n: int) -> bool:
     """Return True if X[i, j, k] = -X[i, k, j] for all i, j, k."""
     place = np.ravel_multi_index(tuple(cells.T), (n, n, n))
     mirrored = np.ravel_multi_index(tuple(cells[:, [0, 2, 1]].T), (n, n, n))

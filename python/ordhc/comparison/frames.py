@@ -1,8 +1,8 @@
-"""Data frames: columns by their names, whatever their order.
+"""Find the columns of data frames by name, in any order.
 
-A frame is anything with named columns: of pandas, polars, pyarrow, a NumPy array of records, a dict of
-columns, a list of dicts; what only narwhals knows goes through narwhals. None of these packages is imported
-unless it is needed.
+A frame is any object with named columns: a frame of pandas, polars or pyarrow, a NumPy array of records, a
+dict of columns, or a list of dicts. Other frames are converted by narwhals. These packages are imported only
+when they are needed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ __all__ = [
     "without_names",
 ]
 
-#: Names of columns, whatever their case.
+#: Usual names of columns; case does not matter.
 WEIGHTS = ("weight", "weights", "count", "counts", "votes", "n")
 ANSWERS = ("answer", "answers", "answer_id", "answer_number")
 PERSONS = (
@@ -40,11 +40,11 @@ PERSONS = (
     "workerid", "respondent", "respondent_id", "annotator", "annotator_id", "rater", "rater_id", "user",
     "user_id", "puid", "prolific_pid", "who",
 )  # fmt: skip
-#: The same, where no column is called by one of `PERSONS`: Qualtrics, JATOS, PsychoPy, BIDS.
+#: Names for the person's column if no column has a name in `PERSONS`: Qualtrics, JATOS, PsychoPy, BIDS.
 LESS_SURE = (
     "responseid", "response_id", "run_id", "pid", "subj", "subj_id", "sub", "sub_id",
 )  # fmt: skip
-#: The most reliable names first.
+#: All names for the person's column, the most reliable names first.
 PEOPLE = (*PERSONS, *LESS_SURE)
 GROUPS = ("group", "groups", *PERSONS)
 RESPONSES = ("y", "response", "target")
@@ -52,7 +52,7 @@ RESPONSES = ("y", "response", "target")
 SAMPLERS = ("sampler",)
 _LEARNERS = ("learner", "uncertain")
 
-#: The two other items of a question about three.
+#: Names of the columns of the two other items, in a question about three items.
 PAIRS = (("a", "b"), ("left", "right"), ("first", "second"), ("other_1", "other_2"), ("x", "y"), ("i", "j"))
 ODD = ("odd", "odd_one_out", "odd_one", "odd_item")
 CENTRAL = ("central", "most_central", "centre", "center")
@@ -92,20 +92,21 @@ class Columns:
 
 
 def are_adaptive(samplers: Iterable[Any]) -> bool:
-    """Return whether a learner chose any question, by the cells of a column of samplers."""
+    """Return True if a column of samplers names a learner, so that a learner chose a question."""
     return any(str(sampler).strip().lower() in _LEARNERS for sampler in set(samplers))
 
 
 def columns_of(data: Any, what: str, width: int) -> Columns | None:
-    """Return the columns of a frame by name, or None if `data` is no frame.
+    """Return the columns of a frame by name, or None if `data` is not a frame.
 
-    Columns without names (numbered ones), or with names that mean nothing here, are taken in their
-    order if there are as many as needed.
+    If the names are numbers or unknown, and the frame has exactly `width` columns, they are used in their
+    order.
 
     Raises
     ------
     InputError
-        Names that are only partly known, those of other rows, a name twice, two sets or two weights.
+        Only a part of the needed names is present, the names belong to another kind of rows, a name occurs
+        twice, or several columns fit one role.
     """
     data = eager(data)
     names = column_names(data)
@@ -117,12 +118,12 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
     # `i, j, k` are also in `i, j, k, l`: use the longer set of names.
     wider = [known for known in ROLES["quadruplets"] if what == "triplets" and set(known) <= set(plain)]
     if wider:
-        raise _meant(shown, "quadruplets", wider[0])
+        raise _other_kind(shown, "quadruplets", wider[0])
     if len(sets) > 1:
         both = " and ".join(", ".join(known) for known in sets[:2])
-        raise InputError(f"the columns {_checks.quoted(shown)} hold both {both}: keep one of them")
+        raise InputError(f"the columns {_checks.quoted(shown)} hold both {both}: keep only one of these sets")
     if not sets:
-        return _by_place(data, names, plain, shown, what, width)
+        return _by_position(data, names, plain, shown, what, width)
     for name in {*sets[0], *WEIGHTS, *ANSWERS, *GROUPS}:
         if plain.count(name) > 1:
             raise InputError(
@@ -132,26 +133,28 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
     weights, answers, groups = (_further(data, names, plain, known) for known in (WEIGHTS, ANSWERS, GROUPS))
     if groups is None:
         groups = _further(data, names, plain, LESS_SURE)
-    told = _further(data, names, plain, RESPONSES) if what == "responses" else None
+    responses = _further(data, names, plain, RESPONSES) if what == "responses" else None
     samplers = _further(data, names, plain, SAMPLERS)
     adaptive = None if samplers is None else are_adaptive(np.asarray(samplers).tolist())
-    return Columns(_stacked(leaves), weights, answers, groups, told, adaptive)
+    return Columns(_stacked(leaves), weights, answers, groups, responses, adaptive)
 
 
-def _meant(shown: str, kind: str, known: Sequence[str]) -> InputError:
+def _other_kind(shown: str, kind: str, known: Sequence[str]) -> InputError:
+    """Return the error for columns whose names belong to another kind of rows."""
     return InputError(
         f"the columns are {_checks.quoted(shown)}: {', '.join(known)} are for ordhc.{_MAKERS[kind]}"
     )
 
 
-def _by_place(
+def _by_position(
     data: Any, names: Sequence[Any], plain: list[str], shown: str, what: str, width: int
 ) -> Columns:
+    """Return the columns of a frame by position, because their names do not give the roles."""
     needed = ", ".join(ROLES[what][0]) if what in ROLES else f"{width} leaves"
     for kind, sets in ROLES.items():
         for known in sets:
             if kind != what and all(name in plain for name in known):
-                raise _meant(shown, kind, known)
+                raise _other_kind(shown, kind, known)
     further = [name for name in plain if name in {*WEIGHTS, *ANSWERS, *GROUPS}]
     if what == "ranking":
         # Find the reference by its name; the other columns keep their order.
@@ -164,12 +167,12 @@ def _by_place(
         )
         return Columns(_stacked([column_of(data, names[at]) for at in keep]), weights, answers, groups)
     vague = {name for pair in PAIRS for name in pair}
-    telling = {name for sets in ROLES.values() for known in sets for name in known} - vague - {"k", "l"}
-    found = [name for name in plain if name in telling]
+    specific = {name for sets in ROLES.values() for known in sets for name in known} - vague - {"k", "l"}
+    found = [name for name in plain if name in specific]
     if found:
         raise InputError(
             f"the columns are {_checks.quoted(shown)}; {needed} are needed: "
-            f"{found[0]!r} alone does not give the order"
+            f"{found[0]!r} alone does not give the order of the columns"
         )
     if further or len(names) != width:
         raise InputError(f"the columns are {_checks.quoted(shown)}; {needed} are needed")
@@ -177,7 +180,7 @@ def _by_place(
 
 
 def column_names(data: Any) -> list[Any] | None:
-    """Return the names of a frame's columns."""
+    """Return the names of a frame's columns, or None if `data` is not a frame."""
     if isinstance(data, np.ndarray):
         return None if data.dtype.names is None else list(data.dtype.names)
     if isinstance(data, Mapping):
@@ -196,9 +199,10 @@ def column_names(data: Any) -> list[Any] | None:
 
 
 def without_names(data: Any) -> tuple[Any, list[Any] | None]:
-    """Split off the first column of a frame of numbers if it is text and no index names the rows.
+    """Return a frame of numbers without its first column, and the names of the rows in this column.
 
-    All else comes back as it is, with None.
+    The first column is split off only if it holds text and the frame has no index of its own. Otherwise the
+    data are returned unchanged, with None for the names.
     """
     shape = getattr(data, "shape", None)
     if isinstance(data, np.ndarray) or not isinstance(shape, tuple) or len(shape) != 2 or not shape[0]:
@@ -218,7 +222,10 @@ def without_names(data: Any) -> tuple[Any, list[Any] | None]:
 
 
 def eager(data: Any) -> Any:
-    """Return a frame whose columns can be taken by name: convert lists of dicts, collect lazy frames."""
+    """Return a frame whose columns can be indexed by name.
+
+    Lists of dicts are converted and lazy frames are collected. Other input is returned unchanged.
+    """
     if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
         names = dict.fromkeys(name for row in data for name in row)
         return {name: _objects([row.get(name) for row in data]) for name in names}
@@ -247,7 +254,7 @@ _DIRECT = ("ordhc", "numpy", "pandas", "polars", "pyarrow", "scipy")
 
 
 def _objects(cells: list[Any]) -> Any:
-    """Return cells as an array: of their common type if they have one, otherwise of objects."""
+    """Return cells as an array: of integers if all are int, of text if all are str, else of objects."""
     if {type(cell) for cell in cells} <= {int} or {type(cell) for cell in cells} <= {str}:
         found = np.array(cells)
         if found.dtype.kind in "iU":
@@ -275,16 +282,17 @@ def column_of(data: Any, name: Any) -> Any:
 
 
 def _further(data: Any, names: Sequence[Any], plain: list[str], known: Sequence[str]) -> Any:
+    """Return the column with one of the `known` names, or None if there is no such column."""
     there = [name for name in plain if name in known]
     if len(there) > 1:
         raise InputError(
-            f"columns {there[0]!r} and {there[1]!r} mean the same: keep one, or give it by keyword"
+            f"columns {there[0]!r} and {there[1]!r} mean the same: keep one, or pass its values by keyword"
         )
     return column_of(data, names[plain.index(there[0])]) if there else None
 
 
 def _stacked(columns: list[Any]) -> Any:
-    """Join columns to a table; text and numbers become objects, so that both keep their values."""
+    """Join columns to a table; a mixture of text and numbers becomes objects, so that values are kept."""
     for at, column in enumerate(columns):
         if column.ndim != 1 or len(column) != len(columns[0]):
             raise InputError(f"column {at} has shape {column.shape}, the first one {columns[0].shape}")

@@ -26,32 +26,32 @@ __all__ = [
 
 
 class CodedNames(tuple[str, ...]):
-    """Names of leaves that have ids of their own in the data, such as the codes of stimuli.
+    """Names of leaves, each with its id in the data (for example the code of a stimulus).
 
     Attributes
     ----------
     codes
-        The id of each name, rising.
+        The id of each name, in ascending order.
     """
 
     codes: tuple[int, ...]
 
     @classmethod
     def of(cls, names: Sequence[str], codes: Sequence[int]) -> "CodedNames":
-        """Return names that each belong to one id; ids must be ascending."""
+        """Return the names with their ids `codes`, which must be ascending."""
         made = cls(names)
         made.codes = tuple(codes)
         return made
 
 
-#: Up to this number of leaves ids may have any gaps.
+#: With at most this number of leaves, the ids may have any gaps.
 FAR = 10_000
 
 
 def as_ids(
     rows: Any, width: int, columns: tuple[str, ...], names: tuple[str, ...] | None
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Return (m, width) contiguous ids from numbers or names, and the names."""
+    """Convert numbers or names to a contiguous array of ids, (m, width); return it with the names, if any."""
     if isinstance(rows, np.ndarray):
         table = _checks.array("rows", rows)
     else:
@@ -71,7 +71,7 @@ def as_ids(
         large = np.flatnonzero((table > np.iinfo(np.int64).max).any(axis=1)) if kind == "u" else np.zeros(0)
         if large.size:
             leaf = table[large[0]].max()
-            raise InputError(f"leaf {leaf} is far beyond any number of leaves", row=large[0], leaves=[[leaf]])
+            raise InputError(f"leaf {leaf} is too large for a leaf id", row=large[0], leaves=[[leaf]])
         return np.ascontiguousarray(table, dtype=np.int64), names
     if kind == "f":
         table = table.astype(np.float64) if table.dtype.itemsize < 8 else table
@@ -99,7 +99,7 @@ def as_ids(
         for at, cell in enumerate(small):
             if cell is None or abs(cell) > np.iinfo(np.int64).max:
                 row, column = divmod(at, width)
-                reason = "leaf ids are whole numbers" if cell is None else "far beyond any number of leaves"
+                reason = "leaf ids are whole numbers" if cell is None else "this is too large for a leaf id"
                 raise InputError(f"{columns[column]} is {_checks.quoted(cells[at])}; {reason}", row=row)
         return np.array(small, dtype=np.int64).reshape(table.shape), names
     raise InputError(f"rows of type {table.dtype} are neither ids nor names")
@@ -118,7 +118,7 @@ def _read(rows: Any, width: int) -> NDArray[Any]:
 
 
 def check_reach(table: NDArray[Any], n_leaves: int) -> None:
-    """Refuse ids far above the number of distinct ids: they are likely slips, and would need much memory."""
+    """Refuse a largest id far above the number of distinct ids: probably a typo, and it needs much memory."""
     if n_leaves <= FAR:
         return
     if n_leaves <= 1 << 24:
@@ -130,15 +130,15 @@ def check_reach(table: NDArray[Any], n_leaves: int) -> None:
     if n_leaves > 100 * n_distinct:
         row = int(np.flatnonzero((table == n_leaves - 1).any(axis=1))[0])
         raise InputError(
-            f"leaf {n_leaves - 1} is far above the {n_distinct} different ids that there are: "
-            f"pass n_leaves={n_leaves} if it is meant",
+            f"leaf {n_leaves - 1} is far above the {n_distinct} different ids in the data; "
+            f"if this id is right, pass n_leaves={n_leaves}",
             row=row,
             leaves=[[n_leaves - 1]],
         )
 
 
 def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the different ids in `rows`, sorted."""
+    """Return the distinct ids in `rows`, sorted."""
     if rows.size and rows.min() >= 0 and rows.max() < 1 << 24:
         seen = np.zeros(int(rows.max()) + 1, dtype=bool)
         seen[rows.ravel()] = True
@@ -147,24 +147,27 @@ def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None:
-    """Return the names that ids in a file or frame mean, or None if ids are positions.
+    """Return the name of each id in a file or frame, or None if ids are positions.
 
-    Ids mean names if `names` have ids of their own (`CodedNames`), or if `names` are whole numbers and hold
-    ids at other positions than the ids say, as codes of stimuli (101..112) do. Without `names`, `n_leaves`
-    and `ids_from`, ids mean names if more than half of 0..max never occur: as positions these would be leaves
-    without answers.
+    Ids mean names in three cases:
+
+    - `names` have ids of their own (`CodedNames`).
+    - `names` are whole numbers, and some id is a name at another position (such as the codes 101..112).
+    - Without `names`, `n_leaves` and `ids_from`, more than half of the ids 0..max never occur. As positions,
+      these would be leaves without answers.
 
     Parameters
     ----------
     ids
-        The different ids, sorted.
+        The distinct ids, sorted.
     asked
-        What the caller said of the leaves: `names`, `n_leaves`, `ids_from` and `by_name`.
+        The caller's options; `names`, `n_leaves`, `ids_from` and `by_name` are used.
 
     Raises
     ------
     InputError
-        Ids that can be read in both ways, or in the wrong one; a single id far above all others.
+        Ids could be positions as well as names, contradict `ids_from` or `by_name`, or one id is far above
+        all others.
     """
     names, ids_from = asked.names, asked.ids_from
     if isinstance(names, CodedNames):
@@ -182,8 +185,8 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
                 unknown = [leaf for leaf in ids.tolist() if leaf not in known]
                 if unknown and ids[-1] < len(names):
                     raise InputError(
-                        f"id {elsewhere[0]} is among the names, {unknown[0]} is not; if ids are positions in "
-                        "the names, say ids_from=0 (--ids-from 0)"
+                        f"id {elsewhere[0]} is one of the names, but {unknown[0]} is not; if ids are "
+                        "positions in the names, pass ids_from=0 (--ids-from 0)"
                     )
                 return tuple(known[leaf][1] if leaf in known else str(leaf) for leaf in ids.tolist())
         elif asked.n_leaves is None and 2 * len(ids) <= ids[-1]:
@@ -191,12 +194,17 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
                 check_reach(ids[:, None], int(ids[-1]) + 1)
             return tuple(map(str, ids.tolist()))
     if asked.by_name:
-        raise InputError("has ids, but the tree's leaves have names; give --names FILE to say which is which")
+        raise InputError(
+            "has ids, but the tree's leaves have names; give --names FILE with the name of each id"
+        )
     return None
 
 
 def numbers_of(names: Sequence[str]) -> dict[int, tuple[int, str]]:
-    """Return the position and text of each name by id, if names have ids or are distinct whole numbers."""
+    """Return the position and text of each name by id; empty if names have no ids.
+
+    The id of a name is its code (`CodedNames`), or its value if all names are distinct whole numbers.
+    """
     if isinstance(names, CodedNames):
         return {code: (at, name) for at, (code, name) in enumerate(zip(names.codes, names, strict=True))}
     if not all(name.isascii() and name.isdigit() and len(name) < 19 for name in names):
@@ -206,12 +214,12 @@ def numbers_of(names: Sequence[str]) -> dict[int, tuple[int, str]]:
 
 
 def check_ids_from(given: Any) -> int | None:
-    """Return the id of the first leaf, None if it was not said."""
+    """Return the checked id of the first leaf, or None if it was not given."""
     return None if given is None else _checks.whole("ids_from", given, at_least=0, at_most=2**31)
 
 
 def shifted(rows: NDArray[Any], ids_from: int | None) -> NDArray[Any]:
-    """Return ids that are counted from `ids_from` as ids from 0."""
+    """Convert ids that are counted from `ids_from` to ids from 0."""
     return rows.astype(np.int64) - ids_from if ids_from else rows
 
 
@@ -225,7 +233,7 @@ def _coded(table: NDArray[Any], names: tuple[str, ...] | None) -> tuple[NDArray[
     codes = {name: code for code, name in enumerate(names)}
     ids = list(map(codes.get, cells))
     if None in ids:
-        # Only now, because this lookup is slower.
+        # `LeafNumbers` also matches blanks with underscores. The dict comes first, because it is faster.
         ids = list(map(_checks.LeafNumbers(names).get, cells))
     if None in ids:
         at = ids.index(None)

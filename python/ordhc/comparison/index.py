@@ -1,4 +1,4 @@
-"""An index of comparisons: what was asked about a leaf, a pair or three leaves, and how it came out."""
+"""Index comparisons by leaf, to find the questions about some leaves and their answers."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ __all__ = ["Index"]
 
 
 class Index:
-    """An index of comparisons by leaf; `Triplets.index` and `Quadruplets.index` make it.
+    """An index of comparisons by leaf; made by `Triplets.index` and `Quadruplets.index`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Index:
         self._asked: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None
 
     def about(self, *leaves: int | str) -> NDArray[np.uint32]:
-        """Return the numbers of the rows that have all of these leaves, in order.
+        """Return the numbers of the rows that contain all of these leaves, ascending.
 
         Parameters
         ----------
@@ -49,16 +49,16 @@ class Index:
         Returns
         -------
         ndarray of uint32
-            For one leaf a view of the index, which is not copied. ``data[index.about("cat")]`` are the
-            comparisons themselves, ``data.groups[index.about("cat")]`` the people.
+            For one leaf, a read-only view of the index. ``data[index.about("cat")]`` are the comparisons
+            themselves, ``data.groups[index.about("cat")]`` the people.
 
         Raises
         ------
         InputError
-            No leaf, or a leaf that does not exist.
+            No leaf is given, or a leaf does not exist.
         """
         if not leaves:
-            raise InputError("about() needs a leaf, or several")
+            raise InputError("about() needs at least one leaf")
         numbers = {self._leaf(leaf) for leaf in leaves}
         rarest = min(numbers, key=lambda leaf: len(self._of(leaf)))
         found = self._of(rarest)
@@ -67,27 +67,30 @@ class Index:
         return found
 
     def questions(self, *leaves: int | str) -> dict[str, NDArray[Any]]:
-        """Return each question that was asked, how often, and how it came out.
+        """Return each distinct question, with the number of answers for each of its two sides.
 
-        ``pandas.DataFrame(index.questions())`` is a data frame of it. Weights do not count.
+        ``pandas.DataFrame(index.questions())`` makes a data frame. Weights are ignored.
 
         Parameters
         ----------
         *leaves
-            Only questions that have all of these leaves; by default all questions.
+            Only questions that contain all of these leaves; by default all questions.
 
         Returns
         -------
         dict of ndarray
-            Columns of equal length, the most frequent questions first. For triplets: the leaves "anchor",
-            "a", "b" (names, or numbers if there are none), and the numbers of answers "n_a" and "n_b" that
-            a, or b, is nearer to the anchor. For quadruplets: "i", "j", "k", "l" and the numbers of answers
-            "n_ij", "n_kl" that this pair is closer.
+            Columns of equal length, the most frequent questions first. Leaves are names, or numbers if
+            leaves have no names.
+
+            - For triplets: the leaves "anchor", "a", "b", and the numbers of answers "n_a" (a is nearer to
+              the anchor) and "n_b" (b is nearer).
+            - For quadruplets: the leaves "i", "j", "k", "l", and the numbers of answers "n_ij" (i and j are
+              closer) and "n_kl" (k and l are closer).
 
         Raises
         ------
         InputError
-            A leaf that does not exist.
+            A leaf does not exist.
         """
         if self._asked is None:
             self._asked = _ordhc.questions(self._data.rows, self._data.n_leaves)

@@ -1,6 +1,7 @@
-"""The probability of people's choices among pairs of leaves (Luce 1959, "Individual choice behavior").
+"""Compute the probability of people's choices among pairs of leaves, by Luce's model.
 
-`rust/ordhc/src/posterior/luce.rs` has the same rule for the posterior; a test compares both.
+The model is that of Luce 1959, "Individual choice behavior".
+`rust/ordhc/src/posterior/luce.rs` has the same model for the posterior; a test compares both.
 """
 
 from collections.abc import Sequence
@@ -13,36 +14,36 @@ __all__ = ["choice_logarithms"]
 
 Floats = NDArray[np.float64]
 
-#: Utilities are raised to at most this much below the largest one, so that products stay above 0.
+#: Smaller utilities, relative to the largest one, are raised to this value so that products stay above 0.
 _LOWEST = -300.0
 #: Logarithms of the times at which the integral for a chosen set is evaluated.
 _TIMES = np.arange(-120, 21) * 0.25
-#: Sets are integrated in blocks of this number of values.
+#: The integral is computed in blocks of this number of values, to limit memory.
 _AT_ONCE = 4_000_000
 
 
 def choice_logarithms(
     utilities: NDArray[Any], blocks: Sequence[int], *, slopes: bool = False
 ) -> tuple[Floats, Floats | None]:
-    """Return the log probability that options are put into an order of blocks.
+    """Return the log probability that people put options into the given ordered blocks.
 
     Parameters
     ----------
     utilities
-        (a, k) the utility of each option, options of the first block first. The weight of an option is the
-        exponential of its utility.
+        (a, k) the utility of each option; the options of the first block come first. The weight of an option
+        is the exponential of its utility.
     blocks
-        Sizes of the blocks, with sum k. One option is chosen in proportion to its weight. Several options are
-        chosen one by one, in any order. Where one option remains after a block of several, this one is chosen
-        as the worst, in proportion to 1 / weight.
+        Sizes of the blocks, with sum k. The option of a block of one is chosen in proportion to its weight.
+        Several options are chosen one after another, in any order. If a single option remains after a block
+        of several, people choose this option as the worst, in proportion to 1 / weight.
     slopes
-        True returns the derivatives, too.
+        True also returns the derivatives.
 
     Returns
     -------
     logarithms : ndarray of shape (a,)
     derivatives : ndarray of shape (a, k), or None
-        The derivatives of the logarithms by the utilities.
+        The derivatives of the log probabilities by the utilities.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def _several(U: Floats, size: int) -> tuple[Floats, Floats]:
         found[part] = np.log(value)
         of_chosen = (grows * each[:, None]).sum(axis=2) / value[:, None]
         slope[part, :size] = of_chosen
-        # Only ratios of weights matter, so the derivatives have the sum 0.
+        # Only ratios of weights matter, so the derivatives of a row add up to 0.
         shares = W[part, size:] / rest[part]
         slope[part, size:] = -shares * of_chosen.sum(axis=1, keepdims=True)
     return found, slope

@@ -20,9 +20,9 @@ from ordhc.errors import InputError
 
 __all__ = ["asked_of_frame", "replies_with_format"]
 
-#: States of submissions to Prolific that researchers do not use.
+#: Values of Prolific's column "status" for submissions that researchers do not use.
 _UNUSED = ("REJECTED", "RETURNED", "TIMED OUT", "SCREENED OUT", "CONSENT REVOKED")
-#: Salmon's columns without the loser's, which ordhc-collect does not write.
+#: The columns of Salmon's format that ordhc-collect writes: all but the loser's.
 _SHORT = ("head", "left", "right", "winner")
 _UNKNOWN = "not among the participants"
 
@@ -30,7 +30,7 @@ _UNKNOWN = "not among the participants"
 def asked_of_frame(
     data: Any, kind: str, items: Any, chosen: Any, options: AnswerOptions
 ) -> tuple[Replies, Asked]:
-    """Return answers from a frame and its options."""
+    """Return the answers of a frame, and the checked options."""
     asked = Asked.of("from_frame", AnswerOptions, kind, items, chosen, options)
     people = None if asked.participants is None else table_of(asked.participants)
     questions = None if asked.questions is None else table_of(asked.questions)
@@ -39,7 +39,7 @@ def asked_of_frame(
 
 
 def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
-    """Return the answers of a table whose columns have the names of a tool."""
+    """Return the answers of a table, and the options completed from the format of the tool `asked.format`."""
     of_tool, participants = asked.format, asked.participants
     if of_tool is not None:
         _checks.choice("format", of_tool, FORMATS)
@@ -71,11 +71,13 @@ def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
 
 def _only(asked: Asked, format: str, *kinds: str) -> None:
     if asked.kind not in kinds:
-        raise InputError(f"format {format!r} holds answers of kind {' or '.join(kinds)}, not {asked.kind!r}")
+        raise InputError(
+            f"format {format!r} holds answers of kind {' or '.join(map(repr, kinds))}, not {asked.kind!r}"
+        )
 
 
 def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Read Salmon's responses: numbers of head, winner and loser, and the HTML that was shown."""
+    """Read Salmon's responses: the numbers of head, winner and loser, and the HTML that people saw."""
     _only(asked, "salmon", "triplet")
     if asked.items is not None or asked.chosen is not None:
         return table, asked
@@ -98,7 +100,7 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
     names = asked.names
     skipped = [table.cells(name) for name in items]
     if any(cell in (-1, "-1") for cells in skipped for cell in cells):
-        # Skipped questions have no winner.
+        # Salmon writes -1 for a skipped question, which has no winner.
         table = table.with_columns(
             {name: [None if cell in (-1, "-1") else cell for cell in table.cells(name)] for name in items}
         )
@@ -109,7 +111,7 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _shown_by_salmon(table: Table) -> tuple[str, ...] | None:
-    """Return the names of the targets by number, if all targets shown have different names."""
+    """Return the names of the targets, by number; None if two targets would have the same name."""
     shown: dict[int, str] = {}
     for role in ("head", "winner", "loser", "left", "right"):
         html = table.first_of((f"{role}_object", f"{role}_html"))
@@ -126,7 +128,7 @@ def _shown_by_salmon(table: Table) -> tuple[str, ...] | None:
 
 
 def _without_tags(html: str) -> str:
-    """Return the text that HTML shows, or the name of its picture."""
+    """Return the text that HTML displays, or the file name of its picture."""
     text = " ".join(re.sub(r"<[^<>]*>", " ", html).split())
     if text:
         return text
@@ -135,10 +137,10 @@ def _without_tags(html: str) -> str:
 
 
 def _jspsych(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Read trials of jsPsych: lists in cells, buttons numbered from 0; ignore trials of other kinds."""
+    """Read trials of jsPsych: cells may be lists, buttons count from 0, and other trials are ignored."""
     if asked.items is None and asked.kind in ("triplet", "pairs"):
         raise InputError(
-            "jsPsych doesn't say what was asked: say kind=... (--kind), "
+            "jsPsych's files do not contain the kind of question: pass kind=... (--kind), "
             f"or items=[...] (--items) for {asked.kind}"
         )
     if asked.items is None and asked.ranks is None:
@@ -177,7 +179,7 @@ _TAG = re.compile(r"<[A-Za-z][^<>]*>")
 
 
 def _as_shown(table: Table, columns: list[Any]) -> Table:
-    """Replace HTML in columns by the text or picture shown, unless two items would become the same."""
+    """Replace HTML in columns by the displayed text or picture, unless two items would become equal."""
     raw = {name: [_listed(cell) for cell in table.raw(name)] for name in columns}
     texts = {part for rows in raw.values() for cell in rows for part in cell[0] if isinstance(part, str)}
     shown = {text: _without_tags(text) if _TAG.search(text) else text for text in texts}
@@ -198,13 +200,13 @@ def _as_shown(table: Table, columns: list[Any]) -> Table:
 
 
 def _listed(cell: Any) -> tuple[list[Any], bool]:
-    """Return the parts of a cell, and whether the cell is a list."""
+    """Return the parts of a cell, and True if the cell is a list."""
     found = list_of(cell)
     return ([cell], False) if found is None else (found, True)
 
 
 def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Select rows of responses of Gorilla's tasks, with the items from the task's spreadsheet."""
+    """Select the rows of Gorilla's tasks that have a response; items come from the task's spreadsheet."""
     prefix = "Spreadsheet: "
     sheet = {
         str(name).removeprefix(prefix): name
@@ -224,7 +226,7 @@ def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
         asked = replace(asked, items=[str(name).removeprefix(prefix) for name in names])
     else:
         names = list(columns)
-    # Rows of fixation crosses and buttons repeat the items.
+    # Rows of fixation crosses and buttons repeat the items, so their items are made blank.
     shown = [name for each in names if (name := table.find(str(each).removeprefix(prefix))) is not None]
     blank = {
         name: [cell if kept else None for cell, kept in zip(table.cells(name), answered, strict=True)]
@@ -236,14 +238,18 @@ def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _psychopy(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Read rows of PsychoPy: a key or the name of what was clicked, and the items of the conditions file."""
+    """Read rows of PsychoPy: the pressed key or the clicked object, and the items of the conditions file."""
     chosen = asked.chosen
     if chosen is None:
         ends = (".clicked_name", ".keys")
         found = [name for end in ends for name in table.names if str(name).endswith(end)]
         if len(found) != 1:
-            shown = f"{quoted(', '.join(map(str, found)))} may be it" if found else "none ends in .keys"
-            raise table.error(f"say which column has the answer, by chosen=... (--chosen): {shown}")
+            shown = (
+                f"{quoted(', '.join(map(str, found)))} are possible"
+                if found
+                else "no column ends in .clicked_name or .keys"
+            )
+            raise table.error(f"pass the column of the answer as chosen=... (--chosen): {shown}")
         chosen = found[0]
     if isinstance(chosen, str):
         column = table.column(chosen, "chosen")
@@ -252,7 +258,7 @@ def _psychopy(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _last_of(cell: Any) -> Any:
-    """Return the last name in a list of clicks or keys, as Python or JSON write it; None for no key."""
+    """Return the last of the clicks or keys in a list, as Python or JSON write it; None without a key."""
     if isinstance(cell, str) and cell.startswith("["):
         with contextlib.suppress(ValueError, SyntaxError):
             cells = ast.literal_eval(cell)
@@ -261,7 +267,7 @@ def _last_of(cell: Any) -> Any:
 
 
 def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Read questions (anchor, a, b) with responses: 1 or True for a, -1 or False for b, or counts."""
+    """Read questions (anchor, a, b) with responses: 1 or True for a, -1 or False for b, or signed counts."""
     _only(asked, "cblearn", "triplet", "pairs")
     width = 3 if asked.kind == "triplet" else 4
     items = asked.items
@@ -288,7 +294,7 @@ def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
             count = float(word) if word else 0.0
         except ValueError:
             raise table.error(
-                f"the response is {quoted(cell)}; 1, -1, counts or bools are needed", row
+                f"the response is {quoted(cell)}; it must be 1, -1, a count or a bool", row
             ) from None
         counts.append(count if np.isfinite(count) and count else None)
     there = {abs(count) for count in counts if count is not None}
@@ -304,14 +310,14 @@ def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _collect(table: Table, asked: Asked) -> Asked:
-    """Read trials of ordhc-collect: the items shown, the choice, and whether the answer counts."""
+    """Read trials of ordhc-collect: the items shown, the choice, and the reasons to leave the answer out."""
     if table.find("head") is not None:
         kind, items, chosen, how = "triplet", ["head", "left", "right"], "answer", "name"
     elif table.find("shown_4") is not None:
         kind, items, chosen, how = "pairs", [f"shown_{k}" for k in range(1, 5)], "position", "place"
     else:
         kind, items, chosen, how = "odd-one-out", [f"shown_{k}" for k in range(1, 4)], "answer", "name"
-    # If no kind is given, `asked.kind` is "triplet", too.
+    # "triplet" is also the default of `kind`, so this value may mean that no kind was given.
     if asked.kind != "triplet":
         _only(asked, "collect", kind)
     person = asked.person or table.column("person", "format 'collect'")
@@ -323,7 +329,7 @@ def _collect(table: Table, asked: Asked) -> Asked:
 
 
 def _without_left_out(table: Table, asked: Asked) -> Asked:
-    """Leave out held-out answers of ordhc-collect, and people excluded by the study's rules."""
+    """Exclude the held-out answers of ordhc-collect, and people whom the study's rules exclude."""
     exclude = dict(asked.exclude) if isinstance(asked.exclude, Mapping) else {}
     if asked.exclude is not None and not isinstance(asked.exclude, Mapping):
         exclude = {asked.person: asked.exclude}
@@ -339,35 +345,37 @@ def _without_left_out(table: Table, asked: Asked) -> Asked:
 
 
 def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
-    """Leave out answers of people whose submissions to Prolific were returned or rejected."""
+    """Find the column of Prolific's ids; `_joined` then excludes returned and rejected submissions."""
     if (
         participants is None
         and table.find("submission id") is not None
         and table.find("participant id") is not None
     ):
         raise table.error(
-            "this is Prolific's export of participants, not their answers: give it as participants "
-            "(--participants), beside the file of answers"
+            "this is Prolific's export of participants, not the file of their answers: pass it as "
+            "participants (--participants), in addition to the file of answers"
         )
     if asked.person is None:
         person = table.first_of(
             ("prolific_pid", "prolific id", "prolific_id", "participant id", "participant_id")
         )
         if person is None and (person := person_of(table, None, [])) is None:
-            raise table.error("no column holds Prolific's ids (PROLIFIC_PID): say person=... (--person)")
+            raise table.error("no column holds Prolific's ids (PROLIFIC_PID): pass person=... (--person)")
         asked = replace(asked, person=person)
     return asked
 
 
 def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[Table, Asked]:
-    """Return the answers with the columns of `people` joined to the rows of each person."""
+    """Join the columns of `people` to the answers by person, and exclude unused submissions to Prolific."""
     person = person_of(table, asked.person, [])
     if person is None:
-        raise table.error("no column says whose answers these are, to join participants by: say person=...")
+        raise table.error(
+            "no column names the person of each answer, so participants cannot be joined: pass person=..."
+        )
     by = people.first_of(("participant id", "prolific_pid", person, *PERSONS))
     if by is None:
         raise people.error(
-            f"no column names the participants; {quoted(person)} is such a column of the answers"
+            f"no column names the participants; in the answers, this column is {quoted(person)}"
         )
     status = people.find("status") if prolific else None
     where: dict[str, int] = {}
@@ -384,7 +392,7 @@ def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[
     rows = [where.get(text_of(cell)) for cell in table.cells(person)]
     if rows and not any(row is not None for row in rows):
         raise people.error(
-            f"none of the persons in column {quoted(person)} of the answers is in column {quoted(by)} here"
+            f"no person in column {quoted(person)} of the answers occurs in column {quoted(by)} of this file"
         )
     columns = {}
     renamed = {}
@@ -397,7 +405,9 @@ def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[
     named = asked.exclude if isinstance(asked.exclude, Mapping) else {}
     is_status_named = any(str(name).strip().lower() == "status" for name in named)
     if named:
-        exclude = {_whose(table, people, by, renamed, name): values for name, values in named.items()}
+        exclude = {
+            _column_to_exclude(table, people, by, renamed, name): values for name, values in named.items()
+        }
         asked = replace(asked, exclude=exclude)
     asked = replace(asked, person=person)
     if status is not None:
@@ -416,18 +426,19 @@ def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[
     return table.with_columns(columns), asked
 
 
-def _whose(table: Table, people: Table, by: Any, renamed: Mapping[Any, Any], name: Any) -> Any:
-    """Return the column by which rows are left out, from the answers or from the participants.
+def _column_to_exclude(table: Table, people: Table, by: Any, renamed: Mapping[Any, Any], name: Any) -> Any:
+    """Return the column that the key `name` of `exclude` means, from the answers or from the participants.
 
-    Case decides where both have it, so that `Status` of Prolific's export is not `status` of the answers.
+    If both tables have the column in different case, the exact spelling decides: `Status` of Prolific's
+    export differs from `status` of the answers.
     """
     theirs, own = people.find(name), table.find(name)
     if theirs is None or theirs == by or own is None:
         return name
     if theirs == own:
         raise people.error(
-            f"exclude: the answers and the participants both have a column {quoted(name)}; say "
-            f"{quoted(renamed[theirs])} for that of the participants, or rename one of them"
+            f"exclude: the answers and the participants both have a column {quoted(name)}; use "
+            f"{quoted(renamed[theirs])} for the participants' column, or rename one of the two"
         )
     return own if own == name else renamed[theirs]
 

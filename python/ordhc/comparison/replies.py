@@ -1,4 +1,4 @@
-"""Convert tables of answers, one answer a row, to rows of leaves."""
+"""Convert tables of answers (one answer per row) to rows of leaves."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ from ordhc.errors import InputError, SkippedRowsWarning, warn
 
 __all__ = ["Replies", "list_of", "person_of", "replies_of"]
 
-#: Names of the columns of three items of which one is chosen.
+#: Usual names of the columns of three items from which people choose one.
 _THREES = (
     ("a", "b", "c"),
     ("left", "middle", "right"),
@@ -43,26 +43,29 @@ _ANCHORS = ("anchor", "head", "reference", "probe", "standard")
 
 @dataclass
 class Replies:
-    """Rows of leaves, made of answers.
+    """The rows of leaves that a table of answers gives.
 
     Attributes
     ----------
     kind
-        What was asked.
+        The kind of the questions.
     rows
-        (m, w) ids, or names: the chosen item and the others, a reference and the others, four leaves.
+        (m, w) ids or names. The chosen item or the reference comes first, then the other items; pairs give
+        four leaves.
     names
-        The names of all leaves, None if rows hold the names or there are none.
+        The names of all leaves; None if `rows` holds names, or if leaves have no names.
     levels
-        (m, w - 1) for rankings: how near each of the others is to the reference, from 0.
+        (m, w - 1) for rankings, else None: the level of each item besides the reference; smaller is nearer.
     weights, groups, answers
-        What else is known of each row.
+        (m,) the weight, the person and the answer of each row; None if unknown.
     adaptive
         True if a learner chose any of the questions.
     numbers
-        The row of the table that each is.
+        (m,) the row of the table from which each row of leaves was made.
     left_out
-        What to warn of.
+        The warning about rows that were left out, or None.
+    used
+        The columns of the items and of the choices.
     """
 
     kind: str
@@ -84,7 +87,7 @@ def replies_of(table: Table, asked: Asked) -> Replies:
     Raises
     ------
     InputError
-        Columns that are missing or ambiguous, cells without an answer or with two, no rows.
+        A column is missing or ambiguous, a cell is not a valid answer, or no row is left.
     """
     _checks.choice("kind", asked.kind, KINDS)
     table, items, chosen = _columns(table, asked)
@@ -99,18 +102,18 @@ def replies_of(table: Table, asked: Asked) -> Replies:
     bad: dict[int, str] = {}
     kept = out.rows
     different, cells, levels = arranged(table, items, chosen, asked, kept, bad)
-    rows, names, told = leaves_of(table, items, different, cells, asked, kept, bad)
+    rows, names, warning = leaves_of(table, items, different, cells, asked, kept, bad)
     if bad:
         first = min(bad)
         if not asked.skip_bad:
-            raise table.error(bad[first] + _such(table, bad, len(kept)), first)
+            raise table.error(bad[first] + _count_of_bad(table, bad, len(kept)), first)
         out.add_bad(bad)
         out.check_some()
         fine = out.kept[kept]
         kept, rows = kept[fine], rows[fine]
         levels = None if levels is None else levels[fine]
-    if told is not None:
-        warn(str(table.error(told)))
+    if warning is not None:
+        warn(str(table.error(warning)))
     answer = asked.answer
     if answer is None and asked.kind in ("triplet", "pairs") and not chosen:
         answer = table.first_of(name for name in ANSWERS if table.find(name) not in items)
@@ -130,18 +133,22 @@ def replies_of(table: Table, asked: Asked) -> Replies:
     )
 
 
-def _such(table: Table, bad: dict[int, str], total: int) -> str:
+def _count_of_bad(table: Table, bad: dict[int, str], total: int) -> str:
+    """Return the end of the error about the first bad row: the number of bad rows, and how to skip them."""
     if len(bad) == 1:
         return ""
     shown = ", ".join(str(table.number(row)) for row in sorted(bad)[:10])
     more = f" and {len(bad) - 10:,} more" if len(bad) > 10 else ""
     unit = "lines" if table.lines is not None else "rows"
-    told = f"; {len(bad):,} of {total:,} rows are such: {unit} {shown}{more}"
-    return f"{told}; skip_bad (--skip-bad) passes them over and lists all"
+    found = f"; {len(bad):,} of {total:,} rows cannot be used: {unit} {shown}{more}"
+    return f"{found}; skip_bad (--skip-bad) skips and lists them"
 
 
 def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
-    """Return the columns of items and of choices; a column of lists becomes one column for each item."""
+    """Return the table, and its columns of items and of choices.
+
+    A column of lists is split: the returned table has one column for each item of the lists.
+    """
     chosen = asked.chosen
     if chosen is None:
         columns = []
@@ -150,7 +157,7 @@ def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
     else:
         columns = _checks.listed("chosen", chosen)
     if len(columns) > 1 and asked.kind != "ranking":
-        raise InputError(f"chosen is {quoted(chosen)}; {asked.kind} has one column of what was chosen")
+        raise InputError(f"chosen is {quoted(chosen)}; {asked.kind} needs exactly one column of choices")
     columns = [table.column(name, "chosen") for name in columns]
     if asked.items is None:
         items, columns = _known(table, asked, columns)
@@ -159,11 +166,13 @@ def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
     items = [table.column(name, "items") for name in items]
     columns = [table.column(name, "chosen") for name in columns]
     if asked.kind in ("odd-one-out", "most-central"):
-        # Columns may have the names of their roles: odd, a, b.
+        # With columns named by role (odd, a, b), the chosen item's column may be listed as an item.
         items = [name for name in items if name not in columns]
     for at, name in enumerate([*items, *columns]):
         if name in [*items, *columns][:at]:
-            raise InputError(f"column {quoted(name)} is taken twice")
+            raise InputError(
+                f"column {quoted(name)} is used twice: each item and choice needs its own column"
+            )
     table, items = _spread(table, items, KINDS[asked.kind])
     _check_count(asked, items, columns)
     return table, items, columns
@@ -175,16 +184,16 @@ def _check_count(asked: Asked, items: list[Any], chosen: list[Any]) -> None:
     if kind in ("odd-one-out", "most-central"):
         if not chosen:
             raise InputError(
-                f"items are {quoted(shown)}; say which column holds what was chosen: chosen=... (--chosen)"
+                f"items are {quoted(shown)}; pass the column that holds the choice: chosen=... (--chosen)"
             )
         if count not in (2, 3):
-            raise InputError(f"items are {quoted(shown)}; {kind} is about three items")
+            raise InputError(f"items are {quoted(shown)}; {kind} needs three items")
     elif kind == "ranking":
         if count < 3:
-            raise InputError(f"items are {quoted(shown)}; a ranking has a reference and at least two others")
+            raise InputError(f"items are {quoted(shown)}; a ranking needs a reference and two or more others")
     elif count != KINDS[kind]:
-        told = "anchor and two others" if kind == "triplet" else "the four items of two pairs"
-        raise InputError(f"items are {quoted(shown)}; {kind} takes {told}")
+        needed = "an anchor and two others" if kind == "triplet" else "the four items of two pairs"
+        raise InputError(f"items are {quoted(shown)}; {kind} needs {needed}")
 
 
 def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -223,11 +232,11 @@ def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], li
             return items, column
     names = ", ".join(str(name) for name in table.names[:10])
     needed = "items=[...] (--items)" + ("" if chosen or kind == "ranking" else " and chosen=... (--chosen)")
-    raise table.error(f"the columns are {quoted(names, 160)}; say which hold the answers of {kind}: {needed}")
+    raise table.error(f"the columns are {quoted(names, 160)}; name the columns of {kind} answers: {needed}")
 
 
 def _spread(table: Table, items: list[Any], count: int | None) -> tuple[Table, list[Any]]:
-    """Split columns of lists into a column for each position, if there are fewer columns than items."""
+    """Split columns of lists into one column per list position, if there are fewer columns than items."""
     if len(items) >= (count or 3):
         return table, items
     found: list[Any] = []
@@ -247,7 +256,7 @@ def _spread(table: Table, items: list[Any], count: int | None) -> tuple[Table, l
 
 
 def list_of(cell: Any) -> list[Any] | None:
-    """Return a list, or the list that text contains as JSON; otherwise None."""
+    """Return the cell's list, given as a sequence or as JSON text; None if the cell is not a list."""
     if isinstance(cell, str) and cell.strip()[:1] == "[":
         try:
             cell = json.loads(cell)
@@ -259,7 +268,7 @@ def list_of(cell: Any) -> list[Any] | None:
 
 
 def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
-    """Return the column that names the person behind each row."""
+    """Return the column that names the person of each row, or None; columns in `taken` are not considered."""
     if given is not None:
         return table.column(given, "person")
     found: list[Any] = []
@@ -274,23 +283,25 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
         both = len(np.unique((len(two.different) + 1) * (one.places + np.int64(1)) + two.places + 1))
         if not len(one.used()) == len(two.used()) == both:
             raise table.error(
-                f"columns {quoted(found[0])} and {quoted(other)} may both say whose answers these are: "
-                "say person=... (--person)"
+                f"columns {quoted(found[0])} and {quoted(other)} may both name the person of each answer: "
+                "pass one of them as person=... (--person)"
             )
     return found[0] if found else None
 
 
 def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
-    """Leave out rows with given cells in a column, or the rows of given people."""
+    """Leave out the rows with the given values of a column, or the rows of the given people."""
     if exclude is None:
         return
     if not isinstance(exclude, Mapping):
         if isinstance(exclude, str) and table.find(exclude) is not None:
             raise InputError(
-                f"exclude is the column {quoted(exclude)}: say which of its values, as {{{exclude!r}: ...}}"
+                f"exclude is the column {quoted(exclude)}: add the values to exclude, as {{{exclude!r}: ...}}"
             )
         if person is None:
-            raise InputError("exclude is a list of persons, but no column says whose answers these are")
+            raise InputError(
+                "exclude is a list of persons, but no column names the person of each answer: pass person=..."
+            )
         exclude = {person: exclude}
     for name, given in exclude.items():
         column = table.column(name, "exclude")
@@ -319,14 +330,14 @@ def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Ask
         gone += _leave_words(table, name, set() if literal else words, "an item", out)
     if before and 2 * gone > before:
         raise table.error(
-            f"{gone:,} of {before:,} rows lack an item: {out.told()}; are these the right columns?"
+            f"{gone:,} of {before:,} rows lack an item: {out.summary()}; are these the right columns?"
         )
     for name in chosen[:1]:
         _leave_words(table, name, words, "an answer", out)
 
 
 def _leave_words(table: Table, name: Any, words: set[str], what: str, out: LeftOut) -> int:
-    """Leave out rows whose cell in a column is blank or one of `words`; return their number."""
+    """Leave out rows whose cell in a column is blank or one of `words`; return the number of these rows."""
     column = table.coded(name)
     number = {cell: at for at, cell in enumerate(column.different) if cell in words}
     gone = 0
@@ -344,7 +355,10 @@ def _weights(
     else:
         found = [there for name in WEIGHTS if (there := table.find(name)) is not None and there not in taken]
         if len(found) > 1:
-            raise table.error(f"both {quoted(found[0])} and {quoted(found[1])} may be the weights; say which")
+            raise table.error(
+                f"columns {quoted(found[0])} and {quoted(found[1])} may both be the weights: "
+                "pass one of them as weights=... (--weights)"
+            )
         if not found:
             return None
         column = found[0]
@@ -354,8 +368,10 @@ def _weights(
         try:
             raise table.error(f"weight is {float(weight)}; weights must be finite and not negative", row)
         except (TypeError, ValueError, OverflowError):
-            told = "no weight" if weight is None else f"{quoted(weight)}, no weight,"
-            raise table.error(f"there is {told} in column {quoted(column)}", row) from None
+            found_cell = "a blank cell" if weight is None else quoted(weight)
+            raise table.error(
+                f"column {quoted(column)} has {found_cell}; weights must be finite and not negative", row
+            ) from None
     return weights
 
 
@@ -368,7 +384,7 @@ def _weight_of(cell: Any) -> float:
 
 
 def _labels(table: Table, column: Any, rows: NDArray[np.intp]) -> Any:
-    """Return the person or the answer of each row: integers from 0 if all are, otherwise text."""
+    """Return the person or the answer of each row: integers if all labels are integers from 0, else text."""
     texts = table.coded(column)[rows].mapped(text_of)
     if all(text.isascii() and text.isdigit() and str(int(text[:12])) == text for text in texts.used()):
         number = {text: int(text) for text in texts.used()}

@@ -1,4 +1,4 @@
-"""Rows of leaf ids and their weights, answers and people: the common base of triplets and quadruplets."""
+"""The common base class of triplets and quadruplets: rows of leaf ids with weights, answers and people."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -10,14 +10,14 @@ from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.comparison.frames import columns_of
 from ordhc.comparison.ids import as_ids, check_reach
-from ordhc.comparison.suspects import alike, of_outside, warn_of_suspects
+from ordhc.comparison.suspects import alike, outside_advice, warn_of_suspects
 from ordhc.comparison.units import answers_of, coded, units_of
 from ordhc.errors import InputError, warn
 
 if TYPE_CHECKING:
     from ordhc.comparison.index import Index
 
-__all__ = ["Rows", "belonging", "checked_weights"]
+__all__ = ["Rows", "answers_and_groups", "checked_weights"]
 
 #: Maximum number of rows in a notebook's table.
 _SHOWN = 5
@@ -61,7 +61,7 @@ class Rows:
         adaptive = None if adaptive is None else _checks.flag("adaptive", adaptive)
         if isinstance(rows, Rows):
             if not isinstance(rows, type(self)):
-                raise InputError(f"{type(rows).__name__} are no {type(self).__name__}")
+                raise InputError(f"rows are {type(rows).__name__}; {type(self).__name__} are needed")
             n_leaves = rows.n_leaves if n_leaves is None else n_leaves
             names = rows.names if names is None else names
             weights = rows.weights if weights is None else weights
@@ -81,7 +81,7 @@ class Rows:
         if n_leaves is not None:
             n_leaves = _checks.whole("n_leaves", n_leaves, at_least=1)
             if names is not None and len(names) != n_leaves:
-                raise InputError(f"{len(names)} names for n_leaves = {n_leaves}")
+                raise InputError(f"names has {len(names)} entries, but n_leaves = {n_leaves}")
         elif names is not None:
             n_leaves = len(names)
         table, found = as_ids(rows, self._width, self._columns, names)
@@ -89,12 +89,12 @@ class Rows:
         if names is not None and n_leaves is None:
             n_leaves = len(names)
         if not len(table) and n_leaves is None:
-            raise InputError("no comparisons and no n_leaves: the number of leaves is unknown")
+            raise InputError("without comparisons the number of leaves is unknown: pass n_leaves or names")
         check = _ordhc.check_triplets if self._width == 3 else _ordhc.check_quadruplets
         try:
             narrowed, n = check(table, n_leaves)
         except InputError as error:
-            hint = of_outside(table, n_leaves) if "outside" in error.reason else ""
+            hint = outside_advice(table, n_leaves) if "outside" in error.reason else ""
             raise InputError(error.reason + hint, row=error.row, leaves=error.leaves) from None
         if n_leaves is None:
             check_reach(table, n)
@@ -110,13 +110,13 @@ class Rows:
         self._n_leaves = n
         self._names = names
         self._weights = checked_weights(weights, len(table), copy=copy)
-        parts = belonging(answers, groups, group_names, len(table), copy=copy)
+        parts = answers_and_groups(answers, groups, group_names, len(table), copy=copy)
         self._answers, self._groups, self._group_names = parts
         self._adaptive = bool(adaptive)
 
     @property
     def rows(self) -> NDArray[Any]:
-        """The comparisons, (m, 3) or (m, 4) leaf ids, read-only; int32, or uint8 or uint16 if given so."""
+        """The leaf ids of the comparisons, (m, 3) or (m, 4), read-only, of type int32, uint8 or uint16."""
         return self._rows
 
     @property
@@ -126,9 +126,9 @@ class Rows:
 
     @property
     def answers(self) -> NDArray[np.int32] | None:
-        """The number of the answer that each row is part of, (m,), or None if every row is its own.
+        """The number of the answer that each row is part of, (m,); None if every row is an answer.
 
-        Where groups are known, equal numbers of two groups are two answers.
+        If groups are known, rows of two groups are always parts of two answers, even with equal numbers.
         """
         return self._answers
 
@@ -158,7 +158,7 @@ class Rows:
 
     @property
     def n_leaves(self) -> int:
-        """The number of leaves, those in no comparison included."""
+        """The number of leaves, including leaves that occur in no comparison."""
         return self._n_leaves
 
     @property
@@ -176,7 +176,7 @@ class Rows:
 
     def __getitem__(self, index: "slice | ArrayLike") -> Self:
         """Return the comparisons selected by a slice, a mask or positions."""
-        picked: Any = index if isinstance(index, slice) else _places(index, len(self))
+        picked: Any = index if isinstance(index, slice) else _positions(index, len(self))
 
         def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
             return None if values is None else values[picked]
@@ -252,10 +252,10 @@ class Rows:
         }
 
     def index(self) -> "Index":
-        """Return an index by leaf: what was asked about a leaf, a pair or three leaves, and how it came out.
+        """Return an index by leaf, to find the questions about given leaves and their answers.
 
-        Building it takes time in proportion to the rows; each use after that takes time in proportion to the
-        rows of the rarest leaf.
+        Building the index takes time in proportion to the number of rows. Each search takes time in
+        proportion to the number of rows with the rarest of the given leaves.
 
         Examples
         --------
@@ -280,8 +280,8 @@ class Rows:
         Parameters
         ----------
         counts
-            Keep the number of repeats (or the sum of their weights) as weights; otherwise the
-            result has no weights.
+            True keeps the number of repeats (or the sum of their weights) as weights. With False, the
+            default, the result has no weights.
 
         Examples
         --------
@@ -298,8 +298,8 @@ class Rows:
         answers = None
         if self._answers is not None:
             # Different people may use the same numbers: number each person's answers separately.
-            told = self._answers if self._groups is None else answers_of(self)
-            answers = told[first[order]]
+            numbers = self._answers if self._groups is None else answers_of(self)
+            answers = numbers[first[order]]
         return changed(
             self,
             rows=self._rows[first[order]],
@@ -310,16 +310,16 @@ class Rows:
         )
 
     def sample(self, m: int, *, seed: int = 0, unit: str = "answer") -> Self:
-        """Return `m` answers with all of their rows, drawn without replacement, in their order.
+        """Return `m` answers with all of their rows, drawn without replacement; rows keep their order.
 
         Parameters
         ----------
         m
-            How many answers; without `answers` every row is one.
+            The number of answers to draw. If `answers` is None, each row is an answer.
         seed
-            The same seed gives the same answers.
+            The same seed draws the same answers.
         unit
-            "answer", or "group": `m` of the groups with all of their answers.
+            "answer" (the default) draws answers. "group" draws `m` groups with all of their answers.
 
         Examples
         --------
@@ -335,7 +335,7 @@ class Rows:
         count = self._count(units)
         if m > count:
             plural = "groups" if what == "group" else "comparisons" if self._answers is None else "answers"
-            raise InputError(f"m = {m} is more than the {count} {plural} there are")
+            raise InputError(f"m = {m} is more than the number of {plural}, {count}")
         chosen = np.zeros(count, dtype=bool)
         chosen[np.random.default_rng(_checks.seed(seed)).choice(count, m, replace=False)] = True
         return self[chosen[units]]
@@ -349,10 +349,10 @@ class Rows:
         unit: str | None = None,
         progress: Progress | bool | None = None,
     ) -> tuple[Self, Self]:
-        """Split at random into two parts, the first with `fraction` of the answers, or of the people.
+        """Split the comparisons at random into two parts; the first has `fraction` of the answers or people.
 
-        Rows of one answer are in the same part. Where several groups (people) are known, so are all answers
-        of a group, and `fraction` is that of the groups.
+        All rows of an answer are in the same part. If two or more groups (people) are known, all answers of a
+        group are in the same part, and `fraction` is a fraction of the groups.
 
         Parameters
         ----------
@@ -361,7 +361,8 @@ class Rows:
         seed
             The same seed gives the same parts.
         unit
-            "answer" or "group", instead of what is known.
+            "answer" splits answers, "group" splits groups. By default, groups if two or more are known, else
+            answers.
         progress
             `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
@@ -376,32 +377,34 @@ class Rows:
         [{0}, {1}]
         """
         fraction = _checks.number("fraction", fraction, at_least=0, at_most=1)
-        seed, told = _checks.seed(seed), _checks.callback("progress", progress) or (lambda _: None)
+        seed, report = _checks.seed(seed), _checks.callback("progress", progress) or (lambda _: None)
         units, _ = units_of(self, unit)
         count = self._count(units)
-        told(0.2)
+        report(0.2)
         chosen = np.zeros(count, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(count)[: round(fraction * count)]] = True
         kept = chosen[units]
-        told(0.5)
+        report(0.5)
         first = self[kept]
-        told(0.8)
+        report(0.8)
         second = self[~kept]
-        told(1.0)
+        report(1.0)
         return first, second
 
 
-def _places(index: Any, m: int) -> NDArray[Any]:
+def _positions(index: Any, m: int) -> NDArray[Any]:
     """Return `index` as a mask of m rows or as positions; negative positions count from the end."""
     found = np.atleast_1d(_checks.array("index", index))
     if found.dtype == bool and found.shape == (m,):
         return found
-    places = _checks.whole_numbers("index", found)
-    if places.ndim != 1:
-        raise InputError(f"index has shape {places.shape}; a slice, a mask ({m},) or positions are needed")
-    for at in np.flatnonzero((places < -m) | (places >= m))[:1].tolist():
-        raise IndexError(f"index[{at}] = {places[at]} is outside of {m} comparisons")
-    return places
+    positions = _checks.whole_numbers("index", found)
+    if positions.ndim != 1:
+        raise InputError(
+            f"index has shape {positions.shape}; use a slice, a mask of shape ({m},) or positions"
+        )
+    for at in np.flatnonzero((positions < -m) | (positions >= m))[:1].tolist():
+        raise IndexError(f"index[{at}] = {positions[at]} is out of range for {m} comparisons")
+    return positions
 
 
 def _restored(kind: type[Rows], state: dict[str, Any]) -> Rows:
@@ -415,7 +418,7 @@ def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
 
 
 def checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> NDArray[np.float64] | None:
-    """Return (m,) finite weights that are not negative."""
+    """Return weights as a read-only (m,) array of finite numbers that are not negative; None stays None."""
     if weights is None:
         return None
     given = _checks.numbers_of("weights", weights)
@@ -430,14 +433,14 @@ def checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> 
 
 
 def _kept(values: NDArray[Any], given: Any, copy: bool) -> Any:
-    """Return the values read-only; with `copy`, in memory that the caller's array does not share."""
+    """Return the values as a read-only array; with `copy`, the array shares no memory with `given`."""
     if isinstance(given, np.ndarray) and np.may_share_memory(values, given):
         values = values.copy() if copy else values.view()
     values.flags.writeable = False
     return values
 
 
-def belonging(
+def answers_and_groups(
     answers: ArrayLike | None,
     groups: ArrayLike | None,
     group_names: Sequence[str] | None,
@@ -445,12 +448,12 @@ def belonging(
     *,
     copy: bool = True,
 ) -> tuple[NDArray[np.int32] | None, NDArray[np.int32] | None, tuple[str, ...] | None]:
-    """Return answers and groups as small integers, read-only, and the names of groups."""
-    told = None if answers is None else _kept(coded("answers", answers, m)[0], answers, copy)
+    """Return checked answers and groups as read-only arrays of int32, and the names of the groups."""
+    numbers = None if answers is None else _kept(coded("answers", answers, m)[0], answers, copy)
     if groups is None:
         if group_names is not None:
             raise InputError("group_names without groups: give both")
-        return told, None, None
+        return numbers, None, None
     persons, found = coded("groups", groups, m)
     if found is not None and (odd := alike(found, "groups")):
         warn(odd[0])
@@ -464,7 +467,7 @@ def belonging(
             raise InputError(
                 f"groups[{beyond[0]}] is {persons[beyond[0]]}; there are {len(found)} group_names"
             )
-    return told, _kept(persons, groups, copy), found
+    return numbers, _kept(persons, groups, copy), found
 
 
 def changed(data: _R, **changes: Any) -> _R:
@@ -473,7 +476,7 @@ def changed(data: _R, **changes: Any) -> _R:
 
 
 def persons_of(data: Rows) -> NDArray[Any] | None:
-    """Return the name, or else the number, of the person behind each row, (m,); None if that is unknown."""
+    """Return the name of the person of each row, or the number without names, (m,); None if unknown."""
     if data.groups is None or data.group_names is None:
         return data.groups
     return np.array(data.group_names, dtype=object)[data.groups]

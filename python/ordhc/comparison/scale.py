@@ -1,4 +1,4 @@
-"""Weights as whole multiples of a unit, so that their scale and rounding decide nothing."""
+"""Express weights as whole multiples of a unit, so that results do not depend on their scale and rounding."""
 
 import math
 from fractions import Fraction
@@ -15,26 +15,26 @@ __all__ = ["MOST_WEIGHTS", "in_units", "unit_of"]
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
-#: More distinct weights than this are measurements, not multiples of a unit; no unit is searched.
+#: Maximum number of distinct weights for which a unit is searched. More are measurements, without a unit.
 MOST_WEIGHTS = 1000
 #: The largest denominator of the ratio of a weight to the smallest one.
 _MOST_PARTS = 1000
-#: Ratios that differ by less are equal up to rounding.
+#: Ratios with a smaller relative difference count as equal up to rounding.
 _ROUNDING = 1e-12
 
 
 def unit_of(weights: NDArray[np.float64]) -> float | None:
-    """Find the largest number of which all weights are whole multiples, up to rounding.
+    """Return the unit of weights: the largest number of which all weights are multiples, up to rounding.
 
     Parameters
     ----------
     weights
-        Different positive weights, rising.
+        Distinct positive weights, ascending.
 
     Returns
     -------
     float or None
-        None if there is no such number, as for measurements.
+        The unit, or None if there is none, as for measurements.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def unit_of(weights: NDArray[np.float64]) -> float | None:
 
 
 def in_units(data: _C) -> tuple[_C, float]:
-    """Return comparisons whose weights are whole multiples of a unit, and the unit; else the same, and 1."""
+    """Return comparisons with weights divided by their unit, and the unit; unchanged and 1 without a unit."""
     weights: Any = data.weights
     if weights is None or not len(weights) or weights.max() >= 2**53:
         return data, 1.0

@@ -1,4 +1,4 @@
-"""Tables of answers with named columns of cells, and the rows of them that are left out."""
+"""Tables of answers with named columns, and a record of the rows that are left out."""
 
 import contextlib
 import json
@@ -19,22 +19,22 @@ from ordhc.errors import InputError, SkippedRowsWarning
 
 __all__ = ["MISSING", "LeftOut", "Table", "missing_words", "table_of", "text_of", "tidy"]
 
-#: Words that mean a missing leaf, besides blanks.
+#: Words that mean a missing leaf; blank cells are missing, too.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
-#: Types of cells that must be tidied before they are compared.
+#: Types of cells that can be reduced to distinct cells before they are tidied: equal cells are tidied alike.
 _COUNTED = {str, int, float, type(None)}
 #: Maximum number of rows or columns that a message lists.
 SHOWN = 10
 
 
 def missing_words(what: str, given: Iterable[str] | None, names: Iterable[str] | None = None) -> list[str]:
-    """Return the words that mean "missing": the usual words and `given`, without names of leaves."""
+    """Return the words that mean "missing": `given` and the usual words, except names of leaves."""
     if given is None:
         words: list[Any] = list(MISSING)
     else:
         words = _checks.listed(what, given)
         if not all(isinstance(word, str) for word in words):
-            raise InputError(f"{what} is {quoted(words)}; give a list of words")
+            raise InputError(f"{what} is {quoted(words)}; it must be a list of texts")
         words = [word.strip() for word in words if word.strip()]
         words += [word for word in MISSING if words and word not in words]
     known = set(names or ())
@@ -64,7 +64,7 @@ def tidy(cell: Any) -> Any:
     try:
         return str(cell).strip() or None
     except Exception as error:
-        raise InputError(f"{quoted(cell)} has no text") from error
+        raise InputError(f"{quoted(cell)} cannot be converted to text") from error
 
 
 def text_of(cell: Any) -> str:
@@ -76,37 +76,37 @@ def text_of(cell: Any) -> str:
 
 
 def _short(number: int) -> int:
-    """Return the integer; raise an error if it is too long for Python to print."""
+    """Return the integer; raise an error if it is too long to print."""
     if _is_printable(number):
         return number
     raise InputError(f"{quoted(number)} is too long")
 
 
 def _is_printable(value: Any) -> bool:
-    """Return True if Python can print a value; integers of more than 4,300 digits it refuses to print."""
+    """Return True if a value can be printed: Python refuses to print integers of more than 4,300 digits."""
     return not isinstance(value, int) or value.bit_length() < 2048
 
 
 @dataclass
 class Table:
-    """Columns by name.
+    """A table of answers, whose columns are read by name when they are needed.
 
     Attributes
     ----------
     names
-        The names of the columns: text, or numbers where they have none.
+        The names of the columns: text, or numbers for columns without names.
     read
-        Gives the cells of a column by its name, as they are or as codes.
+        A function that receives a column's name, and returns the cells as a sequence or as a `Column`.
     length
         The number of rows.
     source
-        What to call the file in messages, None for a frame.
+        The name of the file in messages; None for a frame.
     lines
-        The line of each row in the file, if it has lines.
+        The line of each row in the file; None without lines.
     text
-        Whether cells are text of a file, in which ids are digits.
+        True if all cells are text, as in files. Then ids are texts of digits.
     bad
-        Rows that cannot be read, by number, and why.
+        The reason for each row that cannot be read, by the row's number.
     """
 
     names: list[Any]
@@ -121,7 +121,7 @@ class Table:
     def __post_init__(self) -> None:
         for name in self.names:
             if not _is_printable(name):
-                raise self.error(f"{quoted(name)} is no name of a column")
+                raise self.error(f"{quoted(name)} cannot be the name of a column")
 
     def coded(self, name: Any) -> Column:
         """Return the tidied cells of a column as codes."""
@@ -142,7 +142,7 @@ class Table:
             if kinds <= _COUNTED or kinds <= {str, bool, type(None)}:
                 with contextlib.suppress(InputError):
                     return Column.of(given).mapped(tidy)
-            # Cells before an unreadable one are kept, so their number is the row of the latter.
+            # Cells before an unreadable cell are kept, so `len(found)` is the row of the unreadable cell.
             found.extend(map(tidy, given))
         except InputError as error:
             raise self.error(f"column {quoted(name)}: {error}", len(found)) from error
@@ -163,11 +163,11 @@ class Table:
         return found.tolist() if isinstance(found, Column) else found
 
     def place(self, row: int) -> dict[str, Any]:
-        """Return the position of a row, as the arguments of an error."""
+        """Return the position of a row as keyword arguments of `InputError`: its line, or its number."""
         return {"line": int(self.lines[row])} if self.lines is not None else {"row": row}
 
     def error(self, reason: str, row: int | None = None) -> InputError:
-        """Return an error that names the file and the position of a row."""
+        """Return an error that names the file, and the position of `row` if it is given."""
         return InputError(reason, path=self.source, **({} if row is None else self.place(row)))
 
     def number(self, row: int) -> int:
@@ -180,7 +180,7 @@ class Table:
         Raises
         ------
         InputError
-            Two columns of the name.
+            Several columns have this name.
         """
         exact = [
             there for there in self.names if there == name and isinstance(there, str) == isinstance(name, str)
@@ -189,15 +189,28 @@ class Table:
             plain = name.strip().casefold()
             exact = [there for there in self.names if str(there).strip().casefold() == plain]
         if len(exact) > 1:
-            raise self.error(f"there are {len(exact)} columns {quoted(name)}; only one can be meant")
+            raise self.error(f"there are {len(exact)} columns {quoted(name)}; column names must differ")
         return exact[0] if exact else None
 
     def column(self, name: Any, what: str) -> Any:
-        """Return the name of a required column."""
+        """Return a column's name as the table spells it; the column must exist.
+
+        Parameters
+        ----------
+        name
+            The column's name, or its number if columns have no names.
+        what
+            The option that names the column, for the message.
+
+        Raises
+        ------
+        InputError
+            There is no such column, or there are several.
+        """
         if not isinstance(name, str):
             number = _checks.as_int(name)
             if number is None or abs(number) >= 2**63:
-                raise InputError(f"{what}: {quoted(name)} is no name of a column")
+                raise InputError(f"{what}: {quoted(name)} cannot be the name of a column")
             name = number
         found = self.find(name)
         if found is None:
@@ -211,14 +224,14 @@ class Table:
         return found
 
     def first_of(self, names: Iterable[str]) -> Any:
-        """Return the first of `names` that is a column, or None."""
+        """Return the column with the first of `names` that exists, or None."""
         for name in names:
             if (found := self.find(name)) is not None:
                 return found
         return None
 
     def with_columns(self, columns: Mapping[Any, Sequence[Any]]) -> "Table":
-        """Return the table with further columns; a column of an existing name is replaced."""
+        """Return the table with the given columns added; a column with an existing name is replaced."""
         names = [*self.names, *(name for name in columns if name not in self.names)]
 
         def read(name: Any) -> Column | Sequence[Any]:
@@ -229,12 +242,12 @@ class Table:
 
 
 def table_of(data: Any) -> Table:
-    """Return the columns of frames, dicts, records or lists of dicts as a `Table`.
+    """Return a frame, a dict of columns, an array of records or a list of dicts as a `Table`.
 
     Raises
     ------
     InputError
-        What has no named columns.
+        `data` has no named columns.
     """
     if isinstance(data, Table):
         return data
@@ -242,7 +255,7 @@ def table_of(data: Any) -> Table:
     names = column_names(data)
     if names is None:
         raise InputError(
-            f"from_frame takes what has columns by name (a data frame, a dict of columns, a list of dicts), "
+            f"from_frame needs named columns (a data frame, a dict of columns or a list of dicts), "
             f"not {quoted(data)}"
         )
     if not names:
@@ -251,7 +264,7 @@ def table_of(data: Any) -> Table:
     def read(name: Any) -> Sequence[Any]:
         column = column_of(data, name)
         if column.ndim != 1:
-            raise InputError(f"column {quoted(name)} has shape {column.shape}; one cell a row is needed")
+            raise InputError(f"column {quoted(name)} has shape {column.shape}; one cell per row is needed")
         found: Sequence[Any] = column.tolist()
         return found
 
@@ -260,7 +273,19 @@ def table_of(data: Any) -> Table:
 
 @dataclass
 class LeftOut:
-    """Rows that are left out, by reason; each row is counted under the first reason that applies."""
+    """A record of the rows that are left out, by reason; each row is counted under its first reason.
+
+    Attributes
+    ----------
+    table
+        The table of all rows.
+    reasons
+        The rows that were left out for each reason.
+    details
+        The specific reason of some of these rows, by row.
+    kept
+        A mask of the table's rows: True for rows that are not left out.
+    """
 
     table: Table
     reasons: dict[str, list[int]] = field(default_factory=dict)
@@ -278,7 +303,7 @@ class LeftOut:
         self.add(sorted(bad), "that cannot be used")
 
     def add(self, rows: Sequence[int] | NDArray[np.intp], reason: str) -> int:
-        """Leave out those of `rows` that are still kept; return their number."""
+        """Leave out `rows` for a reason; return the number of rows that were not left out before."""
         found = np.asarray(rows, dtype=np.intp)
         new = found[self.kept[found]].tolist()
         if new:
@@ -291,8 +316,8 @@ class LeftOut:
         """The rows that are kept."""
         return np.flatnonzero(self.kept)
 
-    def told(self) -> str:
-        """Return a sentence with the number of rows left out for each reason, and the first row of each."""
+    def summary(self) -> str:
+        """Return a text: for each reason the number of rows that are left out, and the first row."""
         unit = "row" if self.table.lines is None else "line"
         parts = []
         for reason, rows in list(self.reasons.items())[:SHOWN]:
@@ -303,14 +328,14 @@ class LeftOut:
         return ", ".join(parts) + (f", and {more} more reasons" if more > 0 else "")
 
     def check_some(self) -> None:
-        """Raise an error if no row is left."""
+        """Raise an error if all rows are left out."""
         if not self.kept.any():
             if not self.table.length:
                 raise self.table.error("there are no rows")
-            raise self.table.error(f"none of {self.table.length:,} rows is left: {self.told()}")
+            raise self.table.error(f"none of {self.table.length:,} rows is left: {self.summary()}")
 
     def warning(self) -> SkippedRowsWarning | None:
-        """Return the warning about skipped rows, or None if no row was skipped."""
+        """Return the warning about the rows that are left out, or None if there are none."""
         if not self.reasons:
             return None
         rows = [
@@ -320,6 +345,6 @@ class LeftOut:
         ]
         count = len(rows)
         where = "" if self.table.source is None else f"{self.table.source}: "
-        text = f"{where}{count:,} of {self.table.length:,} rows are left out: {self.told()}"
+        text = f"{where}{count:,} of {self.table.length:,} rows are left out: {self.summary()}"
         counts = {reason: len(some) for reason, some in self.reasons.items()}
         return SkippedRowsWarning(text, sorted(rows), counts)

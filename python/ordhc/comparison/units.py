@@ -1,4 +1,4 @@
-"""Group rows by what they belong to: answers of several rows, repeated questions, people."""
+"""Group rows of comparisons by answer, by question and by person."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 UNITS = ("answer", "group")
 _LARGEST = np.iinfo(np.int32).max
-#: Products of the numbers of codes stay below this limit.
+#: Products of the numbers of codes stay below this limit, so that they fit in 64 bits.
 _MOST_CODES = 2**62
 
 Numbers = NDArray[np.int64]
 
 
-def first_rows(places: NDArray[Any], n: int) -> Numbers:
-    """Return the first row of each of n places, (n,); the number of rows for places without a row."""
-    end = len(places)
+def first_rows(codes: NDArray[Any], n: int) -> Numbers:
+    """Return the first row of each code from 0 to n - 1, (n,); the number of rows for codes without a row."""
+    end = len(codes)
     first = np.full(n, end)
     start, length = 0, 4096
-    # Usually all places occur in the first rows.
+    # Usually all codes occur in the first rows, so search growing parts of the rows.
     while start < end and first.max(initial=0) == end:
-        part = places[start : start + length]
+        part = codes[start : start + length]
         found = np.full(n, end)
-        # Assign backwards: NumPy keeps the last value that is assigned to a place.
+        # Assign backwards, because NumPy keeps the last value that is assigned to an element.
         found[part[::-1]] = np.arange(start + len(part) - 1, start - 1, -1)
         np.minimum(first, found, out=first)
         start, length = start + length, 2 * length
@@ -37,7 +37,7 @@ def first_rows(places: NDArray[Any], n: int) -> Numbers:
 
 
 def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
-    """Return the rank of each place by its first row, and the places in this order; `end` means no row."""
+    """Return the rank of each code by its first row, and the codes in this order; `end` means no row."""
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < end)]
     rank = np.zeros(len(first), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -58,10 +58,14 @@ def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
 
 
 def coded(what: str, values: Any, m: int) -> tuple[NDArray[np.int32], tuple[str, ...] | None]:
-    """Return small integers unchanged; number anything else, and return the name of each number as text."""
+    """Return (m,) values as int32, and the name of each number.
+
+    Integers that fit are returned unchanged, without names. Other values are numbered in order of first
+    appearance; their names are the values as text.
+    """
     table = _checks.array(what, values)
     if table.shape != (m,):
-        raise InputError(f"{what} has shape {table.shape}; one for each of {m} rows is needed")
+        raise InputError(f"{what} has shape {table.shape}; one entry for each of {m} rows is needed")
     if table.dtype.kind == "O":
         _same_kind(what, table.tolist())
     if table.dtype.kind in "iuf" or (table.dtype.kind == "O" and not _is_text(table)):
@@ -82,7 +86,7 @@ def _same_kind(what: str, cells: list[Any]) -> None:
         return
     for at, cell in enumerate(cells):
         if not isinstance(cell, str) and _checks.as_int(cell) is None:
-            raise InputError(f"{what}[{at}] is {_checks.quoted(cell)}, neither whole number nor text")
+            raise InputError(f"{what}[{at}] is {_checks.quoted(cell)}, neither a whole number nor text")
         if isinstance(cell, str) != isinstance(cells[0], str):
             raise InputError(
                 f"{what}[{at}] is {_checks.quoted(cell)}, {what}[0] is {_checks.quoted(cells[0])}: "
@@ -91,9 +95,9 @@ def _same_kind(what: str, cells: list[Any]) -> None:
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the different values, sorted.
+    """Return the distinct values, sorted.
 
-    The same as ``np.unique(values)``, which hashes values and is several times slower if most of them differ.
+    The result equals ``np.unique(values)``, which hashes values and is several times slower if most differ.
 
     Examples
     --------
@@ -108,9 +112,9 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def numbered_rows(table: Numbers) -> Numbers:
-    """Return the number of each row among the different rows in ascending order, (m,).
+    """Return the number of each row among the distinct rows in ascending order, (m,).
 
-    The same as ``np.unique(table, axis=0, return_inverse=True)[1]``, several times as fast.
+    The result equals ``np.unique(table, axis=0, return_inverse=True)[1]``, but is several times as fast.
 
     Examples
     --------
@@ -141,7 +145,7 @@ def groups_of(data: "Comparisons") -> Numbers | None:
 def answers_of(data: "Comparisons") -> Numbers:
     """Return the answer of each row, numbered from 0 in order of first appearance.
 
-    An answer is one person's: the same number of two persons means two answers.
+    Each answer belongs to one person: rows of two persons with the same number are two answers.
     """
     if data.answers is None:
         return np.arange(len(data))
@@ -157,7 +161,10 @@ def count_answers(data: "Comparisons") -> int:
 
 
 def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:
-    """Return the unit of each row, numbered from 0: its person if several are known, otherwise its answer."""
+    """Return the unit of each row, numbered from 0, and the kind of unit, "group" or "answer".
+
+    By default, the unit is the person if two or more are known, otherwise the answer.
+    """
     if unit is not None:
         _checks.choice("unit", unit, UNITS)
     if unit == "group" and data.groups is None:
@@ -186,11 +193,11 @@ def row_questions(data: "Comparisons") -> Numbers:
 
 
 def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
-    """Return the question of each row, and its answer to that question, both numbered from 0.
+    """Return for each row the number of its question, and the number of the answer's content, both from 0.
 
     All rows of an answer belong to one question. Two answers of several rows have the same question if they
     have the same leaves and the same form: the odd one out of three, the most central of three, or a ranking
-    by a reference. Two answers are the same if their rows are, in any order.
+    by a reference. Two answers have the same content if they have the same rows, in any order.
     """
     alone = row_questions(data)
     said = _contents(data, alone)
@@ -218,7 +225,7 @@ def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
 
 
 def _contents(data: "Comparisons", question: Numbers) -> Numbers:
-    """Return a number for what each row says: its question and the direction of its answer."""
+    """Return a number for the content of each row: its question, and the direction of its answer."""
     rows = data.rows
     if rows.shape[1] == 3:
         return 2 * question + (rows[:, 1] < rows[:, 2])
@@ -228,16 +235,17 @@ def _contents(data: "Comparisons", question: Numbers) -> Numbers:
 
 
 def sorted_leaves(table: Numbers) -> Numbers:
-    """Return the distinct leaves of each row in ascending order, filled up with -1."""
+    """Return the distinct leaves of each row in ascending order; -1 replaces repeats and comes first."""
     table = np.sort(table, axis=1)
     table[:, 1:][table[:, 1:] == table[:, :-1]] = -1
     return np.sort(table, axis=1)
 
 
 def shares_of(data: "Comparisons") -> NDArray[np.float64] | None:
-    """Return the weight of each row such that each answer counts as one, or None if all weights are equal.
+    """Return for each row 1 / (number of rows of its answer that have a positive weight), (m,), or None.
 
-    An answer's weight is the mean of those of its rows that count at all.
+    Weights multiplied by these shares give each answer the mean weight of its rows. None means that all
+    shares would be equal.
     """
     weights = data.weights
     if data.answers is None:

@@ -18,32 +18,35 @@ from ordhc.errors import InputError
 
 __all__ = ["widened", "with_questions"]
 
-#: The columns that a wide table gets: the name of the question's column, and its cell.
+#: Names of the columns that `widened` adds: the name of the wide table's column, and the cell in that column.
 _QUESTION, _RESPONSE = "question", "response"
-#: Qualtrics' `Status` of answers that a researcher gave to try the survey, as text and as number.
-_TRIED = ("Survey Preview", "Survey Test", "1", "2")
+#: Values of Qualtrics' column `Status`, as text and as number, for test runs of the survey by a researcher.
+_TEST_RUNS = ("Survey Preview", "Survey Test", "1", "2")
 
 
 @dataclass
 class _Long(Table):
-    """A row for each cell of a wide table; messages name the cell's column."""
+    """A table with one row for each cell of a wide table; messages name the cell's column."""
 
     question: Column | None = None
 
     def error(self, reason: str, row: int | None = None) -> InputError:
-        """Return an error with the file, the line and the column of a cell."""
+        """Return an error that names the file, the line and the column of a cell."""
         if row is not None and self.question is not None:
             reason = f"column {quoted(self.question.different[self.question.places[row]])}: {reason}"
         return super().error(reason, row)
 
 
 def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Return a row for each answered cell of the columns that `asked.wide` matches, in the order of people.
+    """Convert a wide table to one row per answered cell of the columns that `asked.wide` matches.
+
+    Returns the converted table, in the order of the rows, and the options for it.
 
     Raises
     ------
     InputError
-        A pattern that is wrong or matches no column, columns of the same name, options that do not fit.
+        The pattern is invalid or matches no column, two columns have the same name, or an option does not
+        fit a wide table.
     """
     pattern = _pattern(table, asked)
     n_header = _header_rows(table)
@@ -55,10 +58,12 @@ def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
     groups = [name for name in pattern.groupindex if name != _QUESTION]
     for name in (*pattern.groupindex, _RESPONSE, *([] if _QUESTION in pattern.groupindex else [_QUESTION])):
         if (there := table.find(name)) is not None and there not in matches:
-            raise table.error(f"wide: the file has a column {quoted(there)} already; rename it, or the group")
+            raise table.error(
+                f"wide: the file already has a column {quoted(there)}; rename it, or the group in wide"
+            )
     rows, which, response = _cells(table, list(matches), n_header)
     if not len(rows):
-        raise table.error(f"wide: the {len(matches):,} columns that match have no answers")
+        raise table.error(f"wide: the {len(matches):,} matching columns have no answers")
     question = Column.of([str(name) for name in matches])[which]
     columns = {_QUESTION: question, _RESPONSE: response}
     for name in pattern.groupindex:
@@ -83,35 +88,37 @@ def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
     if items is None:
         items = [name for name in groups if name.lower() not in PEOPLE and name != asked.person] or None
     asked = replace(asked, items=items, chosen=_RESPONSE)
-    return long, _without_trials(long, asked) if n_header else asked
+    return long, _without_test_runs(long, asked) if n_header else asked
 
 
 def _pattern(table: Table, asked: Asked) -> re.Pattern[str]:
-    """Return the pattern of columns; options that do not fit are errors."""
+    """Return the compiled pattern of columns; raise an error if an option does not fit a wide table."""
     if asked.wide is None:
         texts = [f"{name} ({text_of(table.cell(name, 0))})" for name in table.names if table.length]
         shown = quoted(", ".join(texts[-3:]), 300)
         raise table.error(
-            "Qualtrics' files have a column for each question: say which by wide=... (--wide PATTERN). "
+            "Qualtrics' files have a column for each question: select them by wide=... (--wide PATTERN). "
             f"The last columns are {shown}"
         )
     if asked.kind == "ranking" or asked.chosen is not None or asked.ranks is not None:
         given = "kind 'ranking'" if asked.kind == "ranking" else "chosen" if asked.ranks is None else "ranks"
-        raise InputError(f"{given} does not fit wide: each cell is the one answer to its column's question")
+        raise InputError(
+            f"{given} cannot be used with wide, because each cell is one answer to its column's question"
+        )
     try:
         pattern = re.compile(text("wide", asked.wide))
     except (re.error, OverflowError, RecursionError) as error:
-        raise InputError(f"wide is {quoted(asked.wide)}, no regular expression: {error}") from None
+        raise InputError(f"wide is {quoted(asked.wide)}, not a regular expression: {error}") from None
     if not pattern.groupindex and asked.questions is None and asked.items is None:
         raise InputError(
-            f"wide is {quoted(asked.wide)}; name the items by groups, as Q_(?P<a>[a-z]+)_(?P<b>[a-z]+), "
-            "or give a table of questions (--questions)"
+            f"wide is {quoted(asked.wide)}; add named groups for the items, as in "
+            "Q_(?P<a>[a-z]+)_(?P<b>[a-z]+), or give a table of questions (--questions)"
         )
     return pattern
 
 
 def _header_rows(table: Table) -> int:
-    """Return how many rows below the header describe columns, as in files of Qualtrics: two, one or none."""
+    """Return the number of rows below the header that describe columns (Qualtrics): 0, 1 or 2."""
     first = table.coded(table.names[0])
     for row in range(min(2, table.length)):
         place = first.places[row]
@@ -121,7 +128,10 @@ def _header_rows(table: Table) -> int:
 
 
 def _matches(table: Table, pattern: re.Pattern[str], n_header: int) -> dict[Any, re.Match[str]]:
-    """Return the columns whose whole name matches, or else those whose text (Qualtrics) has a match."""
+    """Return the match of each column whose whole name matches the pattern.
+
+    If no name matches, the texts of the questions in Qualtrics' header are searched instead.
+    """
     found = {name: match for name in table.names if (match := pattern.fullmatch(str(name))) is not None}
     texts: dict[Any, str] = {}
     if not found and n_header == 2:
@@ -142,7 +152,7 @@ def _matches(table: Table, pattern: re.Pattern[str], n_header: int) -> dict[Any,
 def _cells(
     table: Table, names: list[Any], n_header: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Column]:
-    """Return the row, the column's number and the content of each cell that is not blank."""
+    """Return the row, the column's number and the content of each cell that is not blank, row by row."""
     number: dict[Any, int] = {}
     rows, which, codes = [], [], []
     for at, name in enumerate(names):
@@ -158,22 +168,22 @@ def _cells(
 
 
 def _value(text: str | None, in_file: bool) -> Any:
-    """Return what a group matched; digits are ids, which are text in files of text only."""
+    """Return the text that a group matched; outside of files, a text of digits is converted to an id."""
     if text is not None and not in_file and text.isascii() and text.isdigit() and str(int(text)) == text:
         return int(text)
     return text
 
 
-def _without_trials(table: Table, asked: Asked) -> Asked:
-    """Leave out what Qualtrics' preview saved, unless `exclude` names the column."""
+def _without_test_runs(table: Table, asked: Asked) -> Asked:
+    """Exclude answers from Qualtrics' previews and tests, unless `exclude` names the column `Status`."""
     status = table.find("status")
     if status is None or (asked.exclude is not None and not isinstance(asked.exclude, Mapping)):
         return asked
     exclude = dict(asked.exclude or {})
     there = {text_of(cell) for cell in table.coded(status).used()}
-    tried = [word for word in _TRIED if word in there]
-    if tried and not any(str(name).strip().lower() == "status" for name in exclude):
-        exclude[status] = tried
+    found = [word for word in _TEST_RUNS if word in there]
+    if found and not any(str(name).strip().lower() == "status" for name in exclude):
+        exclude[status] = found
     return replace(asked, exclude=exclude or None)
 
 
@@ -183,7 +193,7 @@ def with_questions(table: Table, questions: Table) -> Table:
     Raises
     ------
     InputError
-        A question twice, or one that is not there; columns that both tables have.
+        A question occurs twice or is unknown, or both tables have a column of the same name.
     """
     by = questions.names[0]
     own = table.find(by)
@@ -202,7 +212,7 @@ def with_questions(table: Table, questions: Table) -> Table:
     missing = sorted({text for text in asked.used() if text} - where.keys())
     if len(missing) == len([text for text in asked.used() if text]):
         raise questions.error(
-            f"none of the questions in column {quoted(own)} of the answers is in column {quoted(by)} here"
+            f"no question in column {quoted(own)} of the answers occurs in column {quoted(by)} of this file"
         )
     if missing and isinstance(table, _Long):
         row = int(np.flatnonzero(asked.places == asked.different.index(missing[0]))[0])
@@ -210,7 +220,7 @@ def with_questions(table: Table, questions: Table) -> Table:
     columns: dict[Any, Any] = {}
     for name in questions.names[1:]:
         if (there := table.find(name)) is not None:
-            raise questions.error(f"the answers have a column {quoted(there)} too: rename one of the two")
+            raise questions.error(f"the answers also have a column {quoted(there)}: rename one of the two")
         cells = questions.cells(name)
         columns[name] = [cells[where[text]] if text in where else None for text in asked.objects().tolist()]
     return table.with_columns(columns)

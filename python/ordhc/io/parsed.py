@@ -14,11 +14,11 @@ from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, shifted
 from ordhc.comparison.suspects import (
     alike,
-    of_outside,
+    names_warning,
+    outside_advice,
+    outside_message,
     suspect_ids,
     suspect_names,
-    told_as_names,
-    told_outside,
 )
 from ordhc.comparison.units import numbered
 from ordhc.errors import InputError, SkippedRowsWarning, warn
@@ -157,7 +157,7 @@ def settle(parsed: Parsed, asked: Asked) -> None:
     if found is not None:
         parsed.take_as_names(ids, found)
         if asked.names is None:
-            warn(f"{parsed.source}: {told_as_names(ids)}")
+            warn(f"{parsed.source}: {names_warning(ids)}")
 
 
 def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
@@ -229,8 +229,8 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
                 name = parsed.names[-1 - leaf]
                 # The search for similar names is slow, so only the first message has them.
                 return unknown_name(name, names or ()) if is_first else f"the name {quoted(name)} is unknown"
-            hint = of_outside(rows, n) if is_first and not parsed.ids_from else ""
-            return told_outside(leaf, n, parsed.ids_from) + hint
+            hint = outside_advice(rows, n) if is_first and not parsed.ids_from else ""
+            return outside_message(leaf, n, parsed.ids_from) + hint
         first = parsed.ids_from or 0
         shown = [leaf + first for leaf in leaves] if names is None else [names[leaf] for leaf in leaves]
         row_shown = brief(str(shown), 80)

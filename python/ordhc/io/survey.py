@@ -12,7 +12,7 @@ from ordhc._progress import Progress, part
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, numbers_of
 from ordhc.comparison.scale import MOST_WEIGHTS
-from ordhc.comparison.suspects import alike, suspect_ids, suspect_names, told_as_names
+from ordhc.comparison.suspects import alike, names_warning, suspect_ids, suspect_names
 from ordhc.comparison.units import distinct
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.blocks import adjacent_merged, is_parquet, read_piece, whole_ids
@@ -294,7 +294,7 @@ class _FactCollector:
         found.names = self.given
         if self.given is None and (texts := names_of_ids(self.ids, self.asked)):
             found.codes, found.has_names = (self.ids, texts), True
-            found.names, found.suspect = texts, told_as_names(self.ids)
+            found.names, found.suspect = texts, names_warning(self.ids)
         if found.names is not None:
             found.n_leaves = len(found.names)
         elif self.n_leaves is not None:

@@ -79,8 +79,8 @@ def agreement(
     for at in kept.tolist():
         inside = bins == at
         weights = None if data.weights is None else data.weights[inside]
-        told = _ordhc.satisfied(engine_tree(found), np.ascontiguousarray(rows[inside]), weights)
-        shares.append(told[0] / sum(told))
+        satisfied = _ordhc.satisfied(engine_tree(found), np.ascontiguousarray(rows[inside]), weights)
+        shares.append(satisfied[0] / sum(satisfied))
         counts.append(int(inside.sum()))
         middles.append(float(np.exp(np.log(sizes[inside]).mean())))
     ax, inks = plain_axes(ax, "leaves of the cluster that decides", "answers satisfied")
@@ -157,9 +157,9 @@ def learning_curve(
     Returns
     -------
     matplotlib.axes.Axes
-        The axes. Lines are means over folds, one line for each method, with the standard error as a band.
-        Dashed is chance. If at least a hundred answers are to repeated questions, a band is the noise
-        ceiling.
+        The axes. Lines are means over folds, one line for each method, with the standard error as a band. The
+        dashed line is chance. If at least a hundred answers are to repeated questions, a horizontal band is
+        the noise ceiling.
 
     Raises
     ------
@@ -206,8 +206,8 @@ def learning_curve(
         for at, count in enumerate(counts):
             seen = data[np.sort(order[:count])]
             for which, plan in enumerate(plans):
-                told = part(progress, done / fits, (done + 1) / fits)
-                tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=told)
+                own = part(progress, done / fits, (done + 1) / fits)
+                tree, _ = fit(plan, fitting(seen, plan.accepts, plan.title), progress=own)
                 scores[which, at, fold] = satisfied_share(tree, unseen, shares_of(unseen))
                 if count == counts[-1] and which == 0:
                     chances.append(chance_of(tree, unseen))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.errors import InputError
-from ordhc.plots.rooms import TREE, UPPER, Room
+from ordhc.plots.grids import TREE, UPPER, Grid
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for
 from ordhc.plotting.palette import Theme
@@ -61,15 +61,15 @@ def heatmap(
     tree
         A tree in any form that `ordhc.as_dendrogram` takes.
     S
-        (n, n), or the n(n-1)/2 pairs in SciPy's order; or a data matrix (n, p). An (n, n) matrix has pairs,
-        unless `column_tree` is given. Rows of a data frame are matched to leaves by name. NaN is blank in
-        data.
+        (n, n), or the n(n-1)/2 pairs in SciPy's order; or a data matrix (n, p). An (n, n) matrix is read as
+        pairs of leaves, unless `column_tree` is given. Rows of a data frame are matched to leaves by name.
+        NaN in data is left blank.
     ax
         The axes to draw in; by default pyplot's current axes if they are empty, else a new figure. Tree,
         matrix, names and colour bar share the area of these axes.
     order
-        "tree" (the default) keeps the order of the tree's leaves. "optimal" turns the tree so that neighbours
-        are similar (`Dendrogram.leaf_order`).
+        "tree" (the default) keeps the order of the tree's leaves. "optimal" rotates the tree so that
+        neighbouring leaves are similar (`Dendrogram.leaf_order`).
     n_clusters
         The number of clusters to colour, with lines between the clusters. By default no clusters are
         coloured.
@@ -97,8 +97,8 @@ def heatmap(
     colorbar
         True, the default, draws a colour bar.
     dissimilarity
-        True if smaller values in `S` mean closer leaves. By default `kind` of the tree decides. Data have no
-        such direction.
+        True if smaller values in `S` mean closer leaves. By default `kind` of the tree decides. The argument
+        is not allowed for data.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def heatmap(
     tall = (side + under + 0.7) / (1 - UPPER * (table.column_tree is not None))
     ax = axes_for(ax, ((breadth + beyond) / (1 - TREE), tall))
     inks = Theme.of(None, ax)
-    room = Room(ax)
+    grid = Grid(ax)
     drawn = ax.imshow(
         table.image,
         cmap=_colour_map(cmap, scale, turned=table.turned),
@@ -147,30 +147,30 @@ def heatmap(
     ax.tick_params(length=0, colors=inks.ink)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    _write_names(ax, room, names, table)
+    _write_names(ax, grid, names, table)
     if n_clusters is not None:
         flat = found.cut(n_clusters)[found.leaf_order()]
         for at in np.flatnonzero(flat[1:] != flat[:-1]).tolist():
             for line in (ax.axhline, ax.axvline) if table.columns is None else (ax.axhline,):
                 line(at + 0.5, color=inks.background, linewidth=0.8)
     plain: Any = {"labels": False, "truncate": False, "scale": "none", "support": False}
-    beside = room.beside()
+    beside = grid.beside()
     plot_dendrogram(found, beside, n_clusters=n_clusters, columns=columns, palette=palette, **plain)
     beside.set_ylim(rows - 0.5, -0.5)
     beside.patch.set_visible(False)
     if table.column_tree is not None:
-        above = room.above()
+        above = grid.above()
         plot_dendrogram(table.column_tree, above, orientation="bottom", **plain)
         above.set_xlim(-0.5, table.n_columns - 0.5)
         above.patch.set_visible(False)
     if colorbar:
-        bar = room.figure.colorbar(
-            drawn, cax=room.below(), orientation="horizontal", extend=scale.extend, extendfrac=0.04
+        bar = grid.figure.colorbar(
+            drawn, cax=grid.below(), orientation="horizontal", extend=scale.extend, extendfrac=0.04
         )
         bar.ax.tick_params(labelsize=7, colors=inks.line)
         bar.outline.set_visible(False)
         bar.set_label(table.title, fontsize=8, color=inks.ink)
-    room.share()
+    grid.share()
     return ax
 
 
@@ -178,7 +178,8 @@ def heatmap(
 class _Table:
     """The parts of a heatmap: the tree of the rows, an image, and the names and the tree of the columns.
 
-    `columns` is None for a matrix of pairs.
+    `title` is the title of the colour bar. `turned` is True if the colour map is reversed. `columns` is None
+    for a matrix of pairs.
     """
 
     tree: Dendrogram
@@ -196,7 +197,7 @@ def _table_of(tree: Any, S: Any, column_tree: Any, order: str, dissimilarity: bo
     if column_tree is None and (len(shape) != 2 or shape[0] == shape[1]):
         found, values = prepared(tree, S, ("similarity",), "heatmap")
         if order == "optimal":
-            found = replaced(found, standing=found.leaf_order(values, dissimilarity=dissimilarity))
+            found = replaced(found, written_order=found.leaf_order(values, dissimilarity=dissimilarity))
         less = found.kind == "dissimilarity" if dissimilarity is None else dissimilarity
         less = _checks.flag("dissimilarity", less)
         image = _ordered(values, found.leaf_order())
@@ -204,7 +205,7 @@ def _table_of(tree: Any, S: Any, column_tree: Any, order: str, dissimilarity: bo
     if order == "optimal" or dissimilarity is not None:
         raise InputError(
             "order='optimal' and dissimilarity are for (n, n) similarities, not for data: "
-            "tree.rotate(order=tree.leaf_order(D)) turns the tree"
+            "leave both out, and pass tree.rotate(order=tree.leaf_order(D)) to reorder the tree"
         )
     found, values, names = with_rows(tree, S)
     places = np.arange(values.shape[1])
@@ -229,23 +230,23 @@ def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return means
 
 
-def _write_names(ax: "Axes", room: Room, names: list[str], table: _Table) -> None:
+def _write_names(ax: "Axes", grid: Grid, names: list[str], table: _Table) -> None:
     """Write the names of rows to the right and the names of columns below, if they fit."""
     ax.set_xticks([])
     ax.set_yticks([])
-    height = room.height - 0.6
+    height = grid.height - 0.6
     if names and table.columns is not None:
-        size = _font_size(room.width * (1 - TREE) - 0.6, len(table.columns))
+        size = _font_size(grid.width * (1 - TREE) - 0.6, len(table.columns))
         if size:
-            short = _cut(table.columns, room.height, size)
+            short = _cut(table.columns, grid.height, size)
             ax.set_xticks(range(len(short)), labels=short, fontsize=size, rotation=90, parse_math=False)
             height -= max(map(len, short)) * 0.55 * size / 72
     if table.column_tree is not None:
-        height -= UPPER * room.height
+        height -= UPPER * grid.height
     size = _font_size(height, len(names)) if names else 0.0
     if size:
         ax.yaxis.tick_right()
-        short = _cut(names, room.width, size)
+        short = _cut(names, grid.width, size)
         ax.set_yticks(range(len(names)), labels=short, fontsize=size, parse_math=False)
     ax.tick_params(length=0, pad=2)
 
@@ -267,7 +268,8 @@ def _font_size(height: float, n: int) -> float:
 class _Scale:
     """The values of the first and the last colour, and the part of a colour map that is used.
 
-    `extend` names the ends of the colour bar that are arrows, as in Matplotlib.
+    `share` is this part, as two fractions of the colour map. `extend` names the ends of the colour bar that
+    are arrows, as in Matplotlib.
     """
 
     low: float
@@ -317,7 +319,7 @@ def _colour_map(name: str | None, scale: _Scale, *, turned: bool) -> "Colormap":
 
     name = ("RdBu_r" if scale.is_centred else "cividis") if name is None else _checks.text("cmap", name)
     if name not in matplotlib.colormaps:
-        raise InputError(f"cmap is {_checks.quoted(name)}, no colour map of Matplotlib")
+        raise InputError(f"cmap is {_checks.quoted(name)}, not a colour map of Matplotlib")
     whole = matplotlib.colormaps[name]
     whole = whole.reversed() if turned else whole
     if scale.share == (0.0, 1.0):

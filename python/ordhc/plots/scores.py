@@ -69,7 +69,7 @@ def support_calibration(trees: Any, references: Any, *, ax: "Axes | None" = None
         tree = tree.tree if isinstance(tree, Bootstrap) else tree
         found, other = prepared(tree, reference, ("tree",), "support_calibration")
         if found.support is None:
-            raise InputError("the tree has no support; `ordhc.bootstrap` gives it some")
+            raise InputError("the tree has no support; make a tree with support by ordhc.bootstrap")
         true = set(_clusters(other).values())
         for at, key in _clusters(found).items():
             share = float(found.support[at])
@@ -126,7 +126,8 @@ def compare(
     Returns
     -------
     matplotlib.axes.Axes
-        The axes, with the 95% intervals of a `Selection`, with chance, and with the noise ceiling if known.
+        The axes. For a `Selection`, intervals are 95% intervals, and the axes have lines for chance and, if
+        known, for the noise ceiling.
 
     Examples
     --------
@@ -147,10 +148,10 @@ def compare(
         ceiling = scores.ceiling if by == "satisfied" else None
     else:
         if by is not None:
-            raise InputError("`by` is for what `select` gives; scores by name are of one kind")
+            raise InputError("`by` is only for the result of ordhc.select: leave it out for other scores")
         if not isinstance(scores, Mapping) or not scores:
             raise InputError(
-                f"scores are {_checks.quoted(scores)}; give what `select` gives, or scores by name"
+                f"scores are {_checks.quoted(scores)}; pass the result of ordhc.select or a mapping of scores"
             )
         what, chance, ceiling = "score", None, None
         table = [(str(name), *_interval(str(name), value)) for name, value in scores.items()]

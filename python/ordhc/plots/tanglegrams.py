@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tanglegram"]
 
-#: The share of the width that each tree has.
+#: The width of each tree, as a fraction of the whole width.
 TREE = 0.27
 
 
@@ -67,7 +67,7 @@ def tanglegram(
     first, second = prepared(a, b, ("tree",), "tanglegram")
     n = first.n_leaves
     left, right = untangled(first, second)
-    first, second = replaced(first, standing=left), replaced(second, standing=right)
+    first, second = replaced(first, written_order=left), replaced(second, written_order=right)
     ax = axes_for(ax, (7.5, float(np.clip(0.16 * n, 2.4, 40.0)) + 0.6))
     inks = Theme.of(None, ax)
     ax.set(xlim=(0, 1), ylim=(n - 0.4, -0.6), xticks=[], yticks=[])
@@ -76,12 +76,12 @@ def tanglegram(
         spine.set_visible(False)
     breadth, tallness = points_of(ax)
     size = min(0.75 * tallness / n, 9.0)
-    room = 0.01
+    space = 0.01
     if labels and size >= 3:
         longest = int(np.clip(0.16 * breadth / (0.55 * size), 4, 40))
         texts = [" ".join(name.split()) for name in first.labels]
         texts = [text if len(text) <= longest else text[: longest - 1] + "…" for text in texts]
-        room = 0.01 + max(map(len, texts)) * 0.58 * size / breadth
+        space = 0.01 + max(map(len, texts)) * 0.58 * size / breadth
         for order, x, side in ((left, TREE + 0.01, "left"), (right, 0.99 - TREE, "right")):
             for place, leaf in enumerate(order.tolist()):
                 ax.text(
@@ -99,7 +99,7 @@ def tanglegram(
 
     leaves = range(n)
     starts, ends = np.argsort(left).tolist(), np.argsort(right).tolist()
-    lines = [[(TREE + room, starts[leaf]), (1 - TREE - room, ends[leaf])] for leaf in leaves]
+    lines = [[(TREE + space, starts[leaf]), (1 - TREE - space, ends[leaf])] for leaf in leaves]
     if groups is None:
         colours = [inks.line] * n
     else:
@@ -128,6 +128,6 @@ def tanglegram(
         if title:
             beside.set_title(title, fontsize=10, color=inks.ink)
     count = crossings(left, right)
-    told = f"{count:,} crossing{'s' * (count != 1)}, entanglement {entanglement(left, right):.2g}"
-    ax.set_xlabel(told, color=inks.line, fontsize=8)
+    scores = f"{count:,} crossing{'s' * (count != 1)}, entanglement {entanglement(left, right):.2g}"
+    ax.set_xlabel(scores, color=inks.line, fontsize=8)
     return ax

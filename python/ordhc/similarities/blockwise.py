@@ -1,4 +1,4 @@
-"""MulK3 of comparisons in files: a sum over the pairs that anchors are asked about, by blocks of these."""
+"""MulK3 of comparisons in files: a sum over pairs of leaves, computed block by block of these pairs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,11 @@ from ordhc.io.spill import Spill
 
 __all__ = ["mulk3_sums"]
 
-#: Bytes of a row while its block is worked on.
+#: Memory in bytes for each row of a block, while the kernel of the block is computed.
 PER_ROW = 120
-#: The number of blocks with `resume`.
+#: Maximum number of blocks into which work in parts (an executor or `resume`) is divided for balance.
 _BLOCKS = 16
-#: The kernel of some comparisons, condensed, its diagonal, and about how many pairs each anchor was asked.
+#: The condensed kernel of some comparisons, its diagonal, and the number of distinct pairs of each anchor.
 Kernel = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
@@ -31,11 +31,12 @@ def mulk3_sums(
     spill: Spill,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the condensed kernel, its diagonal, and the leaves with answers of positive weight.
+    """Return the condensed kernel, its diagonal, and a mask of the leaves with answers of positive weight.
 
-    Rows are cut by the smaller of the two leaves that the anchor is compared with; what does not fit into
-    `scan.memory` waits in files. Whole weights give what all rows at once give, bit for bit; others differ by
-    rounding where there is more than one block, of which there are as many with an executor as without.
+    Rows are divided into blocks by the smaller of the two leaves that are compared with the anchor, so that
+    all rows about a pair are in one block. If the rows exceed `scan.memory`, blocks are written to files.
+    With whole weights, the kernel equals the kernel of all rows at once, bit for bit. With other weights and
+    several blocks, values can differ by rounding, but not between runs with and without an executor.
     """
     n = scan.n_leaves
     n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))
@@ -45,7 +46,7 @@ def mulk3_sums(
         answered = _marked(np.zeros(n, dtype=bool), whole.rows, whole.weights)
         return *_normalized(_kernel(whole.rows, whole.weights, n, progress), normalize), answered
     if scan.in_parts and scan.survey.whole:
-        # Sums of whole numbers are the same however they are cut.
+        # Sums of whole numbers are exact, so the number of blocks does not change the result.
         most = min(_BLOCKS, scan.memory // (8 * n * max(1, n - 1)))
         n_blocks = max(n_blocks, len(ranges(scan, n, each=2, most=most)))
     before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
@@ -68,19 +69,19 @@ def mulk3_sums(
 
 @dataclass(frozen=True)
 class _Split:
-    """The rows of some pieces, in a file for each block."""
+    """A task that writes the rows of some pieces of the files to one file for each block."""
 
     scan: Scan
     n_blocks: int
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of a part."""
+        """Return a hash of all that the result of the task depends on."""
         return fingerprint("mulk3", self.n_blocks, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write a part."""
+        """Write the result of the task to `folder`."""
         n = self.scan.n_leaves
-        # A smaller leaf is the smaller of two more often.
+        # Leaves of small number are the smaller leaf of a pair more often, so their blocks are narrower.
         shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
         cuts = (shares * n).astype(np.int64)
         answered = np.zeros(n, dtype=bool)
@@ -96,17 +97,17 @@ class _Split:
 
 @dataclass(frozen=True)
 class _Kernels:
-    """The kernels of the rows of blocks in all folders."""
+    """A task that computes the kernel of a block from its rows in all folders."""
 
     scan: Scan
     folders: tuple[str, ...]
 
     def name(self, block: int) -> str:
-        """Return the name of a part."""
+        """Return a hash of all that the result of the task depends on."""
         return fingerprint("kernel", block, self.folders, self.scan.weighted)
 
     def make(self, folder: Path, block: int, *, progress: Progress | None = None) -> None:
-        """Write a part."""
+        """Write the result of the task to `folder`."""
         for at, values in enumerate(self.of(block, progress)):
             np.save(folder / f"{at}.npy", values)
 
@@ -136,7 +137,7 @@ def _add(sums: Kernel, more: Kernel) -> None:
 
 
 def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Each value by the roots of how many pairs both were asked about as anchors, if that is wanted."""
+    """Return pairs and diagonal; with `normalize`, K_ij is divided by sqrt(c_i c_j) with the counts c."""
     pairs, diagonal, counts = sums
     if normalize:
         n = len(counts)
@@ -153,6 +154,7 @@ def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDA
 def _marked(
     answered: NDArray[np.bool_], rows: NDArray[Any], weights: NDArray[np.float64] | None
 ) -> NDArray[np.bool_]:
+    """Set the mask `answered` for the leaves of rows of positive weight, and return the mask."""
     answered[(rows if weights is None else rows[weights > 0]).ravel()] = True
     return answered
 

@@ -1,4 +1,4 @@
-"""Similarities from comparisons."""
+"""Similarities from comparisons: AddS3, AddS4, MulK3, MulK4 and 4K; `ordhc.similarity` has the formulas."""
 
 from typing import Any
 
@@ -23,7 +23,10 @@ def adds(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """AddS3 or AddS4: each comparison adds its weight to the closer pair and takes it from the other."""
+    """Return AddS3 or AddS4: each comparison adds its weight to one pair and subtracts it from the other.
+
+    The closer pair gains the weight, the farther pair loses it.
+    """
     data, has_lengths = less_lengths(data, lengths)
     if has_lengths:
         float_type(dtype)
@@ -38,7 +41,7 @@ def mulk3(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """MulK3, Kendall's kernel: how often two anchors agree on which of two leaves is closer."""
+    """Return MulK3 (Kendall's kernel): how often two anchors agree on which of two leaves is closer."""
     kernel = _ordhc.mulk3(data.rows, data.weights, data.n_leaves, bool(normalize), progress)
     return shaped_by(*kernel, layout, dtype, whole=data.weights is None and not normalize)
 
@@ -50,7 +53,7 @@ def mulk4(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """MulK4: how often pairs with a third leaf agree on being closer than another pair."""
+    """Return MulK4: how often the pairs (i, r) and (j, r) agree on being closer than another pair."""
     kernel = _ordhc.mulk4(data.rows, data.weights, data.n_leaves, progress)
     return shaped_by(*kernel, layout, dtype, whole=data.weights is None)
 
@@ -62,7 +65,7 @@ def four_k(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """4K as published, in which a leaf is infinitely similar to itself: MulK4 + 2 AddS4."""
+    """Return 4K as published, MulK4 + 2 AddS4, which treats a leaf as infinitely similar to itself."""
     pairs, diagonal = _ordhc.mulk4(data.rows, data.weights, data.n_leaves, progress)
     pairs += 2 * adds(data, layout="condensed")
     return shaped_by(pairs, diagonal, layout, dtype, whole=data.weights is None)
@@ -78,5 +81,7 @@ def shaped_by(
 def float_type(dtype: str) -> str:
     """Return a floating-point dtype by name; raise an error for integers."""
     if not dtype.startswith("float"):
-        raise InputError(f"dtype is {dtype}, but these similarities are no whole numbers: float64 or float32")
+        raise InputError(
+            f"dtype is {dtype}, but these similarities are no whole numbers: use float64 or float32"
+        )
     return dtype

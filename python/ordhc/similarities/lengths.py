@@ -1,7 +1,7 @@
-"""Lengths of leaves, and answers weighted by what lengths alone do not explain.
+"""Estimate lengths of leaves, and reduce the weight of answers that lengths alone explain.
 
-Lengths depend on the near and far leaves of answers alone. So files are read twice: once to count near and
-far leaves, and once to add up the weighted answers.
+Lengths depend only on how often leaves are near and far leaves of answers. Files are therefore read twice:
+once to count near and far leaves, and once to add up the weighted answers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,30 +29,32 @@ __all__ = ["leaf_lengths", "less_lengths", "scan_less_lengths"]
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
-#: Lengths of a smaller standard deviation are what trees without lengths give, too: random trees of 80 leaves
-#: .17, planted ones .05. Those of Car have .9, of Food .35, of trees whose lengths have .5 .3 to .4.
-_ASKED_FOR = 0.25
-#: The share of progress in which answers are counted; then lengths are fitted.
+#: With `lengths=None`, lengths are used if their standard deviation is at least this value. Answers from
+#: trees without lengths give smaller values: 0.17 for random trees of 80 leaves, 0.05 for planted trees. The
+#: data sets Car and Food give 0.9 and 0.35; trees whose lengths have a deviation of 0.5 give 0.3 to 0.4.
+_LEAST_SPREAD = 0.25
+#: The fraction of the progress at which counting is complete. The rest is for fitting lengths.
 _COUNTING = 0.7
-#: Weights less lengths are multiples of 2^-20, and at most twice the weight. Below this total weight their
-#: sums are exact in any order.
+#: Reduced weights are multiples of 2^-20, and at most twice the original weight. Their sums are exact in any
+#: order if the total weight is below this limit.
 _EXACT_BELOW = 2.0**32
 
 
 def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
-    """Estimate how untypical each leaf is, from how often it is the far leaf and how often the near one.
+    """Return the length of each leaf: how untypical it is, judged by how often it is near and far in answers.
 
     Parameters
     ----------
     data
-        Triplets or quadruplets of n leaves. A weight is a number of answers; rows of one answer (as of an
-        odd one out) count as one answer together.
+        Triplets or quadruplets of n leaves. A weight is a number of answers. The rows of one answer (for
+        example of an odd one out) count as one answer together.
 
     Returns
     -------
     ndarray
-        (n,) lengths in units of log odds, with mean 0. A long leaf is far from all others. All
-        lengths are 0 if leaves differ by no more than chance; a leaf without answers has length 0.
+        (n,) lengths in units of log odds, with mean 0. A leaf with a large length is far from all other
+        leaves. A leaf without answers has length 0. All lengths are 0 if leaves differ by no more than
+        chance.
 
     Raises
     ------
@@ -61,9 +63,11 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
 
     Notes
     -----
-    P(a is closer to b than to c) = sigma(l(c) - l(b)), of quadruplets sigma(l(k) + l(l) - l(i) - l(j)): a
-    logistic regression [1]_ with a normal prior, whose variance comes from the data by empirical Bayes [2]_.
-    The tree is left out, so that lengths are smaller than those of an additive tree, by about a third.
+    The model is a logistic regression [1]_. With the logistic function sigma and the lengths L, the
+    probability that a is closer to b than to c is sigma(L(c) - L(b)). The probability that i and j are closer
+    than k and l is sigma(L(k) + L(l) - L(i) - L(j)). Lengths have a normal prior, whose variance is estimated
+    from the data by empirical Bayes [2]_. The model ignores the tree, so lengths are smaller than those of an
+    additive tree, by about a third.
 
     References
     ----------
@@ -79,8 +83,7 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(
-            f"leaf lengths are of Triplets or Quadruplets, not {type(data).__name__}: "
-            "make ordhc.Triplets(rows)"
+            f"leaf lengths need Triplets or Quadruplets, not {type(data).__name__}: pass ordhc.Triplets(rows)"
         )
     return _counted(data).lengths(1.0, None)
 
@@ -88,27 +91,27 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
 def less_lengths(
     data: _C, lengths: bool | None, *, unit: float = 1.0, progress: Progress | None = None
 ) -> tuple[_C, bool]:
-    """Weigh answers by how little lengths of leaves explain them.
+    """Return comparisons in which answers that lengths of leaves explain well have less weight.
 
     Parameters
     ----------
     data
         `Triplets` or `Quadruplets`.
     lengths
-        True weighs answers, False does not. None weighs answers if lengths are larger than the lengths that
-        answers from trees without lengths give.
+        True changes weights, False does not. None changes weights if the standard deviation of lengths is at
+        least 0.25, which is more than answers from trees without lengths give.
     unit
-        How many answers a weight of 1 stands for.
+        The number of answers that a weight of 1 means.
     progress
         Receives the completed fraction in [0, 1].
 
     Returns
     -------
     tuple
-        The data, in which the weight of each answer is multiplied by 2 (1 - p), where p is its probability
-        by lengths alone; and True if that was done, False if the data are as given.
+        The data, in which the weight of each answer is multiplied by 2 (1 - p), where p is the probability of
+        the answer by lengths alone; and True. Or the data unchanged, and False.
     """
-    if not _may_be_asked(lengths):
+    if not _may_use_lengths(lengths):
         return data, False
     found = _used(_counted(data).lengths(unit, progress), lengths)
     if found is None:
@@ -126,27 +129,28 @@ def scan_less_lengths(
     number: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Scan, bool]:
-    """Do the same as `less_lengths` for answers in files, in one pass over the files.
+    """Return the same as `less_lengths` for answers in files; lengths need one pass over the files.
 
     Parameters
     ----------
     scan
-        The answers. Each row is one answer, because scans read no numbers of answers. The scan's executor
-        counts them, or this process in parts that `resume` keeps. Weights that are not whole are counted by
-        this process, in the order of the rows, because their sums depend on the order.
+        The answers. Each row is one answer, because scans do not read numbers of answers. Near and far leaves
+        are counted by the scan's executor, or by this process in parts that `resume` keeps. If weights are
+        not whole, this process counts in the order of the rows, because the sums depend on the order.
     lengths, unit, progress
         As in `less_lengths`.
     spill
-        Where workers put their counts.
+        The temporary files for the counts of workers.
     number
-        (n,) other numbers of the leaves, in which lengths are fitted. Rounding depends on these numbers.
+        (n,) the numbers by which leaves are ordered when lengths are fitted, because rounding depends on this
+        order. The scan's numbers are the default.
 
     Raises
     ------
     MemoryError
         The counts do not fit into memory.
     """
-    if not _may_be_asked(lengths):
+    if not _may_use_lengths(lengths):
         return scan, False
     counting, fitting = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
     try:
@@ -162,8 +166,8 @@ def scan_less_lengths(
         total = counts.total()
     except MemoryError as error:
         raise MemoryError(
-            f"{error}. Lengths need up to 72 bytes for each different combination of near and far leaves: "
-            "leave out lengths (lengths=False)"
+            f"{error}. Lengths need up to 72 bytes for each distinct combination of near and far leaves: "
+            "turn lengths off (lengths=False)"
         ) from None
     if found is None:
         return scan, False
@@ -171,14 +175,14 @@ def scan_less_lengths(
 
 
 class _LessLengths(Scan):
-    """The comparisons of a scan, weighted by how little lengths of leaves explain them."""
+    """The comparisons of a scan, with weights that `less_lengths` has reduced."""
 
     def __init__(self, scan: Scan, lengths: NDArray[np.float64], *, exact: bool) -> None:
         self.__dict__.update(scan.__dict__)
         self._whole, self._lengths, self._exact = scan, lengths, exact
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all that the rows depend on."""
+        """Return all values on which the rows of `pieces` depend, as input of `fingerprint`."""
         own = fingerprint(self._lengths, self._exact)
         return ("less lengths", own, self._whole.key(pieces, with_survey=with_survey))
 
@@ -191,30 +195,30 @@ class _LessLengths(Scan):
     def blocks(
         self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
-        """Yield the comparisons block by block."""
+        """Yield the comparisons block by block, with reduced weights."""
         for block in self._whole.blocks(pieces, progress=progress):
             data = block.data
             weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)
             yield replace(block, data=changed(data, weights=weights))
 
 
-#: The names of the files of a worker's counts.
+#: The names of the files with the counts of a worker.
 _COLUMNS = ("keys", "weights", "largest")
 
 
 @dataclass(frozen=True)
 class _Counts:
-    """Counts of the answers of some pieces."""
+    """A task that counts near and far leaves in some pieces of the files."""
 
     scan: Scan
     number: NDArray[np.int64] | None
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of a part."""
+        """Return a hash of all that the result of the task depends on."""
         return fingerprint("near and far", self.number, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write a part."""
+        """Write the result of the task to `folder`."""
         counts = _counted_blocks(self.scan, self.scan.blocks(pieces, progress=progress), self.number, None)
         columns: tuple[Any, ...] = counts.columns()
         for column, values in zip(_COLUMNS, columns, strict=True):
@@ -224,7 +228,7 @@ class _Counts:
 def _counted_blocks(
     scan: Scan, blocks: Iterator[Block], number: NDArray[np.int64] | None, progress: Progress | None
 ) -> _ordhc.NearFarCounts:
-    """Return the counts of all blocks, added in their order."""
+    """Return the counts of near and far leaves in all blocks, added in the order of the blocks."""
     counts, done = _ordhc.NearFarCounts(scan.n_leaves, len(scan)), 0
     own = None if number is None else number.astype(np.int32)
     for block in blocks:
@@ -238,29 +242,30 @@ def _counted_blocks(
 
 
 def _counted(data: Triplets | Quadruplets) -> _ordhc.NearFarCounts:
+    """Return the counts of near and far leaves."""
     counts = _ordhc.NearFarCounts(data.n_leaves, len(data))
-    counts.add(data.rows, _shared(data), None)
+    counts.add(data.rows, _shared_weights(data), None)
     return counts
 
 
-def _may_be_asked(lengths: Any) -> bool:
-    """Whether lengths are to be found: the setting is True or None."""
+def _may_use_lengths(lengths: Any) -> bool:
+    """Return True if lengths must be estimated: the setting is True or None."""
     if not (lengths is None or isinstance(lengths, bool | np.bool_)):
         raise InputError(
-            f"lengths is {quoted(lengths)}, not True, False or None, where the answers ask for them"
+            f"lengths is {quoted(lengths)}; it must be True, False, or None, which decides by the answers"
         )
     return lengths is None or bool(lengths)
 
 
 def _used(found: NDArray[np.float64], lengths: bool | None) -> NDArray[np.float64] | None:
-    """Return the lengths; None if there are none, or if the answers decide and show none."""
-    if not found.any() or (lengths is None and found.std() < _ASKED_FOR):
+    """Return the lengths, or None if all are 0, or if they are too similar for the setting None."""
+    if not found.any() or (lengths is None and found.std() < _LEAST_SPREAD):
         return None
     return found
 
 
-def _shared(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:
-    """Return the weights of rows; rows of one answer share the weight of one row."""
+def _shared_weights(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:
+    """Return the weights of rows, divided by the number of rows of their answer."""
     if data.answers is None:
         return data.weights
     numbers = answers_of(data)

@@ -1,6 +1,6 @@
-"""AddS of comparisons in files by an executor: runs of row groups, merged by blocks of leaves.
+"""AddS of comparisons in files by an executor: tasks make sorted runs of sums, other tasks merge the runs.
 
-Tasks leave files that are named by a hash of their input, so that one that is done twice counts once.
+The folder of a task's result is named by a hash of the task's input, so a task that runs twice counts once.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ from ordhc.similarities.spilled import PairSums, Run, written_run
 
 __all__ = ["mapped_sums"]
 
-#: The share of progress of making runs.
+#: The fraction of the progress at which all runs are made. The rest is for merging.
 _MAPPING = 0.8
 
 
 @dataclass(frozen=True)
 class _Runs:
-    """Sorted runs of some pieces."""
+    """A task that makes sorted runs of sums from some pieces of the files."""
 
     scan: Scan
     memory: int
@@ -35,11 +35,11 @@ class _Runs:
     number: NDArray[Any] | None
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of a part."""
+        """Return a hash of all that the result of the task depends on."""
         return fingerprint("runs", self.memory, self.both, self.number, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write a part."""
+        """Write the result of the task to `folder`."""
         answered = np.zeros(self.scan.n_leaves, dtype=bool)
         sums = PairSums(
             self.scan.n_leaves, self.memory, Spill(folder), both=self.both, whole=self.scan.survey.whole
@@ -56,14 +56,14 @@ class _Runs:
 
 @dataclass(frozen=True)
 class _Merging:
-    """The sums of the parts of runs that belong to a block of leaves."""
+    """A task that merges the parts of all runs that belong to one block of leaves."""
 
     def name(self, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
-        """Return the name of a part."""
+        """Return a hash of all that the result of the task depends on."""
         return fingerprint("merged", block, [(run.keys, start, end) for run, start, end in runs])
 
     def make(self, folder: Path, _: int, runs: tuple[tuple[Run, int, int], ...], **_how: Any) -> None:
-        """Write a part."""
+        """Write the result of the task to `folder`."""
         keys, values = _ordhc.merged_runs([run.part(start, end) for run, start, end in runs])
         written_run(folder / "0", keys, values)
 
@@ -76,7 +76,7 @@ def mapped_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """As `sparse_sums` in parts: sums of pairs, and which leaves have answers."""
+    """Return the same as `sparse_sums`, computed in parts: sums of pairs, and a mask of answered leaves."""
     memory, parts = scan.memory, pieces_in_parts(scan)
     job = _Runs(scan, max(16_000_000, memory // max(1, len(parts))), both, number)
     tasks = [(some,) for some in parts]
@@ -101,7 +101,7 @@ def mapped_sums(
 
 
 class _Merged(PairSums):
-    """Sums that others have merged."""
+    """Sums whose runs tasks have already merged; `blocks` has the merged runs in order."""
 
     blocks: list[Run]
 

@@ -1,4 +1,8 @@
-"""Similarities and dissimilarities of vectors."""
+"""Similarities and dissimilarities of vectors.
+
+`dot`, `cosine`, `pca_dot` and `pca_cosine` return rows and a scale: the similarity of two leaves is the scale
+times the dot product of their rows. The other functions return values for all pairs.
+"""
 
 from typing import Any
 
@@ -13,17 +17,17 @@ __all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot", "
 
 
 def dot(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
-    """Return the dot products of vectors, divided by their length p."""
+    """Return the dot products of vectors, divided by the number p of coordinates, as rows and scale."""
     return data, 1 / max(1, data.shape[1])
 
 
 def cosine(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
-    """Return the cosines of angles between vectors; 0 for a vector of zeros."""
+    """Return the cosines of angles between vectors, as rows and scale; 0 for a vector of zeros."""
     return normalized(data), 1.0
 
 
 def pca_dot(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
-    """Return the dot products of principal component scores, divided by the length p of the vectors."""
+    """Return the dot products of principal component scores, divided by the number p of coordinates."""
     return pca(data, progress=progress, **settings), 1 / max(1, data.shape[1])
 
 
@@ -40,7 +44,7 @@ def euclidean(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """Euclidean distances, or their squares."""
+    """Return Euclidean distances; with `squared`, their squares."""
     return distances(data, layout, float_type(dtype), progress, squared=squared)
 
 
@@ -51,7 +55,7 @@ def manhattan(
     dtype: str = "float64",
     progress: Progress | None = None,  # noqa: ARG001
 ) -> NDArray[Any]:
-    """Return the sums of absolute differences."""
+    """Return Manhattan distances: the sums of absolute differences of coordinates."""
     return manhattan_distances(data, layout, float_type(dtype))
 
 
@@ -63,5 +67,5 @@ def pdist(
     dtype: str = "float64",
     progress: Progress | None = None,  # noqa: ARG001
 ) -> NDArray[Any]:
-    """Return distances by a name that SciPy's `pdist` knows, or by a callable of two rows."""
+    """Return the distances of SciPy's `pdist`; `metric` is a name that `pdist` knows, or a callable."""
     return scipy_distances(data, metric, layout, float_type(dtype))

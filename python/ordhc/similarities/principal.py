@@ -1,4 +1,4 @@
-"""Principal components, and how many of them."""
+"""Scores of principal components, and the choice of their number."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ from ordhc.similarities.vectors import as_vectors, is_sparse, scipy_module, squa
 
 __all__ = ["pca", "select_dimension"]
 
-#: Above this number of rows and columns, a truncated decomposition is used.
+#: If both the number of rows and the number of columns are larger, a truncated decomposition is used.
 _SMALL = 2000
 
 
@@ -29,39 +29,41 @@ def pca(
     seed: int | None = None,
     progress: Progress | bool | None = None,
 ) -> NDArray[np.float64]:
-    """Scores of the principal components of vectors that are not centred (Gray et al. 2024, section 2.2).
+    """Return the scores of vectors on their principal components, without centring.
 
-    The components are eigenvectors of the sum of Y_i Y_i', of the largest eigenvalues.
+    The components are the eigenvectors of the sum of Y_i Y_i' with the largest eigenvalues, where Y_i is
+    vector i (Gray et al. 2024, section 2.2).
 
     Parameters
     ----------
     X
-        (n, p) dense or SciPy sparse.
+        (n, p) vectors: a dense array or a SciPy sparse matrix.
     n_components
-        Their number r, at most min(n, p); "rank", the numerical rank of X; or "wasserstein": the r for
-        which the first half of the rows, projected, is nearest to the other half in Wasserstein distance
-        (Algorithm 2; the extra `vectors`).
+        The number r of components, at most min(n, p). "rank" is the numerical rank of X. "wasserstein", the
+        default, is the r for which the projected first half of the rows has the smallest Wasserstein distance
+        to the other half (Algorithm 2; needs the extra `vectors`).
     max_components
-        The largest r that "wasserstein" looks at.
+        The largest r that "wasserstein" tries.
     candidates
-        Those that it looks at, instead of all up to `max_components`.
+        The values of r that "wasserstein" tries, instead of 1 to `max_components`.
     seed
-        Of a random split into halves, where rows stand in an order; by default they are taken as they are.
+        The seed of a random split into halves, for rows whose order has a meaning. By default the rows are
+        split in their order.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     ndarray
-        (n, r) float64.
+        (n, r) float64, the score of each vector on each component.
 
     Raises
     ------
     InputError
-        Another number of components than 1 to min(n, p).
+        The number of components is not from 1 to min(n, p).
     MissingExtraError
-        SciPy is needed for truncated decompositions (sparse vectors, or more than 2,000 rows and
-        columns), and POT for Wasserstein distances.
+        SciPy or POT is not installed. SciPy is needed for truncated decompositions (more than 2,000 rows and
+        columns), POT for Wasserstein distances.
 
     Examples
     --------
@@ -79,7 +81,8 @@ def pca(
             return _done(_rank_scores(rows), progress)
         if n_components != "wasserstein":
             raise InputError(
-                f"n_components is {_checks.quoted(n_components)}: neither a number, 'rank' nor 'wasserstein'"
+                f"n_components is {_checks.quoted(n_components)}; "
+                "it must be a number, 'rank' or 'wasserstein'"
             )
         r = select_dimension(
             rows, max_components=max_components, candidates=candidates, seed=seed, progress=progress
@@ -104,10 +107,10 @@ def select_dimension(
     seed: int | None = None,
     progress: Progress | bool | None = None,
 ) -> tuple[int, dict[int, float]]:
-    """Return the number of principal components by Wasserstein distance, and the distance for each candidate.
+    """Return the number of components with the smallest Wasserstein distance, and all candidates' distances.
 
-    The halves are the first ceil(n / 2) rows and the others. Distances are of order 1, with Euclidean
-    costs. See `pca`.
+    The two halves are the first ceil(n / 2) rows and the other rows. The distance is the Wasserstein distance
+    of order 1 with Euclidean costs. `pca` describes the parameters.
     """
     progress = _checks.callback("progress", progress)
     try:
@@ -131,11 +134,11 @@ def select_dimension(
     else:
         wanted = sorted({_whole_in("candidates", r, limit) for r in candidates})
         if not wanted:
-            raise InputError("there are no candidates")
+            raise InputError("candidates is empty; give numbers of components")
     V = _components(first, wanted[-1])
     mine, other = np.asarray(first @ V), np.asarray(second @ V)
     # |VV'x - y|^2 = |V'x|^2 + |y|^2 - 2 (V'x)(V'y)
-    squared_norms(first)
+    squared_norms(first)  # Only for its check of overflow.
     squares = squared_norms(second)[None, :]
     found: dict[int, float] = {}
     done = 0
@@ -145,7 +148,9 @@ def select_dimension(
         with np.errstate(over="ignore", invalid="ignore"):
             squares += (a * a).sum(axis=1)[:, None] - 2 * (a @ b.T)
         if not np.isfinite(squares).all():
-            raise InputError("the vectors are too large: their squared distances overflow: rescale")
+            raise InputError(
+                "the vectors are too large: their squared distances overflow; rescale the vectors"
+            )
         done = r
         costs = np.sqrt(np.maximum(squares, 0))
         found[r] = float(ot.emd2([], [], costs, numItermax=10_000_000))
@@ -157,7 +162,9 @@ def select_dimension(
 def _whole_in(what: str, value: Any, limit: int | None) -> int:
     number = _checks.whole(what, value, at_least=1)
     if limit is not None and number > limit:
-        raise InputError(f"{what} = {number} is above {limit}, the smaller one of rows and columns")
+        raise InputError(
+            f"{what} = {number} is above {limit}, the smaller of the numbers of rows and columns"
+        )
     return number
 
 

@@ -1,4 +1,4 @@
-"""The verb `similarity`: from data to similarities of all pairs."""
+"""The function `similarity`: compute similarities of all pairs of leaves, from comparisons or vectors."""
 
 import math
 from collections.abc import Mapping
@@ -31,8 +31,8 @@ _DTYPES = ("float64", "float32", "int64", "int32")
 
 @shows_progress("similarities")
 @_checks.remedied(
-    "layout='condensed' and dtype='float32' take half each; 'adds3' and 'adds4' have layout='sparse'; "
-    "ordhc.cluster(ordhc.Vectors(X, neighbors=20), ...) needs no matrix of vectors"
+    "layout='condensed' and dtype='float32' each halve the memory; 'adds3' and 'adds4' have layout='sparse'; "
+    "for vectors ordhc.cluster(ordhc.Vectors(X, neighbors=20), ...) needs no matrix"
 )
 def similarity(
     data: Triplets | Quadruplets | Scan | Vectors | ArrayLike,
@@ -43,57 +43,67 @@ def similarity(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Any:
-    """Similarities of all pairs of leaves, from comparisons or vectors.
+    """Return similarities of all pairs of leaves, from comparisons or vectors.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets` (triplets serve as quadruplets where these are needed); `Vectors`, or an
-        (n, p) array of vectors; or a scan of files (`ordhc.scan`), for "adds3", "adds4" and "mulk3". Sparse
-        sums of a scan that need more than `memory` of the scan are an array that maps a file.
+        `Triplets` or `Quadruplets`; triplets are converted if quadruplets are needed. For similarities of
+        vectors: `Vectors`, or an (n, p) array. For "adds3", "adds4" and "mulk3" also a scan of files
+        (`ordhc.scan`).
     name
-        "adds3", "mulk3" for triplets; "adds4", "mulk4", "4k" for quadruplets; "dot", "cosine" for
-        vectors; or what a plugin brings. A pair of a name and its settings, too:
+        "adds3" or "mulk3" for triplets; "adds4", "mulk4" or "4k" for quadruplets; "dot" or "cosine" for
+        vectors; or the name of a plugin's similarity. Or a pair of a name and its settings, such as
         ``("mulk3", {"normalize": False})``.
     layout
-        "square" gives (n, n), symmetric, with zeros on the diagonal for AddS and a leaf's similarity
-        with itself for the others; "condensed" the n(n-1)/2 pairs as SciPy orders them, in half the
-        memory; "sparse", for AddS, SciPy's CSR of the pairs that aren't zero, symmetric, which needs
-        `pip install "ordhc[vectors]"`.
+        One of these:
+
+        * "square" (the default): a symmetric (n, n) array. The diagonal is 0 for AddS, else the similarity of
+          each leaf with itself.
+        * "condensed": the n(n-1)/2 pairs in SciPy's order, in half the memory.
+        * "sparse", only for AddS: SciPy's symmetric CSR array of the pairs that are not 0. It needs
+          `pip install "ordhc[vectors]"`. If the sums of a scan need more than the scan's `memory`, the
+          array is mapped from a file.
     dtype
-        float64, float32, int64 or int32; counts are whole numbers, others need floats.
+        float64 (the default), float32, int64 or int32. Integers are possible if all similarities are whole
+        numbers.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
-        Settings of the builder: ``normalize`` of "mulk3" (by default true); ``lengths`` of "adds3" and
-        "adds4": False (the default) takes all leaves for equally typical; True weighs an answer that lengths
-        of leaves (`ordhc.similarities.leaf_lengths`) give the probability p 2 (1 - p) times as much; None
-        does so where the standard deviation of lengths is at least .25. A scan is read once more for lengths,
-        and each of its rows is one answer.
+        Settings of the similarity:
+
+        * ``normalize`` of "mulk3": True, the default, divides by sqrt(c_i c_j), see Notes.
+        * ``lengths`` of "adds3" and "adds4": False, the default, treats all leaves as equally typical. True
+          multiplies the weight of each answer by 2 (1 - p), where p is the probability of the answer by
+          lengths of leaves alone (`ordhc.similarities.leaf_lengths`). None does so if the standard deviation
+          of the lengths is at least 0.25. For lengths, a scan is read once more, and each of its rows is one
+          answer.
 
     Returns
     -------
     ndarray or csr_array
-        Similarities: larger is closer, in units of comparisons for "adds3" and "adds4", of agreeing
-        comparisons for the kernels ("mulk3" from -1 to 1 if normalised and no answer is repeated or
-        weighted: weights of answers add up, but the pairs by which they are divided count once, as in the
-        published code; deduplicate() gives the kernel of a set of answers).
+        The similarities; larger means closer. The unit is comparisons for "adds3" and "adds4", and agreeing
+        comparisons for the kernels "mulk3", "mulk4" and "4k". A normalised "mulk3" is from -1 to 1, unless
+        answers are repeated or weighted: the weights of answers add up, but each pair counts once in c_i, as
+        in the published code. `deduplicate()` removes repeated answers.
 
     Raises
     ------
     InputError
-        An unknown name (with the nearest ones), data it does not take.
+        The name is unknown (the message has similar names), or the similarity does not accept the data.
     MemoryError
-        A matrix that does not fit, with the bytes.
+        The similarities do not fit into memory; the message has their size in bytes.
 
     Notes
     -----
-    AddS3 is s_ij = sum_k x(i;j,k) + x(j;i,k), with x the weight of "i is closer to j than to k" minus
-    that of the opposite (Mandal, Perrot & Ghoshdastidar 2023, Theorem 1). MulK3, Kendall's kernel, is
-    K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j), with c_i the number of pairs that were answered
-    for anchor i (Ghoshdastidar, Perrot & von Luxburg 2019, equation 8). MulK4 is the sum of
-    x(ir;kl) x(jr;kl) over pairs {k, l} and leaves r other than i and j; 4K, as published, is MulK4 +
-    2 AddS4. The result does not depend on the number of threads.
+    AddS3 is s_ij = sum_k x(i;j,k) + x(j;i,k), where x(i;j,k) is the weight of "i is closer to j than to k"
+    minus the weight of the opposite (Mandal, Perrot & Ghoshdastidar 2023, Theorem 1).
+
+    MulK3, Kendall's kernel, is K_ij = sum_{k<l} x(i;k,l) x(j;k,l) / sqrt(c_i c_j), where c_i is the number of
+    distinct pairs in answers with the anchor i (Ghoshdastidar, Perrot & von Luxburg 2019, equation 8).
+
+    MulK4 is the sum of x(ir;kl) x(jr;kl) over pairs {k, l} and leaves r other than i and j. 4K, as published,
+    is MulK4 + 2 AddS4. Results do not depend on the number of threads.
 
     Examples
     --------
@@ -117,7 +127,9 @@ def similarity(
     found: Any = fitting(data, spec.data, f"similarity {spec.name!r}")
     if layout == "sparse":
         if not is_adds(spec):
-            raise InputError(f"similarity {spec.name!r} has no sparse layout, only 'adds3' and 'adds4' have")
+            raise InputError(
+                f"similarity {spec.name!r} has no sparse layout; only 'adds3' and 'adds4' have it"
+            )
         if found.weights is not None and not type_name.startswith("float"):
             raise InputError(f"dtype is {type_name}, but weighted answers need float64 or float32")
         before, after = part(progress, 0, 0.5), part(progress, 0.5, 1)
@@ -144,8 +156,8 @@ def _of_scan(
     """Return AddS or MulK3 of comparisons in files."""
     if not is_adds(spec) and not is_mulk3(spec):
         raise InputError(
-            f"similarity {spec.name!r} is no sum over answers: it needs them in memory, "
-            "scan.read(); of a scan go 'adds3', 'adds4' and 'mulk3'"
+            f"similarity {spec.name!r} needs all answers in memory: pass scan.read(); "
+            "only 'adds3', 'adds4' and 'mulk3' are computed from a scan"
         )
     progress = scan.surveying(progress)
     own = "triplets" if scan.kind is Triplets else "quadruplets"
@@ -157,7 +169,7 @@ def _of_scan(
         if is_mulk3(spec):
             if layout == "sparse":
                 raise InputError(
-                    f"similarity {spec.name!r} has no sparse layout, only 'adds3' and 'adds4' have"
+                    f"similarity {spec.name!r} has no sparse layout; only 'adds3' and 'adds4' have it"
                 )
             normalize = bool(settings["normalize"])
             pairs, diagonal, _ = mulk3_sums(scan, normalize, folder, progress)
@@ -198,7 +210,7 @@ def built(
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> NDArray[Any]:
-    """Return a similarity of data that fit it, checked."""
+    """Return a similarity of data that it accepts; the shape of a plugin's result is checked."""
     if spec.build is None:
         if not dtype.startswith("float"):
             raise InputError(f"dtype is {dtype}, but {spec.name} similarities are no whole numbers")
@@ -214,24 +226,24 @@ def built(
 
 
 def _plain(data: Any) -> Any:
-    """Return what functions of plugins take: comparisons, or the rows of vectors."""
+    """Return the data as functions of plugins receive them: comparisons, or the rows of `Vectors`."""
     return data.rows if isinstance(data, Vectors) else data
 
 
 def is_adds(spec: SimilaritySpec) -> bool:
-    """Whether a similarity is built-in AddS, which sparse answers make sparse."""
+    """Return True for the built-in AddS, which has few values that are not 0 if there are few answers."""
     return spec.name in ("adds3", "adds4") and registry.is_builtin(spec)
 
 
 def is_mulk3(spec: SimilaritySpec) -> bool:
-    """Whether a similarity is built-in MulK3, which is a sum over blocks of pairs."""
+    """Return True for the built-in MulK3, which can be computed block by block of pairs."""
     return spec.name == "mulk3" and registry.is_builtin(spec)
 
 
 def factored(
     spec: SimilaritySpec, data: Any, progress: Progress | None, settings: Mapping[str, Any]
 ) -> tuple[Any, float]:
-    """Return the rows and the scale whose products are a similarity, checked."""
+    """Return rows and a scale: a similarity is the scale times the dot products of the rows."""
     assert spec.factor is not None
     n = data.n_leaves
     result: Any = spec.factor(_plain(data), progress=progress, **settings)
@@ -246,23 +258,23 @@ def factored(
 
 
 def fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
-    """Return the data in an accepted form: triplets serve as quadruplets, arrays become `Vectors`."""
+    """Return the data in an accepted form: triplets can become quadruplets, arrays become `Vectors`."""
     if isinstance(data, Triplets | Quadruplets):
         return fitting_comparisons(data, accepted, what)
     if "vectors" in accepted:
         vectors = data if isinstance(data, Vectors) else Vectors(data)
         if _are_distances(vectors.rows):
             warn(
-                f"the vectors, {vectors.rows.shape}, look like distances (symmetric, 0 on the diagonal, none "
-                f"below), and are taken for coordinates by {what}: ordhc.linkage(D, dissimilarity=True) "
-                "takes them"
+                f"the vectors, {vectors.rows.shape}, look like distances (symmetric, 0 on the diagonal, "
+                f"positive elsewhere), but {what} uses them as coordinates; "
+                "for distances, call ordhc.linkage(D, dissimilarity=True)"
             )
         return vectors
     raise InputError(f"{what} takes {' or '.join(accepted)}, not {type(data).__name__}")
 
 
 def _are_distances(rows: Any) -> bool:
-    """Whether an (n, n) array is symmetric with 0 on the diagonal, above elsewhere."""
+    """Return True for a symmetric (n, n) array with 0 on the diagonal and positive values elsewhere."""
     if not isinstance(rows, np.ndarray) or rows.shape[0] != rows.shape[1] or len(rows) < 3:
         return False
     if np.diagonal(rows).any() or not np.array_equal(rows[0], rows[:, 0]):
@@ -275,14 +287,14 @@ def _are_distances(rows: Any) -> bool:
 
 
 def _csr(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], n: int, dtype: str, what: str) -> Any:
-    """SciPy's CSR of row pointers, columns and values."""
+    """Return SciPy's CSR array of row pointers, columns and values."""
     try:
         with interrupts_later():
             from scipy.sparse import csr_array
     except ImportError:
         raise MissingExtraError.of(what, "scipy", "vectors") from None
     starts, columns, values = parts
-    # Not by its constructor, which copies arrays that map a file.
+    # Set the arrays one by one, because the constructor would copy arrays that are mapped from a file.
     made = csr_array((n, n), dtype=dtype)
     places = np.int32 if len(columns) < 2**31 else np.int64
     made.indptr, made.indices = starts.astype(places, copy=False), columns.astype(places, copy=False)

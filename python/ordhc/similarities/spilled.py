@@ -1,4 +1,4 @@
-"""Sums of pairs that may need more than memory: sorted runs in files, merged block by block."""
+"""Sums of pairs that may exceed memory: sorted runs of sums in files, which are merged block by block."""
 
 import os
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from ordhc.io.spill import Spill
 
 __all__ = ["PairSums", "Run", "csr_of", "written_run"]
 
-#: Bytes for a row while a run is made, and for an entry while runs are merged.
+#: Memory in bytes: for a row (without and with a weight) while a run is made, for an entry while runs merge.
 PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72
 
 
 @dataclass
 class Run:
-    """A sorted run, in memory or in two files."""
+    """A sorted run of keys (pairs of leaves) and values (sums), in memory or in two files."""
 
     length: int
     keys: Any
@@ -29,18 +29,18 @@ class Run:
 
     @classmethod
     def all_in(cls, folder: Path) -> "list[Run]":
-        """Return the runs in a folder, in order."""
+        """Return the runs in a folder, in the order of the names of their files."""
         found = []
         for keys in sorted(folder.glob("*.keys")):
             length = keys.stat().st_size // 8
             values = keys.with_suffix(".values")
-            # Whole numbers take half the room.
+            # `written_run` stores small integers as int32, so the size of the file shows the type.
             kind = np.int32 if length and values.stat().st_size == 4 * length else np.float64
             found.append(cls(length, str(keys), (str(values), kind)))
         return found
 
     def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Where keys of at least each bound begin."""
+        """Return for each bound the position of the first key that is not smaller."""
         if isinstance(self.keys, np.ndarray):
             return np.searchsorted(self.keys, bounds)
         if not self.length or not len(bounds):
@@ -51,7 +51,7 @@ class Run:
         return found
 
     def part(self, start: int, end: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-        """Keys and values of a range."""
+        """Return the keys and values from position `start` to `end`."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[start:end], self.values[start:end]
         path, kind = self.values
@@ -70,9 +70,20 @@ class Run:
 
 
 class PairSums:
-    """Sums of pairs of leaves: rows are added, and come out as sums in the order of pairs.
+    """Sums for pairs of leaves: comparisons are added, and the sums are returned in the order of pairs.
 
-    Keys beyond `memory` go to sorted runs in the spill's folder.
+    Parameters
+    ----------
+    n_leaves
+        The number of leaves.
+    memory
+        The limit of memory, in bytes. If keys exceed this limit, sorted runs are written to files.
+    spill
+        The temporary files.
+    both
+        True stores each pair as (i, j) and as (j, i).
+    whole
+        True if weights are whole numbers, so that their partial sums are exact.
     """
 
     def __init__(self, n_leaves: int, memory: int, spill: Spill, *, both: bool, whole: bool) -> None:
@@ -91,17 +102,20 @@ class PairSums:
             part = slice(start, min(start + most, len(rows)))
             if self._held + part.stop - part.start > most:
                 self._make_run(spilled=True)
-            # Copies: what was read stays in memory no longer than it must.
+            # Copy, so that the memory of the block that was read can be freed.
             self._rows.append(np.array(rows[part], dtype=np.int32))
             self._weights.append(None if weights is None else np.array(weights[part]))
             self._held += part.stop - part.start
 
     def add_run(self, run: Run) -> None:
-        """Append a run that another process has made."""
+        """Append a run that another process made."""
         self.runs.append(run)
 
     def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:
-        """Return the runs so far, in files of a folder; with `last`, write what is in memory as well."""
+        """Write the runs so far to files of a folder, and return the runs.
+
+        With `last`, rows in memory are written, too. `count` is the number of runs in the folder so far.
+        """
         if last:
             self._make_run(spilled=False)
         taken, self.runs = self.runs, []
@@ -129,7 +143,7 @@ class PairSums:
         self.runs.append(written_run(self.spill.path("run"), keys, values))
 
     def sums(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.float64]]]:
-        """Keys i 2^32 + j in order with their sums, those that aren't 0, block by block."""
+        """Yield keys i 2^32 + j in ascending order and their sums, block by block, without sums of 0."""
         self._make_run(spilled=bool(self.runs))
         if not self.runs:
             return
@@ -149,11 +163,11 @@ class PairSums:
                 yield _ordhc.merged_runs(parts)
 
     def most_entries(self) -> int:
-        """How many entries there are at the most."""
+        """Return an upper bound of the number of entries."""
         return sum(run.length for run in self.runs) + 4 * self._held
 
     def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
-        """Keys that cut all runs into blocks of leaves that fit into memory."""
+        """Return keys at which all runs are cut into blocks of leaves, so that blocks fit into memory."""
         total = sum(run.length for run in self.runs)
         blocks = max(at_least, -(-total * PER_ENTRY // self.memory))
         if blocks < 2:
@@ -179,11 +193,10 @@ def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64
 def csr_of(
     sums: PairSums, dtype: str, number: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return row pointers, columns and values; in unlinked files if they exceed memory.
+    """Return the row pointers, columns and values of a CSR matrix; large arrays are mapped from files.
 
-    Pointers and columns are int32, or int64 where there may be 2^31 entries.
-
-    `number` gives leaves new numbers in the same order, below 0 those that are left out.
+    Pointers and columns are int32, or int64 if there may be 2^31 entries or more. `number` has new numbers of
+    the leaves in the same order; a negative number leaves a leaf out.
     """
     n = sums.n_leaves
     counts = np.zeros(n, dtype=np.int64)
@@ -202,7 +215,7 @@ def csr_of(
 
 
 class Growing:
-    """An array that grows in memory, up to a sixteenth of what may be used, then in a file."""
+    """An array to which parts are appended: in memory up to a sixteenth of the limit, then in a file."""
 
     def __init__(self, sums: PairSums, kind: np.dtype[Any]) -> None:
         self.kind, self.most, self.spill = kind, sums.memory // 16, sums.spill
@@ -226,7 +239,7 @@ class Growing:
         if self.file is None:
             return np.concatenate(self.parts) if self.parts else np.zeros(0, dtype=self.kind)
         self.file.close()
-        # The file is gone with its folder; the memory that maps it stays as long as it is used.
+        # On POSIX, mapped memory stays valid after its file is deleted, so delete the file now.
         found = np.memmap(self.file.name, dtype=self.kind, mode="c")
         if os.name == "posix":
             Path(self.file.name).unlink()

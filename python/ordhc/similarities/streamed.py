@@ -1,4 +1,4 @@
-"""AddS of comparisons that come block by block."""
+"""AddS of comparisons in files, which are read block by block."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,18 +31,19 @@ from ordhc.similarities.triangles import (
 __all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sums"]
 
 
-#: Sums of canonical orders are integers modulo this prime.
+#: Sums for canonical orders are integers modulo this prime.
 _FIELD = np.uint64(2**61 - 1)
-#: Values that are converted at a time.
+#: The number of values that are converted at a time.
 _STEP = 1 << 18
-#: Seconds for a row that is added, and read from text and from Parquet; for a pair of a triangle that a
-#: worker makes and the caller adds.
-_ADDED, _TEXT, _COLUMNS, _MET = 24e-9, 85e-9, 15e-9, 6e-9
+#: Estimated seconds to add a row, to read a row from text, and to read a row from Parquet.
+_ADDED, _TEXT, _COLUMNS = 24e-9, 85e-9, 15e-9
+#: Estimated seconds for each pair of a triangle that a worker makes and the caller adds.
+_MERGED = 6e-9
 
 
 @dataclass
 class Dense:
-    """The n(n-1)/2 sums of pairs as SciPy orders them, and which leaves have answers of positive weight."""
+    """The n(n-1)/2 sums of pairs in SciPy's order, and a mask of leaves with answers of positive weight."""
 
     pairs: NDArray[Any]
     answered: NDArray[np.bool_]
@@ -60,15 +61,15 @@ def dense_sums(
     *,
     floats: bool = False,
 ) -> Dense:
-    """Return AddS for every pair, bit for bit as from all comparisons at once.
+    """Return AddS for every pair; the values equal AddS of all comparisons at once, bit for bit.
 
-    Whole numbers are exact in any order; weights are added in the order of the rows. With `floats` whole
-    numbers become float64, in the same memory.
+    Sums of whole numbers are exact in any order. Other weights are added in the order of the rows. With
+    `floats`, sums of whole numbers are returned as float64, without further memory.
     """
     n = scan.n_leaves
     triangles = prefers_triangles(scan) if scan.in_parts else False
     seconds = len(scan) * (_ADDED + (_COLUMNS if is_parquet(scan.files[0]) else _TEXT))
-    executor = worth(scan.executor, seconds, _MET * n * (n - 1) / 2 if triangles else 0.0)
+    executor = worth(scan.executor, seconds, _MERGED * n * (n - 1) / 2 if triangles else 0.0)
     if executor is None:
         scan = scan.without_executor()
     if scan.in_parts and not triangles:
@@ -84,7 +85,7 @@ def dense_sums(
     answered = np.zeros(n, dtype=bool)
     whole: NDArray[Any] | None = None
     if floats and not scan.weighted and len(scan) < 2**31:
-        # The second half of the floats holds numbers of half their size, which become floats from the front.
+        # Count in int32 in the second half of the memory of `pairs`; later convert to float64 from the front.
         pairs = empty_sums(n, 0, True)
         whole = pairs.view(np.int32)[len(pairs) :]
     else:
@@ -109,7 +110,10 @@ def sparse_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """Return AddS of the pairs with answers, and which leaves have answers; `number` renumbers leaves."""
+    """Return AddS of the pairs with answers, and a mask of leaves with answers.
+
+    `both` stores each pair in both orders; `number` has new numbers of the leaves.
+    """
     n = scan.n_leaves
     if scan.in_parts:
         return mapped_sums(scan, spill, both=both, number=number, progress=progress)
@@ -124,9 +128,10 @@ def sparse_sums(
 def canonical_order_of(
     scan: Scan, accepts: tuple[str, ...], what: str, progress: Progress | None = None
 ) -> NDArray[np.int64]:
-    """Return the order of `comparison.canonical`, which takes a few passes.
+    """Return the canonical order of the leaves of a scan, in a few passes over the files.
 
-    Rows are first put into a form that is accepted, as by `fitting_comparisons`.
+    `comparison.canonical` defines the order. Rows are first converted to an accepted form, by
+    `fitting_comparisons` with `accepts` and `what`.
     """
     n, survey = scan.n_leaves, scan.survey
     job = _CanonicalSums(scan, accepts, what, 1.0 if survey.whole else survey.largest_weight)
@@ -134,17 +139,17 @@ def canonical_order_of(
     passes = count(1)
 
     def sums(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        # The number of passes depends on the answers, so each pass shows half of what is left.
+        # The number of passes depends on the answers, so each pass takes half of the remaining progress.
         left = 2.0 ** -next(passes)
-        told = part(progress, 1 - 2 * left, 1 - left)
+        own = part(progress, 1 - 2 * left, 1 - left)
         if scan.resume is None:
-            return job.add(keys, None, told)
+            return job.add(keys, None, own)
         tasks = [(keys, some) for some in pieces_in_parts(scan)]
         with Spill(scan.spill) as spill:
-            folders = parts_of(scan, job, tasks, spill, told)
+            folders = parts_of(scan, job, tasks, spill, own)
         total = np.zeros(n, dtype=np.uint64)
         for folder in folders:
-            # Exact sums of a finite field, so their order does not matter.
+            # Sums modulo a prime are exact, so their order does not matter.
             total = (total + np.load(Path(folder) / "sums.npy")) % _FIELD
         return total
 
@@ -153,7 +158,7 @@ def canonical_order_of(
 
 @dataclass(frozen=True)
 class _CanonicalSums:
-    """A pass of `canonical_order_of` over some pieces."""
+    """The task of one pass of `canonical_order_of` over some pieces of the files."""
 
     scan: Scan
     accepts: tuple[str, ...]
@@ -161,7 +166,7 @@ class _CanonicalSums:
     unit: float
 
     def name(self, keys: NDArray[np.uint64], pieces: tuple[Piece, ...]) -> str:
-        """Return the name of a part."""
+        """Return a hash of all that the result of the task depends on."""
         return fingerprint("canonical", self.accepts, self.unit, keys, self.scan.key(pieces))
 
     def make(
@@ -172,13 +177,13 @@ class _CanonicalSums:
         *,
         progress: Progress | None = None,
     ) -> None:
-        """Write a part."""
+        """Write the result of the task to `folder`."""
         np.save(folder / "sums.npy", self.add(keys, pieces, progress))
 
     def add(
         self, keys: NDArray[np.uint64], pieces: Sequence[Piece] | None, progress: Progress | None = None
     ) -> NDArray[np.uint64]:
-        """Return the sums of the leaves."""
+        """Return the sum of each leaf over the comparisons of `pieces`, (n,); None means all pieces."""
         found = np.zeros(self.scan.n_leaves, dtype=np.uint64)
         for block in self.scan.blocks(pieces, progress=progress):
             fitting = fitting_comparisons(block.data, self.accepts, self.what)

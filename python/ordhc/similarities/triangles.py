@@ -1,4 +1,4 @@
-"""AddS with a place for every pair of leaves, counted here or by an executor."""
+"""AddS as a triangle, an array with a sum for every pair of leaves; computed here or by an executor."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ from ordhc.io.spill import Spill
 
 __all__ = ["add_blocks", "add_in_parts", "empty_sums", "mark_answered", "prefers_triangles"]
 
-#: Rows that are added at a time: one thread adds fewer rows, if there are many pairs.
+#: The number of rows that are added at a time. With many pairs, fewer rows would be added by one thread only.
 GATHERED = 1 << 21
-#: Pairs of a partial triangle that are added at a time.
+#: The number of pairs of a partial triangle that are added at a time.
 _STEP = 1 << 22
-#: The share of progress before partial triangles are added.
+#: The fraction of the progress at which all partial triangles are made. The rest is for adding them.
 _COUNTING = 0.9
 #: The largest number of partial triangles for each worker. Several balance the load.
 _EACH = 4
 
 
 def mark_answered(answered: NDArray[np.bool_], data: Comparisons) -> None:
-    """Mark the leaves of rows of positive weight."""
+    """Set the mask `answered` to True for the leaves of rows with positive weight."""
     if not answered.all():
         rows = data.rows if data.weights is None else data.rows[data.weights > 0]
         answered[rows.ravel()] = True
 
 
 def empty_sums(n_leaves: int, n_rows: int, weighted: bool) -> NDArray[Any]:
-    """Return zeros for sums of pairs: whole numbers unless there are weights, as narrow as the rows allow."""
+    """Return zeros for sums of pairs: float64 with weights, else int32, or int64 for 2^31 rows or more."""
     kind = np.float64 if weighted else np.int32 if n_rows < 2**31 else np.int64
     n_pairs = n_leaves * (n_leaves - 1) // 2
     _ordhc.check_memory("the similarities", np.dtype(kind).itemsize * n_pairs)
@@ -46,7 +46,7 @@ def empty_sums(n_leaves: int, n_rows: int, weighted: bool) -> NDArray[Any]:
 def add_blocks(
     sums: NDArray[Any], scan: Scan, blocks: Iterable[Comparisons], answered: NDArray[np.bool_]
 ) -> None:
-    """Add the comparisons of blocks of a scan to the sums of pairs, in order, and mark their leaves."""
+    """Add the comparisons of blocks to `sums`, in order, and mark their leaves in `answered`."""
     for rows, weights in _gathered(scan, blocks, len(sums), answered):
         _ordhc.adds_into(sums, rows, weights, scan.n_leaves)
 
@@ -54,7 +54,7 @@ def add_blocks(
 def _gathered(
     scan: Scan, blocks: Iterable[Comparisons], n_pairs: int, answered: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
-    """Yield the rows and weights of many blocks together, in arrays that are used again."""
+    """Yield rows and weights joined from many blocks, in arrays that the next step overwrites."""
     most = min(max(GATHERED, n_pairs // 256 + 1), 4 * GATHERED, max(1, len(scan)))
     held = np.empty((most, 3 if scan.kind is Triplets else 4), dtype=np.int32)
     weights = np.empty(most) if scan.weighted else None
@@ -76,10 +76,10 @@ def _gathered(
 
 
 def prefers_triangles(scan: Scan) -> bool:
-    """Return whether workers count in a triangle each, instead of sorting the pairs of their rows.
+    """Return True if each worker adds in its own triangle, False if workers sort the pairs of their rows.
 
-    Sums of whole numbers don't depend on their order. Other weights are added in the order of the rows, so
-    they are sorted, and so are pairs that exceed the memory of the scan.
+    A triangle is used if it fits into the scan's memory, and if weights are whole numbers, because their sums
+    do not depend on the order. Other weights must be added in the order of the rows.
     """
     n_pairs = scan.n_leaves * (scan.n_leaves - 1) // 2
     return scan.survey.whole and n_pairs * (8 if scan.weighted else 4) <= scan.memory
@@ -87,16 +87,17 @@ def prefers_triangles(scan: Scan) -> bool:
 
 @dataclass(frozen=True)
 class _Triangle:
-    """The sums of some pieces."""
+    """A task that computes the triangle of some pieces of the files."""
 
     scan: Scan
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of a part: its values are as wide as all rows need."""
+        """Return a hash of all that the result of the task depends on."""
+        # The type of the sums depends on the number of all rows.
         return fingerprint("triangle", len(self.scan) < 2**31, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write a part."""
+        """Write the result of the task to `folder`."""
         scan = self.scan
         answered = np.zeros(scan.n_leaves, dtype=bool)
         sums = empty_sums(scan.n_leaves, len(scan), scan.weighted)
@@ -108,12 +109,12 @@ class _Triangle:
 def add_in_parts(
     sums: NDArray[Any], scan: Scan, spill: Spill, answered: NDArray[np.bool_], progress: Progress | None
 ) -> None:
-    """As `add_blocks` of all blocks, by the scan's executor, or in parts that `resume` keeps.
+    """Do the same as `add_blocks` for all blocks, by the scan's executor or in parts that `resume` keeps.
 
-    Each task counts in a triangle of its own, which goes to a file. The caller maps these files into memory
-    and adds them up.
+    Each task adds its rows in a triangle of its own, and writes the triangle to a file. The caller maps these
+    files into memory and adds them.
     """
-    # A triangle is written, read and added in about the time of a tenth of a row for each pair.
+    # For each pair, writing, reading and adding a triangle takes about a tenth of the time of a row.
     pays = len(scan) // (2 * len(sums))
     each = max(1, min(_EACH, pays))
     most = max(pays, scan.memory // (sums.itemsize * len(sums)))

@@ -1,4 +1,4 @@
-"""Dot products and distances of vectors."""
+"""The class `Vectors`, and dot products and distances of vectors."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -33,54 +33,60 @@ __all__ = [
 ]
 
 
-#: The choices of `storage`: what is kept in memory.
+#: The choices of `storage`.
 STORAGE = ("auto", "matrix", "vectors")
-#: Rows of a block of the matrix of pairs.
+#: The number of rows in a block of the matrix of pairs.
 _BLOCK = 512
-#: Up to this number of columns, distances are summed pair by pair.
+#: With at most this number of columns, distances are computed pair by pair instead of by dot products.
 _DIRECT = 128
 
 
 class Vectors:
-    """Vectors of leaves, with names, and how they are clustered.
+    """Vectors of leaves with their names, and options of clustering them, for `ordhc.cluster`.
 
-    `ordhc.cluster` takes them; a plain array, sparse matrix or data frame X is the same as ``Vectors(X)``.
+    In `ordhc.cluster`, a plain array, sparse matrix or data frame X means ``Vectors(X)``.
 
     Parameters
     ----------
     X
-        (n, p) array, SciPy's sparse matrix, or data frame: a row for each leaf. float32 and float64 are used
-        as they are, other numbers become float64. A frame's index names the leaves (as text, unless it only
-        numbers the rows), or else a first column of text.
+        (n, p) array, SciPy sparse matrix or data frame, with one row for each leaf. float32 and float64 keep
+        their type, other numbers become float64. In a data frame, the names of the leaves are the index,
+        unless it only numbers the rows, or else a first column of text.
     names
-        (n,) names of the leaves, instead of those of the frame.
+        (n,) names of the leaves, instead of the names in the data frame.
     neighbors
-        Number of nearest neighbours with which each vector is linked, for more vectors than all pairs fit: 20
-        is a good start. Or these neighbours: an (n, k) array of leaf numbers (negative ones are skipped), the
-        pair of indices and distances that `kneighbors` of scikit-learn or `neighbor_graph` of pynndescent
-        returns, or SciPy's sparse (n, n) graph. Distances are computed anew from X. By default all pairs are
-        compared.
+        By default all pairs of vectors are compared. For more vectors than this allows: the number of nearest
+        neighbours with which each vector is linked; begin with 20. Or the neighbours themselves:
 
-        Clusters that are linked merge until a quarter of the vectors is left: at least 2,000 clusters, at
-        most 10,000. These are all compared with each other, so that the upper part of the tree hardly depends
-        on links. Similarities are "cosine", "euclidean" and "sqeuclidean", linkages "single", "complete",
-        "average", "weighted" and "ward" (of "euclidean"). Up to 2,000 vectors, or with all neighbours, the
-        tree is exact; otherwise see :ref:`the guide to scale <neighbours>` for how near it is. X is not
-        copied: do not change it meanwhile.
+        * an (n, k) array of leaf numbers; negative numbers are skipped
+        * the pair of indices and distances from `kneighbors` of scikit-learn or `neighbor_graph` of
+          pynndescent; distances are computed anew from X
+        * a SciPy sparse (n, n) graph
+
+        First, linked clusters merge until a quarter of the number of vectors is left, but at least 2,000 and
+        at most 10,000 clusters. These clusters are then all compared with each other, so the upper part of
+        the tree hardly depends on links. Similarities can be "cosine", "euclidean" and "sqeuclidean";
+        linkages "single", "complete", "average", "weighted" and "ward" (with "euclidean"). The tree is exact
+        for up to 2,000 vectors, or if all neighbours are given; :ref:`the guide to scale <neighbours>` has
+        the errors of other trees. X is not copied, so do not change it during the call.
     storage
-        What is kept in memory: "matrix" all pairs, in O(n^2), "vectors" only these, in O(n p), "auto" (the
-        default) the faster one of those that fit. Without a matrix go average linkage of dot products and
-        cosines (the average of two clusters is the dot product of their means) and of "sqeuclidean" (the
-        squared distance of their means, and how far both are spread), single linkage of these and of
-        distances (a spanning tree), and "ward" of "euclidean" (centroids and sizes). Where no two
-        similarities are closer than rounding the tree is the same, heights differ by rounding. From
-        `initial_clusters` without a matrix starts only average linkage of dot products.
+        "matrix" keeps all pairs in memory, O(n^2). "vectors" keeps only the vectors, O(n p). "auto", the
+        default, takes the faster of the two that fits into memory. These work without a matrix:
+
+        * "average" of dot products and cosines, from the means of clusters
+        * "average" of "sqeuclidean", from the means and variances of clusters
+        * "single" of dot products, cosines and distances, by a spanning tree
+        * "ward" of "euclidean", from centroids and sizes
+
+        With `initial_clusters`, only "average" of dot products works without a matrix. The tree is the same
+        with and without a matrix if similarities differ by more than rounding errors; heights differ by
+        rounding.
 
     Raises
     ------
     InputError
-        Other shapes, what is no number, NaN and infinity with row and column; names of another number;
-        neighbours of another shape, or that are no leaves.
+        X is not an (n, p) array of finite numbers (the message has row and column); the number of names is
+        wrong; or neighbours have a wrong shape or are not leaves.
 
     Examples
     --------
@@ -99,7 +105,7 @@ class Vectors:
         storage: str = "auto",
     ) -> None:
         self.storage: str = _checks.choice("storage", storage, STORAGE)
-        # Copy, because another thread may write to X. Millions of vectors leave no room for a copy.
+        # Copy, because another thread may write to X; but not with neighbours, to save memory.
         self.rows = as_vectors(X, copy=neighbors is None)
         given = without_names(X)[1] or index_names(X) if names is None else names
         self.names = _checks.names(given, self.n_leaves)
@@ -117,16 +123,16 @@ class Vectors:
         return f"<Vectors: {self.n_leaves:,} of {self.rows.shape[1]:,} coordinates>"
 
     def canonical_order(self) -> NDArray[np.int64]:
-        """Return the leaves in an order that does not depend on their numbers; of sparse rows as they are.
+        """Return the leaves in an order that depends on the vectors, not on the numbers of the leaves.
 
-        Equal vectors are in the order of their numbers.
+        Equal vectors are in the order of their numbers, and so are sparse vectors.
         """
         if is_sparse(self.rows) or not self.rows.shape[1]:
             return np.arange(self.n_leaves)
         return np.lexsort(self.rows.T[::-1]).astype(np.int64)
 
     def in_order(self, order: NDArray[np.int64]) -> "Vectors":
-        """Return the vectors without names, with leaf `order[i]` as leaf i."""
+        """Return the vectors without names, in which leaf `order[i]` is renumbered to i."""
         found = copy_of(self)
         found.rows, found.names = self.rows[order], None
         if isinstance(self.neighbors, np.ndarray):
@@ -137,10 +143,10 @@ class Vectors:
 
 
 def _neighbors(given: Any, n: int) -> int | NDArray[np.int64]:
-    """Return the number of neighbours, or the neighbours of n vectors, (n, k) with -1 for none."""
+    """Return the number of neighbours, or the neighbours of n vectors, (n, k); -1 means no neighbour."""
     if hasattr(given, "tocsr"):
         if given.shape != (n, n):
-            raise InputError(f"neighbors, a sparse graph, has shape {given.shape}; it must have ({n}, {n})")
+            raise InputError(f"neighbors, a sparse graph, has shape {given.shape}; it must be ({n}, {n})")
         graph = given.tocsr()
         counts = np.diff(graph.indptr)
         found = np.full((n, max(1, int(counts.max()))), -1, dtype=np.int64)
@@ -149,7 +155,7 @@ def _neighbors(given: Any, n: int) -> int | NDArray[np.int64]:
     if not isinstance(given, list | tuple) and getattr(given, "ndim", 0) == 0:
         return _checks.whole("neighbors", given, at_least=1)
     if isinstance(given, tuple) and len(given) == 2:
-        # scikit-learn has distances first, pynndescent indices.
+        # scikit-learn returns distances first, pynndescent returns indices first.
         parts = [_checks.array("neighbors", part) for part in given]
         integers = [part for part in parts if part.dtype.kind in "iu"]
         if len(integers) != 1:
@@ -161,25 +167,27 @@ def _neighbors(given: Any, n: int) -> int | NDArray[np.int64]:
     wrong = np.argwhere(found >= n)
     if len(wrong):
         row, column = wrong[0].tolist()
-        raise InputError(f"neighbors: column {column}: {found[row, column]} is no leaf of {n}", row=row)
+        raise InputError(
+            f"neighbors: column {column} is {found[row, column]}; leaves are 0 to {n - 1}", row=row
+        )
     return np.maximum(found, -1)
 
 
 def as_vectors(data: Any, *, copy: bool = False) -> Any:
     """Return rows of finite numbers: an (n, p) array of float32 or float64, or SciPy's CSR.
 
-    Other numbers become float64, data frames arrays without a first column of names. With `copy` the rows
-    are copied before they are checked, so that a thread that writes to `data` cannot change checked values.
-    Without `copy` arrays of float32 and float64 are used as they are.
+    Other numbers become float64. Data frames become arrays, without a first column of names. With `copy`, the
+    rows are copied before they are checked, so that a thread that writes to `data` cannot change checked
+    values. Without `copy`, arrays of float32 and float64 are returned without a copy.
 
     Raises
     ------
     InputError
-        Other shapes, what is no number, NaN and infinity with row and column.
+        The shape is wrong, or a value is not a finite number; the message has row and column.
     """
     if hasattr(data, "tocsr"):
         if data.dtype.kind not in "biuf":
-            raise InputError(f"a sparse matrix of {data.dtype} holds no vectors of real numbers")
+            raise InputError(f"the sparse matrix has type {data.dtype}; real numbers are needed")
         rows = data.tocsr()
         if rows.dtype not in (np.float32, np.float64):
             rows = rows.astype(np.float64)
@@ -195,7 +203,7 @@ def as_vectors(data: Any, *, copy: bool = False) -> Any:
             raise InputError(f"column {column}: {value} is not finite", row=row)
     else:
         if isinstance(data, str | bytes):
-            raise InputError(f"{type(data).__name__} is no (n, p) array of numbers")
+            raise InputError(f"the vectors are {type(data).__name__}; an (n, p) array of numbers is needed")
         rows = _checks.array("the vectors", without_names(data)[0])
         if rows.dtype not in (np.float32, np.float64):
             rows = _checks.numbers_of("the vectors", rows)
@@ -223,17 +231,19 @@ def blocks(n: int, size: int = _BLOCK) -> Iterator[slice]:
 
 
 def is_sparse(rows: Any) -> bool:
-    """Whether vectors are SciPy's CSR."""
+    """Return True if vectors that `as_vectors` returned are SciPy's CSR."""
     return not isinstance(rows, np.ndarray)
 
 
 def squared_norms(rows: Any) -> NDArray[np.float64]:
-    """Multiply every row with itself. If none of these products overflows, no product of two rows does.
+    """Return the squared length of each row, (n,).
+
+    If no squared length overflows, no dot product of two rows overflows.
 
     Raises
     ------
     InputError
-        A product overflows.
+        A squared length overflows.
     """
     own: NDArray[np.float64]
     with np.errstate(over="ignore"):
@@ -250,13 +260,14 @@ def squared_norms(rows: Any) -> NDArray[np.float64]:
             own = np.concatenate(parts)
     for row in np.flatnonzero(~np.isfinite(own))[:1].tolist():
         raise InputError(
-            "the vectors are too large: the squared length of this row overflows: rescale", row=row
+            "the vectors are too large: the squared length of this row overflows; rescale the vectors",
+            row=row,
         )
     return own
 
 
 def normalized(rows: Any) -> Any:
-    """Rows of length 1; rows of zeros stay."""
+    """Return rows scaled to length 1; rows of zeros stay zeros."""
     if is_sparse(rows):
         scaled = rows.astype(np.float64)
         largest = np.maximum.reduceat(
@@ -284,9 +295,10 @@ def products(
     *,
     what: str | None = None,
 ) -> NDArray[Any]:
-    """`scale` times the dot products of all pairs of rows; `what` they are, to warn of negative ones.
+    """Return `scale` times the dot products of all pairs of rows.
 
-    Only the condensed layout, which is what is clustered, is looked at for these.
+    With `what`, the name of the similarity, warn of negative values; only for the condensed layout, which
+    clustering uses.
     """
     n = rows.shape[0]
     size = np.dtype(dtype).itemsize
@@ -306,7 +318,7 @@ def products(
         return shaped(condensed, own * scale, layout, dtype)
     out: NDArray[Any]
     if layout == "square":
-        # NumPy knows that this is symmetric, and multiplies one half.
+        # NumPy recognises A @ A.T as symmetric, and computes one half of the products.
         with np.errstate(over="ignore", invalid="ignore"):
             out = rows @ rows.T
         for block in blocks(n):
@@ -320,7 +332,7 @@ def products(
     at = 0
     for block in blocks(n, 1024):
         with np.errstate(over="ignore", invalid="ignore"):
-            # NumPy knows that the first one is symmetric, and multiplies one half.
+            # NumPy recognises A @ A.T as symmetric, and computes one half of the products.
             own = rows[block] @ rows[block].T
             rest = rows[block] @ rows[block.stop :].T
         own *= rows.dtype.type(scale)
@@ -342,19 +354,19 @@ def products(
 
 def _overflow(values: NDArray[Any], first_row: int, first_column: int) -> InputError:
     row, column = np.argwhere(~np.isfinite(values))[0] + (first_row, first_column)
-    reason = f"the dot product of rows {row} and {column} overflows {values.dtype}: rescale"
+    reason = f"the dot product of rows {row} and {column} overflows {values.dtype}; rescale the vectors"
     return InputError(reason, leaves=[[row, column]])
 
 
 class NegativeShare:
-    """How many values are negative, and how large these are."""
+    """Counts the negative values among similarities, and sums their sizes, for a warning."""
 
     def __init__(self) -> None:
         self.count, self.n_negative = 0, 0
         self.sum, self.sum_negative, self.least = 0.0, 0.0, 0.0
 
     def add(self, values: NDArray[Any]) -> bool:
-        """Count values; whether they are finite."""
+        """Count values; return True if all are finite."""
         least = values.min(initial=0)
         # Infinities of both signs add up to NaN.
         with np.errstate(invalid="ignore"):
@@ -379,18 +391,19 @@ class NegativeShare:
         warn(
             f"{share:.1%} of {'sampled' if sampled else 'all'} pairs have negative {what} similarities, "
             f"{size:.1%} of the total size: {-self.sum_negative / self.n_negative:.4g} on average, "
-            f"{self.least:.4g} at the least. The tree model of dot products has none "
-            "(Gray et al. 2024, E.4), so do not read heights as its similarities. Centred vectors always "
-            "have some; their clusters can still be good."
+            f"{self.least:.4g} at the least. The tree model of dot products has no negative similarities "
+            "(Gray et al. 2024, E.4), so heights are not similarities of this model. Centred vectors always "
+            "have negative similarities; their clusters can still be good."
         )
 
 
 def distances(
     rows: Any, layout: str, dtype: str, progress: Progress | None = None, *, squared: bool = False
 ) -> NDArray[Any]:
-    """Euclidean distances of all pairs of rows.
+    """Return the Euclidean distances of all pairs of rows; with `squared`, their squares.
 
-    Where there are many columns they come from dot products, and close pairs are computed anew.
+    With many columns, distances are computed from dot products. Close pairs, which lose digits in this way,
+    are computed again from differences.
     """
     n = rows.shape[0]
     if not is_sparse(rows) and rows.shape[1] <= _DIRECT:
@@ -399,7 +412,7 @@ def distances(
             _ordhc.vector_distances(np.ascontiguousarray(rows), measure, progress), np.zeros(n), layout, dtype
         )
     if not is_sparse(rows):
-        # Centred rows have the same distances, and lose less to cancellation.
+        # Centred rows have the same distances, and lose fewer digits to cancellation.
         rows = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
     pairs = products(rows, -2.0, "condensed", "float64", progress)
     norms = squared_norms(rows)
@@ -419,7 +432,7 @@ def distances(
 
 
 def manhattan_distances(rows: Any, layout: str, dtype: str) -> NDArray[Any]:
-    """Manhattan distances of all pairs of rows."""
+    """Return the Manhattan distances of all pairs of rows."""
     return _by_scipy(rows, "cityblock", "manhattan", layout, dtype)
 
 
@@ -431,7 +444,7 @@ def scipy_distances(rows: Any, metric: Any, layout: str, dtype: str) -> NDArray[
     rows
         (n, p) numbers.
     metric
-        A name that `scipy.spatial.distance.pdist` knows, or a callable of two rows.
+        A name that `scipy.spatial.distance.pdist` knows, or a function of two rows.
     layout, dtype
         As in `shaped`.
 
@@ -456,7 +469,7 @@ def scipy_distances(rows: Any, metric: Any, layout: str, dtype: str) -> NDArray[
 
 def _by_scipy(rows: Any, metric: Any, name: str, layout: str, dtype: str) -> NDArray[Any]:
     if is_sparse(rows):
-        raise InputError(f"{name} takes no sparse vectors: give X.toarray()")
+        raise InputError(f"{name} takes no sparse vectors: pass X.toarray()")
     n = len(rows)
     _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
     pdist = scipy_module(name, "spatial.distance").pdist
@@ -464,7 +477,13 @@ def _by_scipy(rows: Any, metric: Any, name: str, layout: str, dtype: str) -> NDA
 
 
 def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtype: str) -> NDArray[Any]:
-    """Condensed values in the layout and the type that is asked for."""
+    """Return condensed values in the requested layout and type.
+
+    Raises
+    ------
+    InputError
+        A value is too large for the integer type.
+    """
     if layout == "square":
         pairs = _ordhc.square(pairs.astype(np.float64, copy=False), diagonal)
     if np.dtype(dtype).kind == "i" and pairs.dtype.kind == "f" and pairs.size:
@@ -472,12 +491,14 @@ def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtyp
         limit = min(np.iinfo(dtype).max, 2**53)
         largest = max(pairs.max(), -pairs.min())
         if not largest <= limit:
-            raise InputError(f"the largest value is {largest:.0f}, above {limit} of {dtype}: ask for float64")
+            raise InputError(
+                f"the largest value is {largest:.0f}, above the limit of {dtype}, {limit}: use dtype float64"
+            )
     return pairs.astype(dtype, copy=False)
 
 
 def scipy_module(what: str, module: str) -> ModuleType:
-    """Import a module of SciPy; raise an error that says how to install it."""
+    """Import a module of SciPy; if SciPy is missing, raise an error with the command that installs it."""
     from importlib import import_module
 
     try:

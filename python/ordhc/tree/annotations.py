@@ -21,15 +21,16 @@ __all__ = ["Annotations", "same", "shown"]
 class Annotations:
     """All data of a tree besides its nodes, heights and lengths. None means that the tree has no such data.
 
-    `shares` and `standing` control how Newick text is written. `shares` is True if support is written as
-    fractions instead of percent. `standing` has the leaves in the order in which they are written.
+    `shares` and `written_order` control how Newick text is written. `shares` is True if support is written as
+    fractions instead of percent. `written_order` has the leaves in the order in which they are written; None
+    means that the children of each node are in the order of their numbers.
     """
 
     names: tuple[str, ...] | None = None
     node_names: tuple[str | None, ...] | None = None
     support: NDArray[np.float64] | None = None
     shares: bool = False
-    standing: NDArray[np.int64] | None = None
+    written_order: NDArray[np.int64] | None = None
     settings: Mapping[str, Any] | None = None
 
     @classmethod
@@ -41,24 +42,24 @@ class Annotations:
         node_names: Sequence[str | None] | None = None,
         support: ArrayLike | None = None,
         shares: bool = False,
-        standing: NDArray[np.int64] | None = None,
+        written_order: NDArray[np.int64] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> "Annotations":
         """Return checked annotations of a tree; raise `InputError` if one does not fit the tree."""
         n = tree.n_leaves
         known = _checks.names(names)
         if known is not None and len(known) != n:
-            raise InputError(f"{len(known)} names for {n} leaves")
-        sure = None if support is None else _support(support, tree)
+            raise InputError(f"names has {len(known)} entries for {n} leaves")
+        checked = None if support is None else _support(support, tree)
         labels = None if node_names is None else _node_names(node_names, tree)
-        return cls(known, labels, sure, bool(shares), standing, settings_of(settings))
+        return cls(known, labels, checked, bool(shares), written_order, settings_of(settings))
 
     def relabelled(self, leaves: NDArray[np.int64]) -> "Annotations":
         """Return the annotations of the tree after leaf i became leaf `leaves[i]`."""
         before = np.argsort(leaves).tolist()
         names = None if self.names is None else tuple(self.names[leaf] for leaf in before)
-        standing = None if self.standing is None else leaves[self.standing]
-        return replace(self, names=names, standing=standing)
+        written_order = None if self.written_order is None else leaves[self.written_order]
+        return replace(self, names=names, written_order=written_order)
 
     def of_nodes(self, kept: NDArray[np.int64], n_before: int, n_leaves: int) -> "Annotations":
         """Return the annotations of a new tree, whose node i was node `kept[i]` of the old tree.
@@ -66,7 +67,8 @@ class Annotations:
         The old tree has `n_before` leaves, the new tree has `n_leaves` leaves.
         """
         leaves, inner = kept[:n_leaves], kept[n_leaves:] - n_before
-        names, node_names, support, standing = self.names, self.node_names, self.support, self.standing
+        names, node_names = self.names, self.node_names
+        support, written_order = self.support, self.written_order
         if names is not None:
             names = tuple(names[leaf] for leaf in leaves.tolist())
         if node_names is not None:
@@ -75,15 +77,15 @@ class Annotations:
         if support is not None:
             support = support[inner]
             support = None if np.isnan(support).all() else _frozen(support)
-        if standing is not None:
+        if written_order is not None:
             number = np.full(n_before, -1)
             number[leaves] = np.arange(n_leaves)
-            standing = number[standing]
-            standing = standing[standing >= 0]
-        return replace(self, names=names, node_names=node_names, support=support, standing=standing)
+            written_order = number[written_order]
+            written_order = written_order[written_order >= 0]
+        return replace(self, names=names, node_names=node_names, support=support, written_order=written_order)
 
     def equals(self, other: "Annotations") -> bool:
-        """Return True if names and support are equal; `settings`, `shares` and `standing` are ignored."""
+        """Return True if names and support are equal; all other annotations are ignored."""
         return (
             self.names == other.names
             and self.node_names == other.node_names
@@ -99,8 +101,8 @@ class Annotations:
             found["support"] = [None if value != value else value for value in self.support.tolist()]
         if self.shares:
             found["support_as_shares"] = True
-        if self.standing is not None:
-            found["leaves_as_written"] = self.standing.tolist()
+        if self.written_order is not None:
+            found["leaves_as_written"] = self.written_order.tolist()
         if self.settings is not None:
             found["settings"] = as_json(self.settings)
         return found
@@ -111,18 +113,20 @@ class Annotations:
         support, shares = data.get("support"), data.get("support_as_shares")
         if isinstance(support, list):
             support = [np.nan if value is None else value for value in support]
-        standing = data.get("leaves_as_written")
-        if standing is not None:
-            standing = _checks.whole_numbers("leaves_as_written", standing, (tree.n_leaves,))
-            if not np.array_equal(np.sort(standing), np.arange(tree.n_leaves)):
-                raise InputError(f"leaves_as_written is no order of {tree.n_leaves} leaves")
+        written_order = data.get("leaves_as_written")
+        if written_order is not None:
+            written_order = _checks.whole_numbers("leaves_as_written", written_order, (tree.n_leaves,))
+            if not np.array_equal(np.sort(written_order), np.arange(tree.n_leaves)):
+                raise InputError(
+                    f"leaves_as_written must contain each of the {tree.n_leaves} leaves exactly once"
+                )
         return cls.of(
             tree,
             names=data.get("names"),
             node_names=data.get("node_names"),
             support=support,
             shares=shares is not None and _checks.flag("support_as_shares", shares),
-            standing=standing,
+            written_order=written_order,
             settings=data.get("settings"),
         )
 
@@ -137,7 +141,7 @@ def _support(given: ArrayLike, tree: _ordhc.Tree) -> NDArray[np.float64] | None:
         )
     wrong = np.flatnonzero((values < 0) | (values > 1))
     if wrong.size:
-        raise InputError(f"support[{wrong[0]}] is {values[wrong[0]]}, not within 0 to 1")
+        raise InputError(f"support[{wrong[0]}] is {values[wrong[0]]}; support must be from 0 to 1")
     return None if np.isnan(values).all() else _frozen(values)
 
 
@@ -145,7 +149,8 @@ def _node_names(given: Sequence[str | None], tree: _ordhc.Tree) -> tuple[str | N
     names, n_inner = _checks.listed("node_names", given), tree.n_nodes - tree.n_leaves
     if len(names) != n_inner:
         raise InputError(
-            f"node_names are {len(names)}; one for each of the {n_inner} inner nodes is needed, a str or None"
+            f"node_names has {len(names)} entries; one for each of the {n_inner} inner nodes is needed, "
+            "a str or None"
         )
     for at, name in enumerate(names):
         if name is not None and not isinstance(name, str):

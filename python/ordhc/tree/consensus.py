@@ -58,10 +58,10 @@ def consensus(
         lengths, the length of an edge is the mean over the trees that contain the cluster below the edge.
         Otherwise the tree is shape alone.
 
-        A supertree is shape alone. `support` of a node is a share of triplets of the trees: of leaves a and b
-        in different children of the node and c beside it, the share that is resolved as ab|c. NaN means that
-        no tree has three such leaves. A supertree has the nodes whose support reaches `threshold` or is NaN;
-        with `extended` all nodes.
+        A supertree is shape alone. `support` of a node is a share of the triplets that trees resolve. These
+        are triplets of leaves a and b in different children of the node, and of a leaf c in another child of
+        its parent. The share is that of ab|c. NaN means that no tree resolves such a triplet. A supertree has
+        the nodes whose support reaches `threshold` or is NaN; with `extended` all nodes.
 
     Warns
     -----
@@ -72,7 +72,7 @@ def consensus(
     ------
     InputError
         There are no trees; trees without names have different numbers of leaves; or some heights are
-        similarities and others dissimilarities.
+        similarities and others are dissimilarities.
 
     Notes
     -----
@@ -96,7 +96,9 @@ def consensus(
     '(d,(c,(a,b)100)100)100;'
     """
     if isinstance(trees, str | Dendrogram):
-        raise InputError(f"trees are several, not one {type(trees).__name__}; ordhc.read_trees reads them")
+        raise InputError(
+            f"trees is one {type(trees).__name__}; pass a list of trees, for example of ordhc.read_trees"
+        )
     threshold = _checks.number("threshold", threshold, at_least=0.5, at_most=1)
     extended = _checks.flag("extended", extended)
     found = [as_dendrogram(tree) for tree in _checks.listed("trees", trees)]
@@ -110,7 +112,7 @@ def consensus(
     clusters = _Clusters.of(found, weight)
     shares = clusters.shares
     common = np.flatnonzero((shares >= threshold - _ROUNDING) & (shares > 0.5 + _ROUNDING))
-    nest = _Nest(clusters, common)
+    nest = _Hierarchy(clusters, common)
     if extended:
         others = np.setdiff1d(np.arange(len(shares)), common)
         for cluster in others[np.lexsort((clusters.first[others], clusters.sizes[others], -shares[others]))]:
@@ -168,9 +170,11 @@ def _weights(given: ArrayLike | None, n_trees: int) -> NDArray[np.float64]:
     weights = _checks.numbers_of("weights", given, (n_trees,))
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if wrong.size:
-        raise InputError(f"weights[{wrong[0]}] is {weights[wrong[0]]}; weights are finite and not negative")
+        raise InputError(
+            f"weights[{wrong[0]}] is {weights[wrong[0]]}; weights must be finite and not negative"
+        )
     if not weights.sum() > 0:
-        raise InputError("all weights are 0")
+        raise InputError("all weights are 0; at least one must be positive")
     return weights
 
 
@@ -235,7 +239,7 @@ def _codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64
     return codes
 
 
-class _Nest:
+class _Hierarchy:
     """A tree of clusters that do not contradict each other. Leaf i is node i, cluster c is node n + c."""
 
     def __init__(self, clusters: _Clusters, common: NDArray[np.int64]) -> None:
@@ -323,7 +327,8 @@ class _Nest:
         self.parents[own] = above
 
 
-def _assembled(clusters: _Clusters, nest: _Nest) -> Dendrogram:
+def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
+    """Return the consensus tree of the clusters in `nest`, with mean heights or lengths, and support."""
     trees, n = clusters.trees, nest.n
     first = trees[0]
     nodes = sorted(nest.children, key=nest.size)

@@ -95,7 +95,7 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
     if hasattr(tree, "dendrogram_") and isinstance(tree.dendrogram_, Dendrogram):
         return _dendrogram(tree.dendrogram_, n_leaves, names)
     if isinstance(tree, Rows):
-        raise InputError(f"{type(tree).__name__} are no tree: ordhc.cluster makes one of them")
+        raise InputError(f"{type(tree).__name__} are not a tree: make a tree of them by ordhc.cluster")
     if hasattr(tree, "children_"):
         return _of_children(
             _checks.array("children_", tree.children_), getattr(tree, "distances_", None), names
@@ -113,23 +113,24 @@ def _dendrogram(tree: Any, n_leaves: int | None, names: Sequence[str] | None) ->
             return _of_children(table, None, names)
     if table.ndim not in (1, 2) or not len(table) or n_leaves not in (None, len(table)):
         raise InputError(
-            f"{type(tree).__name__} of shape {table.shape} is no tree"
+            f"{type(tree).__name__} of shape {table.shape} is not a tree"
             + ("" if n_leaves is None else f" of {n_leaves} leaves")
-            + ": no Dendrogram, Newick text, Z of SciPy (n - 1, 4), children_ (n - 1, 2), labels (n, L) "
-            "or dict that Dendrogram.to_dict returned"
+            + "; pass a Dendrogram, Newick text, Z of SciPy (n - 1, 4), children_ (n - 1, 2), labels (n, L) "
+            "or a dict of Dendrogram.to_dict"
         )
     square = table.ndim == 2 and len(table) == table.shape[1] > 2 and table.dtype.kind in "iuf"
     if square and (table == table.T).all():
         raise InputError(
-            f"a symmetric matrix, {table.shape}, is no tree: ordhc.linkage(D, dissimilarity=True) makes one "
-            "of distances, ordhc.linkage(S, dissimilarity=False) of similarities"
+            f"a symmetric matrix, {table.shape}, is not a tree: make a tree by "
+            "ordhc.linkage(D, dissimilarity=True) from distances, or by "
+            "ordhc.linkage(S, dissimilarity=False) from similarities"
         )
     return _of_labels(label_columns(tree), names or index_names(tree))
 
 
 def _of_newick(text: str, names: Sequence[str] | None, progress: Progress | None) -> Dendrogram:
     if not {"(", ";"} & set(text):
-        raise InputError(f"{_checks.quoted(text, 40)} is no Newick text; files are read by ordhc.read_tree")
+        raise InputError(f"{_checks.quoted(text, 40)} is not Newick text; read files by ordhc.read_tree")
     return Dendrogram.from_newick(text, names, progress=progress)
 
 
@@ -172,7 +173,9 @@ def _numbered(column: NDArray[Any]) -> NDArray[np.int64]:
         try:
             codes[leaf] = -1 if _is_missing(label) else number.setdefault(label, len(number))
         except Exception:
-            raise InputError(f"the label of leaf {leaf}, {_checks.quoted(label)}, is no label") from None
+            raise InputError(
+                f"the label of leaf {leaf}, {_checks.quoted(label)}, cannot be compared or hashed"
+            ) from None
     return codes
 
 
@@ -212,10 +215,10 @@ def square_names(S: Any, own: Sequence[Any] | None = None) -> Sequence[Any] | No
         return rows
     if rows is not None and list(rows) != names:
         at = next(at for at, pair in enumerate(zip(rows, names, strict=True)) if pair[0] != pair[1])
-        order = "in another order" if set(rows) == set(names) else "of other names"
+        differ = "are in another order" if set(rows) == set(names) else "have other names"
         raise InputError(
-            f"the data frame has columns {order} than rows: row {at} is {shown(rows[at])}, column {at} "
-            f"{shown(names[at])}"
+            f"the columns of the data frame {differ} than the rows: row {at} is {shown(rows[at])}, "
+            f"column {at} is {shown(names[at])}"
         )
     return names
 
@@ -234,7 +237,7 @@ def _name_of(label: Any) -> str:
         return str(label)
     except Exception as error:
         raise InputError(
-            f"the data frame has the label {_checks.quoted(label)}, which has no text: {error}"
+            f"the data frame has the label {_checks.quoted(label)}, which cannot become text: {error}"
         ) from error
 
 
@@ -271,4 +274,6 @@ def _of_labels(columns: NDArray[np.int64], names: Sequence[str] | None) -> Dendr
 def _check_not_coarser(before: NDArray[np.int64], column: NDArray[np.int64], at: int) -> None:
     pairs = np.unique(np.column_stack([before, column]), axis=0)
     if len(pairs) == len(np.unique(before)):
-        raise InputError(f"column {at} of the labels is coarser than column {at - 1}; give coarse ones first")
+        raise InputError(
+            f"column {at} of the labels is coarser than column {at - 1}; put coarse columns first"
+        )

@@ -253,7 +253,7 @@ class Dendrogram:
     def _shape(self) -> Shape:
         found: Shape | None = self._cache.get("shape")
         if found is None:
-            found = self._cache["shape"] = Shape.of(self._tree, self._annotations.standing)
+            found = self._cache["shape"] = Shape.of(self._tree, self._annotations.written_order)
         return found
 
     @property
@@ -439,7 +439,7 @@ class Dendrogram:
         unknown = np.flatnonzero(np.isnan(lengths[:-1]))
         if unknown.size:
             what = Node(self, int(unknown[0]))
-            raise InputError(f"the edge above {what!r} has no length, so that paths have none")
+            raise InputError(f"the edge above {what!r} has no length, so the lengths of paths are unknown")
         found, parents = np.zeros(self._tree.n_nodes), self._shape.parents
         with np.errstate(over="ignore"):
             for node in range(self._tree.n_nodes - 2, -1, -1):
@@ -619,7 +619,9 @@ class Dendrogram:
             )
         if len(found) > 1:
             listed = ", ".join(map(str, found[:5])) + ("..." if len(found) > 5 else "")
-            raise InputError(f"{len(found)} nodes have the name {shown(name)}: give a number, of {listed}")
+            raise InputError(
+                f"{len(found)} nodes have the name {shown(name)}: pass one of their numbers, {listed}"
+            )
         return found[0]
 
     @shows_progress("ordering")
@@ -665,8 +667,8 @@ class Dendrogram:
             return self._shape.order.copy()
         less = self.kind == "dissimilarity" if dissimilarity is None else dissimilarity
         less = _checks.flag("dissimilarity", less)
-        told = _checks.callback("progress", progress)
-        return _ordhc.optimal_leaf_order(self._tree, _checks.matrix(S), less, told)
+        progress = _checks.callback("progress", progress)
+        return _ordhc.optimal_leaf_order(self._tree, _checks.matrix(S), less, progress)
 
     # Flat clusters.
 
@@ -757,7 +759,7 @@ class Dendrogram:
             if (there := int(labels.max()) + 1) < wanted:
                 warn(
                     f"the tree has no cut into {wanted} clusters, because a node has many children: "
-                    f"{there} cluster{'s' * (there > 1)}"
+                    f"the result has {there} cluster{'s' * (there > 1)}"
                 )
             return labels
         if what == "depth":
@@ -840,7 +842,7 @@ class Dendrogram:
         if stays.all():
             return self
         if not stays.any():
-            raise InputError(f"a tree must have a leaf, but all {self.n_leaves} would go")
+            raise InputError(f"a tree must have a leaf, but all {self.n_leaves} leaves would be removed")
         return self._derived(self._tree.restricted(np.flatnonzero(stays)))
 
     def collapse(
@@ -872,7 +874,7 @@ class Dendrogram:
         """
         labels = self.cut(n_clusters, height=height, depth=depth, path=path)
         if labels.ndim > 1:
-            raise InputError("the top of a tree is one cut: give a number, not a list of them")
+            raise InputError("collapse needs one cut: pass a number, not a list of numbers")
         firsts = np.unique(labels, return_index=True)[1]
         # `tops` has the node of each cluster: the smallest node that contains all leaves of the cluster.
         sizes, shape = np.bincount(labels), self._shape
@@ -953,18 +955,18 @@ class Dendrogram:
         >>> d.to_newick(branch_lengths=False), d.contract(ties=True).to_newick(branch_lengths=False)
         ('(2,(0,1));', '(0,1,2);')
         """
-        goes = np.zeros(self._tree.n_nodes - self.n_leaves, dtype=bool)
+        removed = np.zeros(self._tree.n_nodes - self.n_leaves, dtype=bool)
         if _checks.flag("ties", ties):
-            goes |= self._tied()
+            removed |= self._tied()
         elif min_support is None:
             raise InputError("contract needs min_support=, for example 0.5, or ties=True, or both")
         if min_support is not None:
-            goes |= self._weak(_checks.number("min_support", min_support, at_least=0, at_most=1))
-        goes[-1:] = False
-        return self._derived(self._tree.without(goes)) if goes.any() else self
+            removed |= self._weak(_checks.number("min_support", min_support, at_least=0, at_most=1))
+        removed[-1:] = False
+        return self._derived(self._tree.without(removed)) if removed.any() else self
 
     def _tied(self) -> NDArray[np.bool_]:
-        """Return for each inner node if its height equals its parent's height; True for the root."""
+        """Return a mask of the inner nodes that have the same height as their parent; True for the root."""
         n = self.n_leaves
         ties: NDArray[np.bool_] = np.zeros(self._tree.n_nodes - n, dtype=bool)
         if self.scale == "heights":
@@ -974,14 +976,14 @@ class Dendrogram:
         return ties
 
     def _weak(self, min_support: float) -> NDArray[np.bool_]:
-        """Return for each inner node if its support is below `min_support`."""
+        """Return a mask of the inner nodes whose support is below `min_support`."""
         n_inner = self._tree.n_nodes - self.n_leaves
         if self.support is not None:
             return self.support < min_support
         if n_inner > 1:
             raise InputError(
-                "the tree has no support: ordhc.bootstrap, ordhc.posterior and ordhc.consensus give it, "
-                "or labels of nodes in Newick"
+                "the tree has no support: make a tree with support by ordhc.bootstrap, ordhc.posterior or "
+                "ordhc.consensus, or read support as labels of nodes in Newick"
             )
         return np.zeros(n_inner, dtype=bool)
 
@@ -1066,7 +1068,7 @@ class Dendrogram:
             support[-1] = np.nan
         if names is not None:
             names = tuple([names[at - n] if at >= n else None for at in nodes.tolist()])
-        return self._with(tree, support=support, node_names=names, standing=None)
+        return self._with(tree, support=support, node_names=names, written_order=None)
 
     def rotate(
         self,
@@ -1115,13 +1117,13 @@ class Dendrogram:
         if len(given) != 1:
             raise InputError(f"give one of node, order and by_size, not {' and '.join(given) or 'none'}")
         if node is not None:
-            standing = orders.turned(self._shape, self._own(node).label)
+            written_order = orders.turned(self._shape, self._own(node).label)
         elif order is not None:
-            standing = orders.checked(self._shape, self.labels, self._leaves_of(order))
+            written_order = orders.checked(self._shape, self.labels, self._leaves_of(order))
         else:
             by_size = _checks.choice("by_size", by_size, ("ascending", "descending"))
-            standing = orders.by_size(self._shape, largest_first=by_size == "descending")
-        return self._with(standing=standing)
+            written_order = orders.by_size(self._shape, largest_first=by_size == "descending")
+        return self._with(written_order=written_order)
 
     def relabel(self, leaves: ArrayLike) -> "Dendrogram":
         """Return the tree with renumbered leaves: leaf i becomes leaf `leaves[i]`, and keeps its name.
@@ -1203,7 +1205,7 @@ class Dendrogram:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return SciPy's linkage matrix, so that functions of SciPy take a tree; see `to_linkage_matrix`."""
         if copy is False:
-            raise ValueError("a tree has no array of its own: np.asarray(tree) makes one")
+            raise ValueError("a tree does not store an array, so copy=False is impossible: leave out copy")
         return np.asarray(self.to_linkage_matrix(), dtype=dtype)
 
     @classmethod
@@ -1217,7 +1219,7 @@ class Dendrogram:
         """
         table = _checks.numbers_of("Z", Z)
         if table.ndim != 2 or table.shape[1] != 4:
-            raise InputError(f"Z has shape {table.shape}, not (n - 1, 4)")
+            raise InputError(f"Z has shape {table.shape}; it must be (n - 1, 4)")
         tree = cls(table[:, :2], table[:, 2], names=names)
         wrong = np.flatnonzero(table[:, 3] != tree.sizes)
         if wrong.size:
@@ -1509,7 +1511,7 @@ class Dendrogram:
 
 
 def _checked_parents(given: Any) -> tuple[NDArray[np.int64], int]:
-    """Return the checked parents, with the root as its own parent, and the number of leaves."""
+    """Return the checked parents, in which the root is its own parent, and the number of leaves."""
     above = _checks.whole_numbers("parents", given)
     if above.ndim != 1 or not above.size:
         raise InputError(f"parents have shape {above.shape}; one for each node, (n_nodes,), is needed")

@@ -49,7 +49,7 @@ def _of_networkx(tree: Any) -> _Walk | None:
         return None
     if not tree.is_directed():
         raise InputError(
-            "a networkx graph without directions has no root; a DiGraph from parents to children has"
+            "an undirected networkx graph has no root; pass a DiGraph with edges from parents to children"
         )
     roots = [node for node, count in tree.in_degree() if count == 0]
     if (
@@ -58,7 +58,7 @@ def _of_networkx(tree: Any) -> _Walk | None:
         or max(dict(tree.in_degree()).values()) > 1
     ):
         raise InputError(
-            f"the networkx graph is no rooted tree: {len(roots)} nodes have no parent, and there are "
+            f"the networkx graph is not a rooted tree: {len(roots)} nodes have no parent, and there are "
             f"{tree.number_of_edges():,} edges for {tree.number_of_nodes():,} nodes"
         )
     kind = tree.graph.get("kind", "dissimilarity")

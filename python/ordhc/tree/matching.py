@@ -35,8 +35,8 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     -------
     tuple
         The `Dendrogram`, and the reference: `Triplets` or `Quadruplets`, a `Dendrogram` for "tree", an (n, L)
-        array of integers for "labels", an array that the crate can read
-        for "similarity", or an (n, n) array for "ranking".
+        array of integers for "labels", an array that the compiled part of ordhc can read for "similarity", or
+        an (n, n) array for "ranking".
     """
     kinds = tuple(kinds)
     _refuse_others(reference, kinds, what)
@@ -81,8 +81,8 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     other = as_dendrogram(reference, n_leaves=n)
     if isinstance(reference, str) and other.names is not None and found.names is None:
         raise InputError(
-            "the leaves of the Newick text have names, those of the tree have none: read the text with "
-            "Dendrogram.from_newick(text, names=...), which gives names their numbers"
+            "the leaves of the Newick text have names, the leaves of the tree have no names: read the text "
+            "with Dendrogram.from_newick(text, names=...), which numbers the names"
         )
     return _by_name(found, other.names, "the reference", tree), other
 
@@ -99,14 +99,14 @@ _TAKERS = {
 
 
 def _refuse_others(reference: Any, kinds: tuple[str, ...], what: str) -> None:
-    """Raise if the reference is clearly of another kind; the message names metrics that take this kind."""
+    """Raise `InputError` if the reference is clearly of another kind; the message names suitable metrics."""
     if isinstance(reference, Triplets | Quadruplets):
         own, title = "triplets" if isinstance(reference, Triplets) else "quadruplets", f"metric {what!r}"
         fine = own in kinds or (own == "triplets" and "quadruplets" in kinds)
     elif isinstance(reference, str) and not {"(", ";"} & set(reference):
         raise InputError(
-            f"the reference of {what} is {_checks.quoted(reference, 40)}, no Newick text; files are read by "
-            "ordhc.read_tree, ordhc.read_answers and ordhc.io.read_reference"
+            f"the reference of {what} is {_checks.quoted(reference, 40)}, not Newick text; read files by "
+            "ordhc.read_tree, ordhc.read_answers or ordhc.io.read_reference"
         )
     elif isinstance(reference, Dendrogram | str) or hasattr(reference, "children_"):
         own, title, fine = "tree", what, "tree" in kinds
@@ -140,7 +140,9 @@ def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram,
     n = tree.n_leaves
     table = _checks.array("labels", labels, also="MmS")
     if n > 2 and table.shape == (n, n) and np.array_equal(table, table.T):
-        raise InputError(f"a symmetric matrix, {table.shape}, holds no labels: {_TAKERS['similarity']}")
+        raise InputError(
+            f"a symmetric matrix, {table.shape}, does not contain labels: {_TAKERS['similarity']}"
+        )
     if columns.shape[1] != n:
         raise InputError(f"labels have shape {_shape(labels, 'labels')}; the tree has {n} leaves")
     lost = np.argwhere(columns < 0)
@@ -163,14 +165,15 @@ def _row_names(table: Any, tree: Dendrogram) -> list[str] | None:
 
 
 def with_rows(tree: Any, table: Any) -> tuple[Dendrogram, NDArray[np.float64], list[str] | None]:
-    """Return a tree, a table with the row of each leaf, and the names of the columns or None.
+    """Return a tree, a table with one row for each leaf in order, and the names of the columns or None.
 
     Missing numbers are NaN.
 
     Raises
     ------
     InputError
-        The table has another number of rows than the tree has leaves, or other names; or it contains text.
+        The number of rows is not the number of leaves, the rows have other names than the leaves, or the
+        table contains text.
     """
     found = as_dendrogram(tree)
     rows, own = without_names(table)
@@ -190,7 +193,7 @@ def with_rows(tree: Any, table: Any) -> tuple[Dendrogram, NDArray[np.float64], l
 
 
 def places_of(tree: Dendrogram, names: Sequence[str] | None, whose: str) -> NDArray[np.int64]:
-    """Return the place in `names` of each leaf of a tree; its number if there are no names to match."""
+    """Return the position in `names` of each leaf of a tree; without names, the number of the leaf."""
     if tree.names is None or names is None:
         return np.arange(tree.n_leaves)
     _by_name(tree, names, whose, tree)
@@ -205,8 +208,8 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
     if names is None:
         if isinstance(given, str):
             raise InputError(
-                f"the leaves of the Newick text have names, those of {whose} have none: read the text with "
-                "Dendrogram.from_newick(text, names=...), which gives names their numbers"
+                f"the leaves of the Newick text have names, the leaves of {whose} have no names: read the "
+                "text with Dendrogram.from_newick(text, names=...), which numbers the names"
             )
         return tree
     if tuple(names) == tree.names:
@@ -214,8 +217,8 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
     place = _checks.LeafNumbers(names)
     lost = [name for name in tree.names if name not in place]
     if lost or len({place[name] for name in tree.names}) != len(place):
-        told = f": {shown(lost[0])} is only in the tree" if lost else ""
-        raise InputError(f"the tree and {whose} have leaves of different names{told}")
+        example = f": {shown(lost[0])} is only in the tree" if lost else ""
+        raise InputError(f"the tree and {whose} have leaves with different names{example}")
     return tree.relabel([place[name] for name in tree.names])
 
 
@@ -270,7 +273,7 @@ def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Tree:
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:
-    """Return the rows of the comparisons, with the leaf numbers of the tree."""
+    """Return the rows of the comparisons as leaf numbers of the tree, (m, 3) or (m, 4)."""
     rows = data.rows.astype(np.int64)
     if tree.names and data.names and tree.names != data.names:
         place = _checks.LeafNumbers(tree.names)

@@ -20,7 +20,7 @@ def read(
     progress: Progress | bool | None = None,
 ) -> tuple[_ordhc.Tree, Annotations]:
     """Return the tree and the annotations of Newick text; warn about parts of the text that are dropped."""
-    tree, found, is_numbered, has_node_numbers, standing, node_names, support, shares, note = (
+    tree, found, is_numbered, has_node_numbers, written_order, node_names, support, shares, note = (
         _ordhc.Tree.from_newick(
             _checks.text("the Newick text", text),
             _checks.flag("preserve_underscores", preserve_underscores),
@@ -35,7 +35,7 @@ def read(
         node_names=node_names,
         support=support,
         shares=shares,
-        standing=standing,
+        written_order=written_order,
     )
     if names is None:
         return tree, annotations
@@ -53,7 +53,7 @@ def _order(found: list[str], wanted: tuple[str, ...]) -> NDArray[np.int64]:
     place = _checks.LeafNumbers(wanted)
     for name in found:
         if name not in place:
-            raise InputError(f"the tree's leaf {shown(name)} is not among the names")
+            raise InputError(f"the tree's leaf {shown(name)} is not in names")
     if len(wanted) != len(found):
         there = set(found)
         lost = next(name for name in wanted if name not in there)
@@ -112,7 +112,7 @@ def write(
         None if annotations.node_names is None else list(annotations.node_names),
         annotations.support,
         annotations.shares,
-        annotations.standing,
+        annotations.written_order,
         lengths=lengths,
         heights=heights,
         progress=progress,

@@ -33,7 +33,7 @@ def turned(shape: Shape, node: int) -> NDArray[np.int64]:
 
 
 def checked(shape: Shape, labels: tuple[str, ...], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return `order`; raise `InputError` unless it has all leaves, and the leaves of each node together."""
+    """Return `order`; raise `InputError` unless it has all leaves, with the leaves of each node adjacent."""
     n = len(labels)
     times = np.bincount(order, minlength=n)
     wrong = np.flatnonzero(times != 1)

@@ -98,9 +98,9 @@ def replaced(tree: Dendrogram, engine: _ordhc.Tree | None = None, **changes: Any
     return tree._with(engine, **changes)
 
 
-def without_nodes(tree: Dendrogram, goes: NDArray[np.bool_]) -> Dendrogram:
-    """Return `tree` without the inner nodes where `goes` is True.
+def without_nodes(tree: Dendrogram, removed: NDArray[np.bool_]) -> Dendrogram:
+    """Return `tree` without the inner nodes where `removed` is True.
 
     Their children become children of the node above.
     """
-    return tree._derived(tree._tree.without(goes))
+    return tree._derived(tree._tree.without(removed))

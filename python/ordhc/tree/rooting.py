@@ -97,8 +97,8 @@ def edge_of_outgroup(shape: Shape, labels: tuple[str, ...], outgroup: NDArray[np
         node = shape.parents[node]
     other = next(leaf for leaf in shape.leaves_of(node).tolist() if not is_out[leaf])
     raise InputError(
-        f"no edge separates the outgroup from all other leaves: the smallest cluster with it has "
-        f"{shown(labels[other])} too"
+        "no edge separates the outgroup from all other leaves: the smallest cluster that contains the "
+        f"outgroup also contains {shown(labels[other])}"
     )
 
 

@@ -29,17 +29,17 @@ class Shape:
     order: NDArray[np.int64]
 
     @classmethod
-    def of(cls, tree: _ordhc.Tree, standing: NDArray[np.int64] | None) -> "Shape":
-        """Return the shape of a tree in O(n log n); `standing` is the order of its leaves, or None."""
+    def of(cls, tree: _ordhc.Tree, written_order: NDArray[np.int64] | None) -> "Shape":
+        """Return the shape of a tree in O(n log n); `written_order` is the order of its leaves, or None."""
         n, n_nodes, above = tree.n_leaves, tree.n_nodes, tree.parents()
         parents, root = above.tolist(), n_nodes - 1
         parents[root] = -1
         parts = np.arange(root)
-        if standing is None:
+        if written_order is None:
             turn = np.argsort(above[:root], kind="stable")
         else:
             places = np.empty(n_nodes, dtype=np.int64)
-            places[standing] = np.arange(n)
+            places[written_order] = np.arange(n)
             firsts = places.tolist()
             firsts[n:] = [n] * (n_nodes - n)
             for node in range(root):

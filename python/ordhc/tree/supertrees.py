@@ -17,11 +17,11 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tree:
-    """A tree some of whose leaves are leaves of the supertree, and its weight."""
+    """An input tree, its weight, and the positions of the supertree's leaves in this tree."""
 
     shape: Shape
     weight: float
-    #: For each leaf of the supertree its place in `shape.order`, or -1.
+    #: For each leaf of the supertree, its position in `shape.order`; -1 if the tree does not have the leaf.
     places: Numbers
 
     @classmethod
@@ -33,14 +33,14 @@ class _Tree:
         return cls(shape, weight, places)
 
     def blocks(self, leaves: Numbers) -> tuple[Numbers, Numbers] | None:
-        """Return how the tree splits some leaves of the supertree.
+        """Return how the tree splits the given leaves of the supertree.
 
         Returns
         -------
         tuple or None
-            The indices in `leaves` of the leaves that the tree has; and for each of them the number of the
-            child of their lowest common ancestor that contains the leaf. None if the tree has fewer than two
-            of the leaves.
+            The indices in `leaves` of the leaves that the tree has. And for each of these leaves the block:
+            the number of the child, of their lowest common ancestor, that contains the leaf. None if the tree
+            has fewer than two of the leaves.
         """
         places = self.places[leaves]
         there = np.flatnonzero(places >= 0)
@@ -67,7 +67,7 @@ def supertree(
     trees
         The trees.
     leaves
-        For each tree the leaves of the supertree that its leaves are.
+        For each tree, the number in the supertree of each of its leaves.
     weights
         (number of trees,) the weights, above 0.
     names
@@ -76,7 +76,7 @@ def supertree(
     Returns
     -------
     Dendrogram
-        A tree of shape alone. The support of a node is NaN if no tree says anything about it.
+        A tree of shape alone. The support of a node is NaN if no tree resolves a triplet about the node.
     """
     n = len(names)
     parts = [
@@ -148,7 +148,8 @@ def _sums(trees: Sequence[_Tree], n: int) -> NDArray[np.float64]:
             for at, child in enumerate(children):
                 own = leaves[starts[child] : starts[child] + sizes[child]]
                 for other in children[at + 1 :]:
-                    # Leaves c outside of the node say ab|c; those beside a or b say ac|b or bc|a.
+                    # Leaves c outside of the node give ab|c. Leaves c in the child of a give ac|b, and leaves
+                    # c in the child of b give bc|a.
                     outside = 2 * (len(leaves) - sizes[node])
                     value = tree.weight * (outside - (sizes[child] - 1) - (sizes[other] - 1))
                     sums[np.ix_(own, leaves[starts[other] : starts[other] + sizes[other]])] += value
@@ -165,7 +166,7 @@ def _by_sums(similarities: NDArray[np.float64]) -> list[Numbers]:
 
 
 def _joined(clusters: Sequence[Numbers], n: int) -> Numbers:
-    """Return the parents of the nodes of a tree that has some clusters."""
+    """Return the parent of each node of the tree of the given clusters; -1 for the root."""
     ordered = sorted(clusters, key=lambda members: (len(members), int(members.min())))
     parents = np.full(n + len(ordered), -1, dtype=np.int64)
     top = np.arange(n)
@@ -178,8 +179,8 @@ def _joined(clusters: Sequence[Numbers], n: int) -> Numbers:
 def _support(trees: Sequence[_Tree], shape: Shape, node: int) -> float:
     """Return the share of triplets that agree with a node of the supertree; NaN without any triplets.
 
-    These are the triplets of leaves a and b in different children of the node, and c in another child of its
-    parent. A tree that resolves them as ab|c agrees with the node, ac|b and bc|a contradict the node.
+    These are triplets of leaves a and b in different children of the node, and of a leaf c in another child
+    of its parent. A tree that resolves a triplet as ab|c agrees with the node; ac|b and bc|a contradict it.
     """
     kind = np.full(len(shape.order), -1)
     for at, child in enumerate(shape.children_of(node), start=1):
@@ -207,7 +208,7 @@ def _support(trees: Sequence[_Tree], shape: Shape, node: int) -> float:
 
 
 def _new(tree: _Tree, pairs: Numbers) -> Numbers:
-    """Return the number of pairs that first meet at each node, from the number of pairs below each node."""
+    """Return for each node the pairs that join there; `pairs` counts all pairs of leaves below each node."""
     found = pairs.copy()
     np.subtract.at(found, np.array(tree.shape.parents[:-1]), pairs[:-1])
     return found

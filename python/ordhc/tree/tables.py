@@ -58,7 +58,7 @@ def as_frame(nodes: Iterable[Node], backend: str) -> Any:
         import pyarrow
     except ImportError:
         raise MissingExtraError(
-            f'to_frame(backend="{backend}") needs {backend}: pip install {backend}; "dict" needs nothing',
+            f'to_frame(backend="{backend}") needs {backend}: pip install {backend}; or use backend="dict"',
             name=backend,
         ) from None
     types = {"parent": pyarrow.int64(), "name": pyarrow.string()}

@@ -37,7 +37,7 @@ def crossings(first: Numbers, second: Numbers) -> int:
 
 
 def entanglement(first: Numbers, second: Numbers) -> float:
-    """Return how far leaves are from level, from 0 (the orders are equal) to 1 (one is the other reversed).
+    """Return the entanglement of two orders, from 0 (the orders are equal) to 1 (one reverses the other).
 
     The score is the sum of ``|position in first - position in second| ** 1.5`` over all leaves, divided by
     this sum for an order and its reverse, as in R's dendextend.

@@ -7,23 +7,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["Room"]
+__all__ = ["Grid"]
 
 #: In inches: the gap between parts, the thickness of the colour bar, and the space for its numbers and name.
 GAP, BAR, BELOW = 0.06, 0.1, 0.36
 #: In inches: the space right of a matrix without names, for half of the colour bar's last number.
 END = 0.15
-#: The share of the width that the tree has.
+#: The width of the tree, as a fraction of the whole width.
 TREE = 0.27
-#: The share of the height that the tree of the columns has.
+#: The height of the tree of the columns, as a fraction of the whole height.
 UPPER = 0.16
 
 
-class Room:
+class Grid:
     """A grid that replaces axes. The axes move into the middle of the grid, and hold the matrix.
 
     The columns of the grid are the tree, a gap, the matrix and the names. The rows are a legend, the tree of
-    the columns, the matrix, the names of the columns, a gap, the colour bar and its numbers. `Room` measures
+    the columns, the matrix, the names of the columns, a gap, the colour bar and its numbers. `Grid` measures
     the texts to find the sizes of these parts, unless a layout engine of Matplotlib does that.
     """
 
@@ -104,7 +104,7 @@ class Room:
                     each.set_in_layout(False)
 
     def _extent(self, axis: str) -> float:
-        """Return the space for names in inches: the width of those of rows ("y"), the height of others."""
+        """Return the space for names in inches: the width for names of rows ("y"), the height for columns."""
         labels = self.ax.get_yticklabels() if axis == "y" else self.ax.get_xticklabels()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
