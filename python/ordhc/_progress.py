@@ -1,5 +1,7 @@
 """Progress bars, and callbacks that receive the progress of long work."""
 
+from __future__ import annotations
+
 import os
 import sys
 import warnings

@@ -1,5 +1,7 @@
 """Run tasks in an executor, repeat tasks of lost workers, and return results in the order of the tasks."""
 
+from __future__ import annotations
+
 import hashlib
 import io
 import os

@@ -1,5 +1,7 @@
 """The estimators for scikit-learn (the extra `sklearn`): one for comparisons, one for vectors."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np
@@ -39,7 +41,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def _draws_trees(model: "OrdinalClustering") -> bool:
+def _draws_trees(model: OrdinalClustering) -> bool:
     """Return True if the method of `model` is "posterior-al", whose posterior predicts answers."""
     given = model.method if model.linkage is None else model.linkage
     name = given[0] if isinstance(given, tuple) and given else given

@@ -244,7 +244,7 @@ def test_tie_seed_gives_another_order_of_ties_reproducibly():
         ([1, 2, 3, 4], "n(n-1)/2"),
         (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
         (np.zeros((0, 0)), "n_leaves = 0"),
-        ([["a", "b"], ["c", "d"]], "no similarities"),
+        ([["a", "b"], ["c", "d"]], "has text (<U1), not numbers"),
         (np.full((3, 3), 1e308), "overflow"),
         (np.array([2**60, 1, 1]), "2^53"),
         (np.array([2**60, 1, 1], dtype=np.uint64), "2^53"),
@@ -274,7 +274,7 @@ def test_bad_arguments_are_explained():
         ({"engine": "chain"}, "no parameter 'engine'"),
         ({"precision": "single"}, "no parameter 'precision'"),
         ({"beta": 1}, "no parameter 'beta'"),
-        ({"names": ["a"]}, "1 names for 3 leaves"),
+        ({"names": ["a"]}, "1 entries for 3 leaves"),
     ]:
         with pytest.raises(InputError) as error:
             ordhc.linkage(y, dissimilarity=False, **arguments)

@@ -1,5 +1,7 @@
 """Check matrices of pairs, and return them as arrays of a type that the Rust crate reads."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

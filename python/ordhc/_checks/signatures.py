@@ -24,7 +24,9 @@ def shows_options(options: type) -> Callable[[_F], _F]:
         known = signature(function)
         own = [each for each in known.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
         more = [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=kind)
+            Parameter(
+                name, Parameter.KEYWORD_ONLY, default=..., annotation=getattr(kind, "__forward_arg__", kind)
+            )
             for name, kind in options.__annotations__.items()
         ]
         function.__signature__ = known.replace(parameters=[*own, *more])  # type: ignore[attr-defined]

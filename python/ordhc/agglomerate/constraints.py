@@ -1,5 +1,7 @@
 """Sizes of leaves, and pairs of leaves that must or must not be in one cluster."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +41,7 @@ class Constraints:
         must_link: Any,
         cannot_link: Any,
         sizes: ArrayLike | None,
-    ) -> "Constraints":
+    ) -> Constraints:
         """Return the arguments of `linkage` as checked constraints.
 
         Raises
@@ -65,7 +67,7 @@ class Constraints:
         """True if there are sizes or pairs to keep apart."""
         return self.sizes is not None or self.apart is not None
 
-    def in_order(self, order: NDArray[np.int64]) -> "Constraints":
+    def in_order(self, order: NDArray[np.int64]) -> Constraints:
         """Return the constraints with leaf `order[i]` as leaf i."""
         place = np.argsort(order)
         return Constraints(

@@ -1,5 +1,7 @@
 """The function `linkage`: make a dendrogram from similarities or dissimilarities."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

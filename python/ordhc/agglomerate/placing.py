@@ -1,5 +1,7 @@
 """New items in a tree, by their similarities to its leaves."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Single linkage of similarities that a function returns for one leaf at a time."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

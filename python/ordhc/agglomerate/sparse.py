@@ -1,5 +1,7 @@
 """Linkage of sparse similarities: SciPy's matrices that store only some of the pairs."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Analyse a session's answers: comparisons, the reliability of people, and exclusions."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -78,7 +80,7 @@ class Analysed:
     rules: tuple[Rules, ...]
     excluded: dict[str, tuple[str, ...]]
 
-    def posterior(self, **options: Any) -> "Posterior":
+    def posterior(self, **options: Any) -> Posterior:
         """Return the posterior of trees given the answers; see `ordhc.posterior`.
 
         `Posterior.expected` estimates how accurate the tree is. `Posterior.heldout` is its accuracy on the
@@ -106,7 +108,7 @@ class Analysed:
         found.heldout = scored(found, self.heldout)
         return found
 
-    def accuracy(self, model: "Dendrogram | Posterior") -> "Predicted | None":
+    def accuracy(self, model: Dendrogram | Posterior) -> Predicted | None:
         """Return the share of held-out answers that a model predicts correctly, with its 95% interval.
 
         Held-out answers are answers to random questions; they are never used to make a tree. See

@@ -1,5 +1,7 @@
 """Convert answers to comparisons, and estimate how often answers are right."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

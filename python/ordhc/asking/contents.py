@@ -11,6 +11,8 @@ next call reads the file again. Leases are rows that expire; they are not part o
 keep their own tables in the file, and change them together with the session in one `transaction`.
 """
 
+from __future__ import annotations
+
 import sqlite3
 import threading
 import time

@@ -1,5 +1,7 @@
 """Check the arguments of a session's methods."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Place new leaves in an existing tree."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Learners, which choose questions and build a tree from the answers."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Run the loop in which a learner or a session asks and an oracle answers."""
 
+from __future__ import annotations
+
 import asyncio
 import inspect
 import math
@@ -43,7 +45,7 @@ def learn(
     method: Method | str | None = None,
     *,
     learner: Learner | None = None,
-    session: "Session | None" = None,
+    session: Session | None = None,
     who: str | None = None,
     budget: int | None = None,
     batch: int | None = None,
@@ -157,7 +159,7 @@ async def learn_async(
     method: Method | str | None = None,
     *,
     learner: Learner | None = None,
-    session: "Session | None" = None,
+    session: Session | None = None,
     who: str | None = None,
     budget: int | None = None,
     batch: int | None = None,
@@ -241,7 +243,7 @@ def _prepared(
     n_leaves: int | Sequence[str] | None,
     method: Method | str | None,
     learner: Learner | None,
-    session: "Session | None",
+    session: Session | None,
     who: str | None,
     settings: dict[str, Any],
 ) -> tuple[Any, Oracle]:

@@ -1,5 +1,7 @@
 """Define the methods of learners: how questions are chosen, with the settings of each method."""
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
@@ -112,7 +114,7 @@ class Method(ABC):
         object.__setattr__(self, name, value)
 
 
-def _check_search(method: "Insertion | Robust | Revise") -> None:
+def _check_search(method: Insertion | Robust | Revise) -> None:
     """Check `schedule` and `parallel`."""
     method._check("schedule", _checks.choice("schedule", method.schedule, SCHEDULES))
     if method.parallel is None:
@@ -124,14 +126,14 @@ def _check_search(method: "Insertion | Robust | Revise") -> None:
         )
 
 
-def _check_delta(method: "Robust | _WithGuarantee | Revise") -> None:
+def _check_delta(method: Robust | _WithGuarantee | Revise) -> None:
     delta = _checks.number("delta", method.delta)
     if not 0 < delta < 1:
         raise InputError(f"delta = {delta:g} must be between 0 and 1, both excluded")
     method._check("delta", delta)
 
 
-def _check_p(method: "Robust | _WithGuarantee | Revise") -> None:
+def _check_p(method: Robust | _WithGuarantee | Revise) -> None:
     """Check `p`, which may be missing; `Robust` has checked a `p` that is text."""
     if method.p is None or (isinstance(method, Robust) and isinstance(method.p, str)):
         return

@@ -1,5 +1,7 @@
 """Open the file of a session, or create the file if it does not exist."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +38,7 @@ class Given:
     settings: Mapping[str, Any]
 
     @classmethod
-    def of(cls, method: Any, fill: Any, distinct: Any, **settings: Any) -> "Given":
+    def of(cls, method: Any, fill: Any, distinct: Any, **settings: Any) -> Given:
         """Return the checked arguments; `settings` are `repeat`, `budget`, `limit`, `seed` and `start`."""
         given = {key: value for key, value in settings.items() if value is not None}
         if "start" in given:

@@ -1,5 +1,7 @@
 """Define oracles: callables that answer batches of questions, synchronously or asynchronously."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -70,7 +72,7 @@ class Answering:
         self.report: Callable[[], Any] | None = None
 
     @classmethod
-    def around(cls, oracle: Any, answer: Callable[[Any], Any]) -> "Answering":
+    def around(cls, oracle: Any, answer: Callable[[Any], Any]) -> Answering:
         """Return an oracle that calls `answer` and has the attributes of `oracle`.
 
         `answer` uses `oracle` and answers about the same leaves.

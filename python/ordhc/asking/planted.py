@@ -1,5 +1,7 @@
 """Simulate comparisons from the planted hierarchical model."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

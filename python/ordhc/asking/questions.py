@@ -1,5 +1,7 @@
 """The questions that a learner returns, and the check of a list of allowed questions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

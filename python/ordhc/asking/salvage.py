@@ -1,5 +1,7 @@
 """Make a new session from the readable parts of a damaged session file."""
 
+from __future__ import annotations
+
 import json
 import os
 import sqlite3

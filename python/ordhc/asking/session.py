@@ -5,6 +5,8 @@ given, an answer was taken back, answers were imported. Leases of questions expi
 log.
 """
 
+from __future__ import annotations
+
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence

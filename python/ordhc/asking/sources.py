@@ -1,5 +1,7 @@
 """Oracles that answer from a tree, similarities, vectors, recorded answers, or a person at the terminal."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 

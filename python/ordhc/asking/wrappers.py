@@ -3,6 +3,8 @@
 A wrapper of an asynchronous oracle is asynchronous too.
 """
 
+from __future__ import annotations
+
 import asyncio
 import inspect
 import math

@@ -1,5 +1,7 @@
 """`ordhc learn`: learn a tree by asking a person, an oracle or a simulation."""
 
+from __future__ import annotations
+
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -250,7 +252,7 @@ def learn(
             say(f"wrote    {path}")
 
 
-def _method(settings: "Mapping[str, Any]", prior: str | None, default: str) -> "Method | None":
+def _method(settings: Mapping[str, Any], prior: str | None, default: str) -> Method | None:
     """Return the method that the options describe; None if no option is about the method."""
     from ordhc.io import read_tree
 
@@ -284,8 +286,8 @@ def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
 class _Answerer:
     """A registered oracle, and the tree from which it answers (None if it answers from other data)."""
 
-    oracle: "Answering"
-    truth: "Dendrogram | None"
+    oracle: Answering
+    truth: Dendrogram | None
 
 
 def _answerer(
@@ -324,7 +326,7 @@ def _answerer(
     return _Answerer(asked, source if spec.takes == ("tree",) else None)
 
 
-def _learnt(oracle: "Answering", quiet: bool, kept: "Learner | Session", **options: Any) -> "Dendrogram":
+def _learnt(oracle: Answering, quiet: bool, kept: Learner | Session, **options: Any) -> Dendrogram:
     """Return the tree that an oracle's answers give; if its budget is spent, the tree so far."""
     from ordhc.asking.loop import learn
     from ordhc.errors import StoppedError
@@ -338,13 +340,13 @@ def _learnt(oracle: "Answering", quiet: bool, kept: "Learner | Session", **optio
 
 
 @contextmanager
-def _asking(quiet: bool) -> "Iterator[Progress | None]":
+def _asking(quiet: bool) -> Iterator[Progress | None]:
     """Show a progress bar; without a terminal print a line each minute, because an oracle may take hours."""
     with progress_bar("asking", quiet=quiet) as bar:
         yield bar if quiet or bar is not None else line_by_line("asking")
 
 
-def line_by_line(what: str, clock: "Callable[[], float]" = time.monotonic) -> "Progress":
+def line_by_line(what: str, clock: Callable[[], float] = time.monotonic) -> Progress:
     """Return a function that prints the completed fraction to standard error, at most once a minute."""
     last = clock()
 
@@ -363,9 +365,7 @@ def _exists(session: str | None) -> bool:
     return session is not None and Path(session).exists()
 
 
-def _items(
-    items: str | None, start: "Dendrogram | None"
-) -> "tuple[tuple[str, ...] | None, Mapping[str, Path]]":
+def _items(items: str | None, start: Dendrogram | None) -> tuple[tuple[str, ...] | None, Mapping[str, Path]]:
     """Return the names of the leaves, those of `start` first, and the files of their pictures."""
     from ordhc.errors import InputError
     from ordhc.io.items import read_items
@@ -393,7 +393,7 @@ def _names(session: str | None, names: tuple[str, ...] | None) -> tuple[str, ...
 
 def _opened(
     session: str, names: tuple[str, ...] | None, answerer: _Answerer | None, given: dict[str, Any]
-) -> "Session":
+) -> Session:
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
 

@@ -1,5 +1,7 @@
 """The output of commands: summaries, JSON and files."""
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Iterator
@@ -144,11 +146,11 @@ def check_outputs(
 
 
 def write_outputs(
-    tree: "Dendrogram",
+    tree: Dendrogram,
     outputs: tuple[str, ...],
     plots: tuple[str, ...],
     labels: str | None,
-    flat: "NDArray[np.int64] | None",
+    flat: NDArray[np.int64] | None,
     html: str | None = None,
 ) -> None:
     """Write the files that the options name: trees, pictures, labels and the interactive page."""
@@ -174,12 +176,12 @@ def write_outputs(
 
 
 def summarise(
-    data: "Comparisons | Scan",
-    tree: "Dendrogram",
+    data: Comparisons | Scan,
+    tree: Dendrogram,
     revenue: float,
-    flat: "NDArray[np.int64] | None",
+    flat: NDArray[np.int64] | None,
     files: list[str],
-    unanswered: "NDArray[np.int64]",
+    unanswered: NDArray[np.int64],
 ) -> dict[str, Any]:
     """Return the summary of a command that made a tree, as a dict for JSON."""
     import numpy as np
@@ -209,7 +211,7 @@ def summarise(
     }
 
 
-def summarise_bootstrap(found: "Bootstrap") -> dict[str, Any]:
+def summarise_bootstrap(found: Bootstrap) -> dict[str, Any]:
     """Return the numbers of a bootstrap, such as support and the held-out score, as a dict for JSON."""
     import numpy as np
 
@@ -291,7 +293,7 @@ def _counted_answers(n_answers: int, n_people: int | None) -> str:
     return f"{counted} of {n_people:,} {'person' if n_people == 1 else 'people'}"
 
 
-def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
+def print_summary(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None) -> None:
     """Print the summary that `summarise` returns."""
     say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
     if SESSION in click.get_current_context().meta:
@@ -305,7 +307,7 @@ def print_summary(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np
     print_results(summary, tree, flat)
 
 
-def print_results(summary: dict[str, Any], tree: "Dendrogram", flat: "NDArray[np.int64] | None") -> None:
+def print_results(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None) -> None:
     """Print the part of a summary that is about the tree and its files."""
     from ordhc.tree.settings import in_words
 

@@ -1,5 +1,7 @@
 """From data to a dendrogram: methods by the papers' names, or by their parts."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

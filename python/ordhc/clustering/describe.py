@@ -1,5 +1,7 @@
 """Names of clusters: the words that set them apart, or the member in their middle."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

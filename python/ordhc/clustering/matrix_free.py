@@ -1,5 +1,7 @@
 """Linkages of vectors that need no matrix of pairs."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

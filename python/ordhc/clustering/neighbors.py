@@ -1,5 +1,7 @@
 """Linkage of vectors along a graph of their nearest neighbours, for more vectors than pairs fit."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

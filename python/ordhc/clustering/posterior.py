@@ -1,5 +1,7 @@
 """Trees by how likely they are, given noisy answers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -266,7 +268,7 @@ class Posterior:
         return Expected.mean(found)
 
     def predict(
-        self, comparisons: "Triplets | Quadruplets | ArrayLike", *, of: str = "answer"
+        self, comparisons: Triplets | Quadruplets | ArrayLike, *, of: str = "answer"
     ) -> NDArray[np.float64]:
         """How likely comparisons are.
 

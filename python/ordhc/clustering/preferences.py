@@ -1,5 +1,7 @@
 """Linkages of comparisons alone."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Better trees: subtrees are moved as long as that improves an objective."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,6 +4,8 @@ Data fit the plan, initial clusters are (n,) labels. Every route reads from top 
 moves of subtrees if the plan has an objective.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

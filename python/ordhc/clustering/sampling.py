@@ -1,5 +1,7 @@
 """The input and output of chains: their length, the person of each comparison, and mean heights."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """From comparisons in files to a tree, without all of them in memory."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

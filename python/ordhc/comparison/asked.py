@@ -1,5 +1,7 @@
 """Describe the answers to read: the options that files, frames, scans and commands share."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -94,7 +96,7 @@ class Asked:
     @classmethod
     def of(
         cls, function: str, known: type[AnswerOptions], kind: str, items: Any, chosen: Any, options: Any
-    ) -> "Asked":
+    ) -> Asked:
         """Return the description made of the arguments of the public function called `function`.
 
         Raises

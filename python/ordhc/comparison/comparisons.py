@@ -1,5 +1,7 @@
 """Comparisons that people (or models) made: triplets and quadruplets of leaves."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -97,7 +99,7 @@ class Triplets(Rows):
         weights: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
-    ) -> "Triplets":
+    ) -> Triplets:
         """Convert answers (odd, a, b) to "which is the odd one out?" to triplets (a, b, odd), (b, a, odd).
 
         Parameters
@@ -123,7 +125,7 @@ class Triplets(Rows):
         weights: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
-    ) -> "Triplets":
+    ) -> Triplets:
         """Convert answers (central, a, b) to "which is most central?" to (a, central, b), (b, central, a).
 
         Parameters
@@ -150,7 +152,7 @@ class Triplets(Rows):
         weights: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
-    ) -> "Triplets":
+    ) -> Triplets:
         """Convert rankings (reference, 1st, 2nd, ..., others) to triplets.
 
         Each ranked leaf is nearer to the reference than all leaves after it. A row of 8 leaves (a reference
@@ -194,7 +196,7 @@ class Triplets(Rows):
         names: Sequence[str] | None,
         weights: ArrayLike | None,
         groups: ArrayLike | None,
-    ) -> "Triplets":
+    ) -> Triplets:
         """Return the triplets of all answers in `rows`, answer by answer."""
         answers, columns = None, question.columns
         if (frame := columns_of(rows, question.name, len(columns))) is not None:
@@ -251,7 +253,7 @@ class Triplets(Rows):
         n_leaves: int | None = None,
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
-    ) -> "Triplets":
+    ) -> Triplets:
         """Convert questions (anchor, a, b) and their responses, the layout of cblearn, to triplets.
 
         Parameters
@@ -304,7 +306,7 @@ class Triplets(Rows):
         items: Any = None,
         chosen: Any = None,
         **options: Unpack[AnswerOptions],
-    ) -> "Triplets":
+    ) -> Triplets:
         """Convert a table of answers, one per row, with named columns, to triplets.
 
         Parameters
@@ -342,7 +344,7 @@ class Triplets(Rows):
         assert isinstance(found, Triplets)
         return found
 
-    def to_quadruplets(self) -> "Quadruplets":
+    def to_quadruplets(self) -> Quadruplets:
         """Return each triplet (i, j, k) as the quadruplet (i, j, i, k).
 
         Examples
@@ -380,7 +382,7 @@ class Quadruplets(Rows):
         items: Any = None,
         chosen: Any = None,
         **options: Unpack[AnswerOptions],
-    ) -> "Quadruplets":
+    ) -> Quadruplets:
         """Convert a table of answers to "which pair is more alike?" to quadruplets.
 
         The parameters are those of `Triplets.from_frame`.
@@ -394,7 +396,7 @@ class Quadruplets(Rows):
         """
         return comparisons_of_replies(*asked_of_frame(data, kind, items, chosen, options)).to_quadruplets()
 
-    def to_quadruplets(self) -> "Quadruplets":
+    def to_quadruplets(self) -> Quadruplets:
         """Return the quadruplets themselves."""
         return self
 

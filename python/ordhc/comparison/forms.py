@@ -1,5 +1,7 @@
 """Convert all input that estimators accept (tables, tensors, sparse matrices) to comparisons."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

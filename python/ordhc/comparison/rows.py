@@ -1,5 +1,7 @@
 """The common base class of triplets and quadruplets: rows of leaf ids with weights, answers and people."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -46,7 +48,7 @@ class Rows:
 
     def __init__(
         self,
-        rows: "ArrayLike | Rows",
+        rows: ArrayLike | Rows,
         n_leaves: int | None = None,
         names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
@@ -174,7 +176,7 @@ class Rows:
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return (tuple(row) for row in self._rows.tolist())
 
-    def __getitem__(self, index: "slice | ArrayLike") -> Self:
+    def __getitem__(self, index: slice | ArrayLike) -> Self:
         """Return the comparisons selected by a slice, a mask or positions."""
         picked: Any = index if isinstance(index, slice) else _positions(index, len(self))
 
@@ -251,7 +253,7 @@ class Rows:
             "adaptive": self._adaptive,
         }
 
-    def index(self) -> "Index":
+    def index(self) -> Index:
         """Return an index by leaf, to find the questions about given leaves and their answers.
 
         Building the index takes time in proportion to the number of rows. Each search takes time in

@@ -1,5 +1,7 @@
 """Resample answers or coordinates to get the support of clusters, a consensus tree and a held-out score."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -136,7 +138,7 @@ class Bootstrap:
         return np.zeros(0) if support is None else support
 
     @_checks.shows_options(PictureOptions)
-    def plot(self, ax: "Axes | None" = None, **options: Unpack[PictureOptions]) -> "Axes":
+    def plot(self, ax: Axes | None = None, **options: Unpack[PictureOptions]) -> Axes:
         """Draw the tree with its support; see `Dendrogram.plot`."""
         return self.tree.plot(ax, **options)
 
@@ -418,7 +420,7 @@ class _Request:
     confidence: float
     initial_clusters: ArrayLike | None
     tree: Dendrogram | None
-    executor: "Executor | None"
+    executor: Executor | None
 
 
 def _of_scan(

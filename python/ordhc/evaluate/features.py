@@ -1,5 +1,7 @@
 """Bootstrap vectors: make trees of resampled coordinates, and compute the support values of pvclust."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

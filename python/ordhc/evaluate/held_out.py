@@ -1,5 +1,7 @@
 """Predict every answer by a tree that was made without it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +59,7 @@ class Answers:
     person: Numbers | None
 
     @classmethod
-    def of(cls, data: Comparisons) -> "Answers":
+    def of(cls, data: Comparisons) -> Answers:
         """Group the rows of comparisons by answer."""
         of_row = answers_of(data)
         sizes = np.bincount(of_row)

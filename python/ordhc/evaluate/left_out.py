@@ -1,5 +1,7 @@
 """Score trees of resamples on the answers that were not drawn, with intervals."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

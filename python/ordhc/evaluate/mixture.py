@@ -1,5 +1,7 @@
 """Fit a mixture of trees: each person follows one tree, which is inferred from the answers."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
 
@@ -72,7 +74,7 @@ class People:
     weight: Floats
 
     @classmethod
-    def of(cls, data: Triplets | Quadruplets, person: Numbers) -> "People":
+    def of(cls, data: Triplets | Quadruplets, person: Numbers) -> People:
         """Return the answers in `data`, of people numbered from 0."""
         choices, numbers = Choices.of(data), answers_of(data)
         chance = np.full(choices.n_answers, 0.5)
@@ -83,7 +85,7 @@ class People:
             weight = weight * data.weights
         return cls(data, person, int(person.max()) + 1, chance[numbers], weight)
 
-    def __getitem__(self, rows: NDArray[np.bool_]) -> "People":
+    def __getitem__(self, rows: NDArray[np.bool_]) -> People:
         """Return the answers of some rows."""
         return People(self.data[rows], self.person[rows], self.count, self.chance[rows], self.weight[rows])
 

@@ -1,5 +1,7 @@
 """Test whether people agree on one tree (`people_groups`)."""
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Sequence
@@ -209,7 +211,7 @@ class PeopleGroups:
 
 @shows_progress("looking for groups")
 def people_groups(
-    data: "Triplets | Quadruplets | Scan | Session",
+    data: Triplets | Quadruplets | Scan | Session,
     *,
     max_trees: int = 3,
     folds: int = 5,

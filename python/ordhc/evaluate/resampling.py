@@ -1,5 +1,7 @@
 """Make trees of resampled answers, in this process on all cores or in an executor."""
 
+from __future__ import annotations
+
 import os
 import threading
 from collections import deque
@@ -57,7 +59,7 @@ class _Watch:
         if self.progress is not None and threading.get_ident() == self.caller:
             self.progress(float(self.shares.mean()))
 
-    def wait(self, future: "Future[_Resample]") -> _Resample:
+    def wait(self, future: Future[_Resample]) -> _Resample:
         """Return the result of a future; report progress while waiting."""
         from concurrent.futures import wait
 
@@ -89,7 +91,7 @@ class Resampling:
         plain = plain and not self.plan.may_have_lengths
         return build is not None and build.build is adds and in_engine and plain
 
-    def here(self, n_resamples: int, progress: Progress | None) -> "Resamples":
+    def here(self, n_resamples: int, progress: Progress | None) -> Resamples:
         """Compute all resamples, on all cores of this process."""
         return (self.additive if self.is_additive else self.one_by_one)(range(n_resamples), progress)
 
@@ -97,10 +99,10 @@ class Resampling:
         self,
         n_resamples: int,
         asked: Mapping[str, Any],
-        executor: "Executor",
+        executor: Executor,
         folder: Spill,
         progress: Progress | None,
-    ) -> "Resamples":
+    ) -> Resamples:
         """Compute all resamples in an executor; each worker makes its own plan from the arguments."""
         state = replace(self, plan=None, tree=self.tree.replace(names=None))
         shared = Shared((state, dict(asked)), lambda: folder.folder)
@@ -109,7 +111,7 @@ class Resampling:
         trees = [engine_tree(tree) for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
 
-    def additive(self, which: range, progress: Progress | None) -> "Resamples":
+    def additive(self, which: range, progress: Progress | None) -> Resamples:
         """Compute the resamples `which` in the engine, which adds up similarities while it draws answers."""
         rule = engine_linkage(self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0)))
         return _ordhc.bootstrap_adds(
@@ -125,7 +127,7 @@ class Resampling:
             progress,
         )
 
-    def one_by_one(self, which: range, progress: Progress | None) -> "Resamples":
+    def one_by_one(self, which: range, progress: Progress | None) -> Resamples:
         """Compute the resamples `which` by one fit each, on all cores."""
         from concurrent.futures import ThreadPoolExecutor
 
@@ -145,13 +147,13 @@ class Resampling:
                 raise
         return trees, scores
 
-    def one_after_the_other(self, which: range) -> "Resamples":
+    def one_after_the_other(self, which: range) -> Resamples:
         """Compute the resamples `which` by one fit each, on this thread."""
         watch = _Watch(len(which), None)
         found = [self.resample(at, number, watch) for at, number in enumerate(which)]
         return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
 
-    def _results(self, pool: "Executor", watch: "_Watch", which: range) -> Iterator[_Resample]:
+    def _results(self, pool: Executor, watch: _Watch, which: range) -> Iterator[_Resample]:
         """Yield trees and scores in order, computed by the threads of `pool`."""
         pending: deque[Future[_Resample]] = deque()
         for at, index in enumerate(which):
@@ -171,7 +173,7 @@ class Resampling:
         while pending:
             yield watch.wait(pending.popleft())
 
-    def resample(self, at: int, index: int, watch: "_Watch") -> _Resample:
+    def resample(self, at: int, index: int, watch: _Watch) -> _Resample:
         """Return the tree and the scores of resample `index`; report its progress as number `at`."""
         go_on = partial(watch.report, at)
         go_on(0.0)

@@ -1,5 +1,7 @@
 """Resample comparisons in files, or split them into folds, by people or by whole files."""
 
+from __future__ import annotations
+
 import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -199,7 +201,7 @@ class ScannedFold:
     @classmethod
     def of(
         cls, scan: Scan, unit: str, count: int, folds: int, seed: int, progress: Progress | None = None
-    ) -> "ScannedFold":
+    ) -> ScannedFold:
         """Assign units to folds at random."""
         if count < folds:
             what = "people" if unit == "group" else "files"

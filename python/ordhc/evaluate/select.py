@@ -1,5 +1,7 @@
 """Compare methods: make trees from part of the answers, and score them on the rest."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -479,7 +481,7 @@ def _in_memory(
 
 
 def _results(
-    work: "Folds | ScannedFold",
+    work: Folds | ScannedFold,
     methods: Sequence[Named],
     workers: Executor | None,
     spill: str | os.PathLike[str] | None,
@@ -504,7 +506,7 @@ def _candidate(method: str, result: Result, behind: Score) -> Candidate:
 
 
 def _fits(
-    work: "Folds | ScannedFold",
+    work: Folds | ScannedFold,
     left: Sequence[tuple[int, ...]],
     methods: Sequence[Named],
     executor: Executor | None,
@@ -528,7 +530,7 @@ def _fits(
 
 
 def _scored(
-    work: "Folds | ScannedFold",
+    work: Folds | ScannedFold,
     without: tuple[int, ...],
     methods: Sequence[Named],
     progress: Progress | None = None,

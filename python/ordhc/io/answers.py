@@ -1,5 +1,7 @@
 """Read files of answers: one answer per row, with columns found by name."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

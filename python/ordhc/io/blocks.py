@@ -1,5 +1,7 @@
 """Read files of comparisons block by block: batches of Parquet rows, or pieces of text with whole rows."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

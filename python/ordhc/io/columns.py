@@ -1,5 +1,7 @@
 """Read other columns of files of comparisons."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

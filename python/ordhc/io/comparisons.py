@@ -1,5 +1,7 @@
 """Read comparisons from files whose columns are in the order of their roles."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from dataclasses import replace

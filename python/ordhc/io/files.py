@@ -1,5 +1,7 @@
 """Read and write whole files, URLs and standard streams as bytes; compressed files are unpacked."""
 
+from __future__ import annotations
+
 import io
 import os
 import shutil

@@ -1,5 +1,7 @@
 """Read the names of leaves, and the files of their pictures if there are any."""
 
+from __future__ import annotations
+
 import os
 import re
 from pathlib import Path

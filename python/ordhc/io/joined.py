@@ -1,5 +1,7 @@
 """Read a large file block by block, so that reading needs little more memory than the rows."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Read matrices of distances or similarities of all pairs of leaves."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Read the names of leaves."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Read tables of numbers, with names of rows and columns, from npy, text and Parquet."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Rows as they are in a file of any format, and comparisons made from these rows."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -93,7 +95,7 @@ class Parsed:
         """Return the line or row number of a row, as a keyword argument of `InputError`."""
         return {self.unit: self.number(row)}
 
-    def skip(self, wrong: "Wrong") -> None:
+    def skip(self, wrong: Wrong) -> None:
         """Leave out rows that cannot be used, and list them in `bad`."""
         rows, reasons = wrong
         if len(rows):

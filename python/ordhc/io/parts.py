@@ -4,6 +4,8 @@ The name of a folder is a hash of everything that its result depends on. Without
 temporary. With `resume` they are kept, so that a later call finds them, even if a process was killed.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os

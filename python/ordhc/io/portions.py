@@ -1,5 +1,7 @@
 """Scans in which each file or each person is repeated a given number of times, or left out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

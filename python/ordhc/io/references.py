@@ -1,5 +1,7 @@
 """Read references for scores of trees: other trees, labels of leaves, or similarities."""
 
+from __future__ import annotations
+
 import io as bytes_io
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +20,7 @@ from ordhc.io.sheet import Sheet, listed, read_sheet
 from ordhc.io.trees import ONLY_TREES, read_tree
 
 
-def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] | None = None) -> "Any":
+def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] | None = None) -> Any:
     """Read a tree, labels of leaves, or an array as the reference of `ordhc.score`.
 
     Parameters

@@ -1,5 +1,7 @@
 """Scans: comparisons that stay in their files, and are read block by block."""
 
+from __future__ import annotations
+
 import glob
 import hashlib
 import os
@@ -260,7 +262,7 @@ class Scan:
         found: Triplets | Quadruplets = self.kind(none, n_leaves=self.n_leaves, names=self.names)
         return found
 
-    def without_executor(self, *, resume: bool = True) -> "Scan":
+    def without_executor(self, *, resume: bool = True) -> Scan:
         """Return a copy of the scan that uses no executor; without `resume` if `resume` is False."""
         found = copy(self)
         found.executor = None

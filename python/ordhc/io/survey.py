@@ -1,5 +1,7 @@
 """Collect facts about all files of a scan: leaves, names, people, weights, skipped rows."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar

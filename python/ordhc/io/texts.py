@@ -1,5 +1,7 @@
 """Read rows from delimited text."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Read trees from files, and write trees to files."""
 
+from __future__ import annotations
+
 import io as bytes_io
 import json
 import os

@@ -1,5 +1,7 @@
 """Read vectors of leaves: numbers in columns, one row for each leaf."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

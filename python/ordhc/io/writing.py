@@ -1,5 +1,7 @@
 """Write comparisons to files."""
 
+from __future__ import annotations
+
 import io as bytes_io
 import os
 from typing import Any

@@ -1,5 +1,7 @@
 """Compute the share of answers that a tree predicts correctly."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

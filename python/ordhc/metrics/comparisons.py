@@ -1,5 +1,7 @@
 """Score a tree against comparisons."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

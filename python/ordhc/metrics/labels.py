@@ -1,5 +1,7 @@
 """Score a tree against labels."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Score predicted answers."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Score a tree against a reference by the name of a metric (`score`)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from ordhc import _checks

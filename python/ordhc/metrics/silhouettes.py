@@ -1,5 +1,7 @@
 """Compute the silhouette of the clusters of a tree, which suggests a number of clusters."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field

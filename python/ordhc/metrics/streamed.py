@@ -3,6 +3,8 @@
 The results equal those for all comparisons at once, bit for bit.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 

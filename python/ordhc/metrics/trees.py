@@ -1,5 +1,7 @@
 """Score a tree against another tree."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,5 +1,7 @@
 """Figures of how well trees satisfy answers: by level of the tree, and by number of answers."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +31,8 @@ __all__ = ["agreement", "learning_curve"]
 
 
 def agreement(
-    tree: Any, answers: Triplets | Quadruplets | ArrayLike, *, ax: "Axes | None" = None, n_bins: int = 8
-) -> "Axes":
+    tree: Any, answers: Triplets | Quadruplets | ArrayLike, *, ax: Axes | None = None, n_bins: int = 8
+) -> Axes:
     """Draw the share of the answers that a tree satisfies, for each level of the tree.
 
     The level of an answer is the size of the smallest cluster that contains all leaves of the answer. Small
@@ -125,12 +127,12 @@ def learning_curve(
     data: Triplets | Quadruplets,
     methods: str | Sequence[str] | None = None,
     *,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     sizes: Sequence[int] | None = None,
     folds: int = 5,
     seed: int = 0,
     progress: Progress | bool | None = None,
-) -> "Axes":
+) -> Axes:
     """Draw the accuracy on held-out answers against the number of answers from which trees are made.
 
     Answers are split into folds, as in `ordhc.select`. For each fold, trees are made from growing numbers of

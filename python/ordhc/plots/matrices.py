@@ -1,5 +1,7 @@
 """The figure `heatmap`: a matrix of similarities or data in the order of a tree, with the tree beside it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,7 +38,7 @@ def heatmap(
     tree: Any,
     S: ArrayLike,
     *,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     order: str = "tree",
     n_clusters: int | None = None,
     columns: Any = None,
@@ -50,7 +52,7 @@ def heatmap(
     labels: bool = True,
     colorbar: bool = True,
     dissimilarity: bool | None = None,
-) -> "Axes":
+) -> Axes:
     """Draw a matrix with its rows in the order of a tree, and the tree to the left.
 
     A matrix of pairs of leaves has its columns in the same order. A data matrix, with one row for each leaf,
@@ -230,7 +232,7 @@ def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return means
 
 
-def _write_names(ax: "Axes", grid: Grid, names: list[str], table: _Table) -> None:
+def _write_names(ax: Axes, grid: Grid, names: list[str], table: _Table) -> None:
     """Write the names of rows to the right and the names of columns below, if they fit."""
     ax.set_xticks([])
     ax.set_yticks([])
@@ -312,7 +314,7 @@ def _scale_of(
     return _Scale(low, high, share, True, extend)
 
 
-def _colour_map(name: str | None, scale: _Scale, *, turned: bool) -> "Colormap":
+def _colour_map(name: str | None, scale: _Scale, *, turned: bool) -> Colormap:
     """Return the part of a colour map that the values need; reversed if `turned`."""
     import matplotlib
     from matplotlib.colors import ListedColormap

@@ -1,5 +1,7 @@
 """Compute the numbers of a report: compare methods, make the tree, hold answers out, resample."""
 
+from __future__ import annotations
+
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass

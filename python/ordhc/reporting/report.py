@@ -1,5 +1,7 @@
 """Make a report about answers (`report`), and write it as HTML, PDF or JSON (`Report`)."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
@@ -150,7 +152,7 @@ def check_report(path: str | os.PathLike[str]) -> None:
 
 @shows_progress("reporting")
 def report(
-    data: "Triplets | Quadruplets | Session",
+    data: Triplets | Quadruplets | Session,
     path: str | os.PathLike[str] | None = None,
     *,
     method: str | None = None,
@@ -336,7 +338,7 @@ def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int
     return {reason: count for reason, count in counts.items() if count}
 
 
-def _of_session(session: "Session", about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:
+def _of_session(session: Session, about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:
     """Return the section `session`, and add the reliability of people to the section `people`."""
     answers = session.table()["answer"]
     nothing = -1 if session.width == 3 else 0

@@ -1,5 +1,7 @@
 """MulK3 of comparisons in files: a sum over pairs of leaves, computed block by block of these pairs."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """Similarities from comparisons: AddS3, AddS4, MulK3, MulK4 and 4K; `ordhc.similarity` has the formulas."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

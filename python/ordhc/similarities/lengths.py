@@ -4,6 +4,8 @@ Lengths depend only on how often leaves are near and far leaves of answers. File
 once to count near and far leaves, and once to add up the weighted answers.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -3,6 +3,8 @@
 The folder of a task's result is named by a hash of the task's input, so a task that runs twice counts once.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,6 +4,8 @@
 times the dot product of their rows. The other functions return values for all pairs.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from numpy.typing import NDArray

@@ -1,5 +1,7 @@
 """Scores of principal components, and the choice of their number."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any

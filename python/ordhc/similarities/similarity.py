@@ -1,5 +1,7 @@
 """The function `similarity`: compute similarities of all pairs of leaves, from comparisons or vectors."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,5 +1,7 @@
 """AddS of comparisons in files, which are read block by block."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count

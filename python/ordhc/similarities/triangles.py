@@ -1,5 +1,7 @@
 """AddS as a triangle, an array with a sum for every pair of leaves; computed here or by an executor."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,5 +1,7 @@
 """The class `Vectors`, and dot products and distances of vectors."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
 from copy import copy as copy_of
@@ -131,7 +133,7 @@ class Vectors:
             return np.arange(self.n_leaves)
         return np.lexsort(self.rows.T[::-1]).astype(np.int64)
 
-    def in_order(self, order: NDArray[np.int64]) -> "Vectors":
+    def in_order(self, order: NDArray[np.int64]) -> Vectors:
         """Return the vectors without names, in which leaf `order[i]` is renumbered to i."""
         found = copy_of(self)
         found.rows, found.names = self.rows[order], None

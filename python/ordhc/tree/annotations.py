@@ -3,6 +3,8 @@
 Operations on the engine's trees return the old number of each new node. So annotations follow their nodes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,7 +46,7 @@ class Annotations:
         shares: bool = False,
         written_order: NDArray[np.int64] | None = None,
         settings: Mapping[str, Any] | None = None,
-    ) -> "Annotations":
+    ) -> Annotations:
         """Return checked annotations of a tree; raise `InputError` if one does not fit the tree."""
         n = tree.n_leaves
         known = _checks.names(names)
@@ -54,14 +56,14 @@ class Annotations:
         labels = None if node_names is None else _node_names(node_names, tree)
         return cls(known, labels, checked, bool(shares), written_order, settings_of(settings))
 
-    def relabelled(self, leaves: NDArray[np.int64]) -> "Annotations":
+    def relabelled(self, leaves: NDArray[np.int64]) -> Annotations:
         """Return the annotations of the tree after leaf i became leaf `leaves[i]`."""
         before = np.argsort(leaves).tolist()
         names = None if self.names is None else tuple(self.names[leaf] for leaf in before)
         written_order = None if self.written_order is None else leaves[self.written_order]
         return replace(self, names=names, written_order=written_order)
 
-    def of_nodes(self, kept: NDArray[np.int64], n_before: int, n_leaves: int) -> "Annotations":
+    def of_nodes(self, kept: NDArray[np.int64], n_before: int, n_leaves: int) -> Annotations:
         """Return the annotations of a new tree, whose node i was node `kept[i]` of the old tree.
 
         The old tree has `n_before` leaves, the new tree has `n_leaves` leaves.
@@ -84,7 +86,7 @@ class Annotations:
             written_order = written_order[written_order >= 0]
         return replace(self, names=names, node_names=node_names, support=support, written_order=written_order)
 
-    def equals(self, other: "Annotations") -> bool:
+    def equals(self, other: Annotations) -> bool:
         """Return True if names and support are equal; all other annotations are ignored."""
         return (
             self.names == other.names
@@ -108,7 +110,7 @@ class Annotations:
         return found
 
     @classmethod
-    def from_dict(cls, tree: _ordhc.Tree, data: Mapping[str, Any]) -> "Annotations":
+    def from_dict(cls, tree: _ordhc.Tree, data: Mapping[str, Any]) -> Annotations:
         """Return the annotations from a dict with the keys of `to_dict` and the key "names"."""
         support, shares = data.get("support"), data.get("support_as_shares")
         if isinstance(support, list):

@@ -1,5 +1,7 @@
 """The consensus of many trees: the tree of the clusters that most of the trees contain."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -194,7 +196,7 @@ class _Clusters:
     shares: NDArray[np.float64]
 
     @classmethod
-    def of(cls, trees: Sequence[Dendrogram], weights: NDArray[np.float64]) -> "_Clusters":
+    def of(cls, trees: Sequence[Dendrogram], weights: NDArray[np.float64]) -> _Clusters:
         n = trees[0].n_leaves
         counts = [len(tree.sizes) for tree in trees]
         # The code of a cluster is the exclusive or of 128 random bits of each of its leaves. Two different

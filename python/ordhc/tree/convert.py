@@ -1,5 +1,7 @@
 """Make a `Dendrogram` from a tree in another form."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The class `Dendrogram`: a rooted tree, with its methods for cutting, changing, writing and drawing."""
 
+from __future__ import annotations
+
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -153,7 +155,7 @@ class Dendrogram:
         support: ArrayLike | None = None,
         leaf_heights: ArrayLike | None = None,
         settings: Mapping[str, Any] | None = None,
-    ) -> "Dendrogram":
+    ) -> Dendrogram:
         """Make a tree of any shape from the parent of each node.
 
         The method renumbers inner nodes by height or, in a tree with lengths, by the longest path below them.
@@ -215,7 +217,7 @@ class Dendrogram:
         self._cache: dict[str, Any] = {}
 
     @classmethod
-    def _made(cls, tree: _ordhc.Tree, annotations: Annotations) -> "Dendrogram":
+    def _made(cls, tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
         self = cls.__new__(cls)
         self._set(tree, annotations)
         return self
@@ -227,15 +229,15 @@ class Dendrogram:
         names: Sequence[str] | None,
         support: ArrayLike | None = None,
         settings: Mapping[str, Any] | None = None,
-    ) -> "Dendrogram":
+    ) -> Dendrogram:
         return cls._made(tree, Annotations.of(tree, names=names, support=support, settings=settings))
 
-    def _with(self, tree: Any = None, **changes: Any) -> "Dendrogram":
+    def _with(self, tree: Any = None, **changes: Any) -> Dendrogram:
         tree = self._tree if tree is None else tree
         mine = {field.name: getattr(self._annotations, field.name) for field in fields(Annotations)}
         return Dendrogram._made(tree, Annotations.of(tree, **{**mine, **changes}))
 
-    def _derived(self, found: tuple[_ordhc.Tree, NDArray[np.int64]]) -> "Dendrogram":
+    def _derived(self, found: tuple[_ordhc.Tree, NDArray[np.int64]]) -> Dendrogram:
         """Return the dendrogram of an engine's tree; `found` has for each of its nodes the old number."""
         tree, kept = found
         return Dendrogram._made(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
@@ -493,7 +495,7 @@ class Dendrogram:
         node_names: Sequence[str | None] | None = _KEPT,
         support: ArrayLike | None = _KEPT,
         settings: Mapping[str, Any] | None = _KEPT,
-    ) -> "Dendrogram":
+    ) -> Dendrogram:
         """Return the tree with other names, support or settings; arguments that are left out change nothing.
 
         Parameters
@@ -782,7 +784,7 @@ class Dendrogram:
 
     # Changes: each returns a new tree.
 
-    def keep(self, leaves: Leaves | Node) -> "Dendrogram":
+    def keep(self, leaves: Leaves | Node) -> Dendrogram:
         """Return the tree of the given leaves only, or the subtree below a node.
 
         Inner nodes that are left with one child are removed. The other inner nodes keep their heights,
@@ -817,7 +819,7 @@ class Dendrogram:
                 raise InputError(f"leaf {shown(self.labels[times.argmax()])} is given {times.max()} times")
         return self._derived(self._tree.restricted(np.sort(numbers)))
 
-    def prune(self, leaves: Leaves) -> "Dendrogram":
+    def prune(self, leaves: Leaves) -> Dendrogram:
         """Return the tree without the given leaves; `keep` describes which inner nodes remain.
 
         Parameters
@@ -852,7 +854,7 @@ class Dendrogram:
         height: float | None = None,
         depth: int | None = None,
         path: float | None = None,
-    ) -> "Dendrogram":
+    ) -> Dendrogram:
         """Return the top of the tree, whose leaves are the clusters that `cut` returns.
 
         Leaf i of the result is cluster i of ``cut(n_clusters)``, at the height of this cluster. A cluster of
@@ -920,7 +922,7 @@ class Dendrogram:
             ]
         return found
 
-    def contract(self, min_support: float | None = None, *, ties: bool = False) -> "Dendrogram":
+    def contract(self, min_support: float | None = None, *, ties: bool = False) -> Dendrogram:
         """Return the tree without weak or tied inner nodes: their children move up to the node above.
 
         Leaves and the root always stay. In a tree with lengths, the length of the edge above a removed node
@@ -994,7 +996,7 @@ class Dendrogram:
         edge: Node | int | str | None = None,
         midpoint: bool = False,
         share: float = 0.5,
-    ) -> "Dendrogram":
+    ) -> Dendrogram:
         """Return the tree with its root on another edge.
 
         The lengths of the paths between leaves do not change. Support belongs to the split that an edge
@@ -1074,9 +1076,9 @@ class Dendrogram:
         self,
         node: Node | int | str | None = None,
         *,
-        order: "Sequence[int | str] | NDArray[Any] | None" = None,
+        order: Sequence[int | str] | NDArray[Any] | None = None,
         by_size: str | None = None,
-    ) -> "Dendrogram":
+    ) -> Dendrogram:
         """Return the tree with its leaves written and drawn in another order; clusters stay the same.
 
         Give one of the three arguments.
@@ -1125,7 +1127,7 @@ class Dendrogram:
             written_order = orders.by_size(self._shape, largest_first=by_size == "descending")
         return self._with(written_order=written_order)
 
-    def relabel(self, leaves: ArrayLike) -> "Dendrogram":
+    def relabel(self, leaves: ArrayLike) -> Dendrogram:
         """Return the tree with renumbered leaves: leaf i becomes leaf `leaves[i]`, and keeps its name.
 
         Parameters
@@ -1209,7 +1211,7 @@ class Dendrogram:
         return np.asarray(self.to_linkage_matrix(), dtype=dtype)
 
     @classmethod
-    def from_linkage_matrix(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> "Dendrogram":
+    def from_linkage_matrix(cls, Z: ArrayLike, names: Sequence[str] | None = None) -> Dendrogram:
         """Return the tree of SciPy's linkage matrix `Z`, (n - 1, 4); heights are dissimilarities.
 
         Examples
@@ -1269,7 +1271,7 @@ class Dendrogram:
         *,
         preserve_underscores: bool = False,
         progress: Progress | bool | None = None,
-    ) -> "Dendrogram":
+    ) -> Dendrogram:
         """Return the tree of Newick text; `to_newick` writes the same tree again.
 
         Parameters
@@ -1344,7 +1346,7 @@ class Dendrogram:
         return {**found, **self._annotations.to_dict()}
 
     @classmethod
-    def _from_dict(cls, data: Any) -> "Dendrogram":
+    def _from_dict(cls, data: Any) -> Dendrogram:
         """Return the tree of a dict that `to_dict` returned."""
         if not isinstance(data, Mapping) or not {"n_leaves", "parents"} <= data.keys():
             raise InputError(
@@ -1397,7 +1399,7 @@ class Dendrogram:
         """
         return tables.as_frame(map(self.node, range(self._tree.n_nodes)), backend)
 
-    def to_networkx(self) -> "networkx.DiGraph[int]":
+    def to_networkx(self) -> networkx.DiGraph[int]:
         """Return the tree as a NetworkX graph with edges from parents to children; needs the extra `trees`.
 
         Nodes are the numbers of the nodes. Attributes of nodes are height, size, support, name and is_leaf.
@@ -1415,7 +1417,7 @@ class Dendrogram:
         )
 
     @_checks.shows_options(PictureOptions)
-    def plot(self, ax: "Axes | None" = None, **options: Unpack[PictureOptions]) -> "Axes":
+    def plot(self, ax: Axes | None = None, **options: Unpack[PictureOptions]) -> Axes:
         """Draw the tree with Matplotlib (the extra `plot`).
 
         A tree with heights is drawn as a dendrogram. A tree with lengths is drawn as a phylogram with an axis

@@ -1,5 +1,7 @@
 """Read and write dendrograms as Newick text."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 

@@ -3,6 +3,8 @@
 Users do not need these functions, so the functions are not methods of the class.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

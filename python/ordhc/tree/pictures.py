@@ -1,5 +1,7 @@
 """The options of pictures of a tree, which `ordhc.plotting.plot_dendrogram` describes."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict
 

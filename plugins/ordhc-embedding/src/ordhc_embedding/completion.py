@@ -1,5 +1,7 @@
 """Completion: fit a model to some triplets, and compute the similarities that it predicts for all."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

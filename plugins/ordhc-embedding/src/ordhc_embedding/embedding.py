@@ -1,5 +1,7 @@
 """Ordinal embeddings: points whose distances agree with triplets."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any

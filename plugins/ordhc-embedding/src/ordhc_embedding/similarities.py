@@ -1,5 +1,7 @@
 """Compute similarities of leaves from embeddings."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 

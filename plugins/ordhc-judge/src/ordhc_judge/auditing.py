@@ -1,5 +1,7 @@
 """Measure how often a judge is right, by distance and by position, and how consistent it is."""
 
+from __future__ import annotations
+
 import os
 import warnings
 from collections.abc import Sequence
@@ -39,7 +41,7 @@ class Audited(Protocol):
 
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
-    ) -> "tuple[NDArray[np.int8], Replies]":
+    ) -> tuple[NDArray[np.int8], Replies]:
         """Return the answer to each question, and the reply to each order of its items."""
 
 
@@ -109,7 +111,7 @@ class Audit:
 
 @shows_progress("auditing")
 def audit(
-    judge: "Audited",
+    judge: Audited,
     gold: Any,
     n_questions: int | None = None,
     *,
@@ -242,7 +244,7 @@ def _majorities(gold: ordhc.Triplets) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _leaves(judge: "Audited", tree: ordhc.Dendrogram) -> NDArray[np.int64]:
+def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
     """Return the judge's item for each leaf of the gold."""
     if tree.names is not None:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)

@@ -1,5 +1,7 @@
 """Ask each question in several orders of its items, and combine the replies."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from collections.abc import Iterator

@@ -1,5 +1,7 @@
 """The judge: an oracle that asks a language model which of three items is the odd one out."""
 
+from __future__ import annotations
+
 import math
 import os
 import weakref
@@ -206,7 +208,7 @@ class Judge:
     # Questions that the caller chooses.
 
     @shows_progress("asking")
-    def answer(self, questions: ArrayLike, *, progress: Progress | bool | None = None) -> "ordhc.Triplets":
+    def answer(self, questions: ArrayLike, *, progress: Progress | bool | None = None) -> ordhc.Triplets:
         """Ask the model questions, and return the answers as triplets.
 
         Parameters
@@ -246,7 +248,7 @@ class Judge:
 
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
-    ) -> "tuple[NDArray[np.int8], Replies]":
+    ) -> tuple[NDArray[np.int8], Replies]:
         """Ask the model questions; return the (m,) combined answers, and the reply to each order.
 
         Parameters are as in `answer`.
@@ -322,7 +324,7 @@ class Judge:
         *,
         seed: int = 0,
         progress: Progress | bool | None = None,
-    ) -> "Audit":
+    ) -> Audit:
         """Measure how often the judge is right, see `ordhc_judge.audit`; set `p`, which learners then use."""
         from ordhc_judge.auditing import audit
 
@@ -417,7 +419,7 @@ class Judge:
         """Close connections and the cache; the next question opens them again."""
         self._engine.close()
 
-    def __enter__(self) -> "Judge":
+    def __enter__(self) -> Judge:
         return self
 
     def __exit__(self, *_: object) -> None:

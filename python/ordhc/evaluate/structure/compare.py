@@ -1,5 +1,7 @@
 """Test whether a tree describes the answers (`structure`)."""
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Sequence
@@ -155,7 +157,7 @@ class Structure:
         return ADAPTIVE if self.adaptive else None
 
     @_checks.shows_options(PictureOptions)
-    def plot(self, ax: "Axes | None" = None, **options: Unpack[PictureOptions]) -> "Axes":
+    def plot(self, ax: Axes | None = None, **options: Unpack[PictureOptions]) -> Axes:
         """Draw `tree` with marks at the `misfits`: dots at items, rings around clusters.
 
         Parameters
@@ -240,7 +242,7 @@ def _plain(value: Any) -> Any:
 
 @shows_progress("comparing structures")
 def structure(
-    data: "Triplets | Quadruplets | Scan | Session",
+    data: Triplets | Quadruplets | Scan | Session,
     *,
     folds: int = 5,
     seed: int = 0,
