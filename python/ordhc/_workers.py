@@ -201,9 +201,9 @@ def _let_shutdown_end(executor: Executor) -> None:
     """
     if sys.version_info < (3, 11, 5) and isinstance(executor, ProcessPoolExecutor):
         # `shutdown` sets the attribute to None.
-        queue = getattr(executor, "_call_queue", None)
-        if queue is not None:
-            queue._reader.close()
+        reader = getattr(getattr(executor, "_call_queue", None), "_reader", None)
+        if reader is not None:
+            reader.close()
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:

@@ -269,6 +269,7 @@ CALLS = {
         ordhc.insert,
         {"tree": NEWICK, "items": "new", "oracle": lambda rows: np.zeros(len(rows), int)},
     ),
+    "place": (ordhc.place, {"tree": TREE, "values": [1.0] * TREE.n_leaves, "linkage": "average"}),
     "Learner": (Learner, {"n_leaves": 4}),
     "Learner of pairs": (Learner, {"n_leaves": 4, "method": "4k-active"}),
     **{f"learners.{name}": (_learner_by(name), needed) for name, needed in _METHODS.items()},

@@ -234,7 +234,9 @@ def test_whole_numbers_do_not_wrap_around():
     t = Triplets(np.repeat([(0, 1, 2), (3, 1, 2)], 50_000, axis=0))
     raw = ordhc.similarity(t, "mulk3", normalize=False, dtype="int64")
     assert raw[0, 3] == 2_500_000_000
-    with pytest.raises(InputError, match="the largest value is 2500000000, above 2147483647 of int32"):
+    with pytest.raises(
+        InputError, match="the largest value is 2500000000, above the limit of int32, 2147483647"
+    ):
         ordhc.similarity(t, "mulk3", normalize=False, dtype="int32")
     for name in ("mulk4", "4k"):
         with pytest.raises(InputError, match="the largest value is"):

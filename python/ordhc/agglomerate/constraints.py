@@ -89,7 +89,13 @@ def _sizes(given: ArrayLike, n: int, names: Sequence[str] | None) -> NDArray[np.
 
 def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArray[np.int64]:
     """Return pairs of leaves, given by number or by name, as (k, 2) numbers."""
-    rows = list(given)
+    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
+        raise InputError(f"{what} is {_checks.quoted(given)}, which is not a list of pairs of leaves")
+    try:
+        rows = list(given)
+    except TypeError:
+        # An array without dimensions has `__iter__`.
+        raise InputError(f"{what} has no dimension; pairs of leaves are needed") from None
     number: Mapping[str, int] = {} if names is None else {name: leaf for leaf, name in enumerate(names)}
     found = np.zeros((len(rows), 2), dtype=np.int64)
     for row, pair in enumerate(rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -214,7 +214,6 @@ def _linked(
     missing = _checks.choice("missing", given.missing, MISSING)
     tie_seed = None if given.tie_seed is None else _checks.seed(given.tie_seed, "tie_seed")
     names, n_leaves = given.names, given.n_leaves
-    unconstrained = all(value is None for value in given.constraints.values())
     made = made_by(linkage=spec.name, linkage_parameters=settings)
     if not plain:
         from ordhc.tree.convert import square_names
@@ -225,7 +224,7 @@ def _linked(
     if callable(S):
         if spec.native != "single":
             raise InputError(f"linkage {spec.name!r} takes no function, only 'single' does: pass a matrix")
-        if overwrite or missing != "zero" or not unconstrained:
+        if overwrite or missing != "zero" or any(value is not None for value in given.constraints.values()):
             raise InputError(
                 "S is a function: leave out overwrite, missing, initial_clusters, sizes and pairs"
             )
@@ -244,68 +243,76 @@ def _linked(
         constraints = Constraints.of(pairs.shape[0], names, **given.constraints)
         if constraints.needs_its_own_engine:
             raise InputError("a sparse matrix takes no sizes and cannot_link: give S.toarray()")
-        initial = constraints.initial
         order = None
         if tie_seed is not None:
             order = np.random.default_rng(tie_seed).permutation(pairs.shape[0])
             pairs = sparse.as_pairs(pairs[order][:, order])
-            initial = None if initial is None else initial[order]
+            constraints = constraints.in_order(order)
         tree = sparse.merged(
-            pairs, spec.name, spec.native, initial, progress, dissimilarity=dissimilarity, missing=missing
+            pairs,
+            spec.name,
+            spec.native,
+            constraints.initial,
+            progress,
+            dissimilarity=dissimilarity,
+            missing=missing,
         )
         return replaced(tree if order is None else tree.relabel(order), names=names, settings=made)
     if missing != "zero":
         raise InputError(
             f"missing={_checks.quoted(missing)} is only for sparse matrices; {type(S).__name__} has all pairs"
         )
-    values = _checks.overwritable(S) if overwrite else _checks.matrix(S)
+    checked = replace(given, names=names, tie_seed=tie_seed, overwrite=overwrite)
+    return _of_matrix(S, spec, settings, checked, dissimilarity=dissimilarity, progress=progress)
+
+
+def _of_matrix(
+    S: Any,
+    spec: LinkageSpec,
+    settings: Mapping[str, Any],
+    given: _Given,
+    *,
+    dissimilarity: bool,
+    progress: Progress | None,
+) -> Dendrogram:
+    """Return the tree of a matrix, or of its pairs."""
+    made = made_by(linkage=spec.name, linkage_parameters=settings)
+    values = _checks.overwritable(S) if given.overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
     look = None
-    if dissimilarity and not overwrite and tie_seed is None:
+    if dissimilarity and not given.overwrite and given.tie_seed is None:
         # The engine reads all values anyway, and calls `look` only if there are suspect values.
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
-    constraints = Constraints.of(n, names, **given.constraints)
-    if constraints.needs_its_own_engine and overwrite:
+    constraints = Constraints.of(n, given.names, **given.constraints)
+    if constraints.needs_its_own_engine and given.overwrite:
         raise InputError("overwrite=True takes no sizes and cannot_link, which need a copy of the matrix")
-    if tie_seed is None and constraints.needs_its_own_engine:
-        return merged_under(
-            constraints,
-            spec,
-            values,
-            settings,
-            progress,
-            dissimilarity=dissimilarity,
-            names=names,
-            made=made,
+    order, names, overwrite = None, given.names, given.overwrite
+    if given.tie_seed is not None:
+        order = np.random.default_rng(given.tie_seed).permutation(n)
+        values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
+        constraints, names, overwrite = constraints.in_order(order), None, values.dtype == np.float64
+    if constraints.needs_its_own_engine:
+        tree = merged_under(
+            constraints, spec, values, settings, progress, dissimilarity=dissimilarity, names=names, made=made
         )
-    if tie_seed is None:
-        return merged_by(
+    else:
+        tree = merged_by(
             spec,
             values,
             settings,
             constraints.initial,
             progress,
             dissimilarity=dissimilarity,
-            overwrite=overwrite,
+            overwrite=bool(overwrite),
             names=names,
             made=made,
             look=look,
         )
-    order = np.random.default_rng(tie_seed).permutation(n)
-    values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
-    constraints = constraints.in_order(order)
-    if constraints.needs_its_own_engine:
-        tree = merged_under(
-            constraints, spec, values, settings, progress, dissimilarity=dissimilarity, names=None, made=made
-        )
-        return replaced(tree.relabel(order), names=names, settings=tree.settings)
-    own = bool(values.dtype == np.float64)
-    tree = merged_by(
-        spec, values, settings, constraints.initial, progress, dissimilarity=dissimilarity, overwrite=own
-    )
-    return replaced(tree.relabel(order), names=names, settings=made)
+    if order is None:
+        return tree
+    return replaced(tree.relabel(order), names=given.names, settings=tree.settings)
 
 
 def _of_few(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:

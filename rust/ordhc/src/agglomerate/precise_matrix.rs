@@ -82,7 +82,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
     }
 
     /// Gives leaves sizes, as if each leaf were `size` leaves at the same place. `is_ward` is true for Ward's linkage,
-    /// by which the size changes the similarities of leaves: -2 n_i n_j / (n_i + n_j) d^2.
+    /// by which the size changes the similarities of leaves: `-2 n_i n_j / (n_i + n_j) d^2`.
     pub(super) fn set_sizes(&mut self, sizes: &[f64], is_ward: bool) {
         self.sizes.copy_from_slice(sizes);
         for (i, &n_i) in sizes.iter().enumerate() {
