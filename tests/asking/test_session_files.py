@@ -112,7 +112,7 @@ def test_what_is_no_answer_is_refused(tmp_path):
         for rows, answers, text in [
             ([[0, 1, 2], [0.5, 1, 2]], [0, 0], r"rows\[1, 0\] = 0.5 is not a whole number"),
             ([[np.nan, 1, 2]], [0], r"rows\[0, 0\] = nan is no"),
-            ([[0, 1, 2]], [0.5], r"answers\[0\] = 0.5 is no whole"),
+            ([[0, 1, 2]], [0.5], r"answers\[0\] = 0.5 is not a whole"),
             ([[0, 1, 1e300]], [0], r"rows\[0, 2\] = 1e.300 is beyond 64 bits"),
             ([["0", "1", "2"]], [0], "rows of type <U1 are not whole numbers"),
             ([[0, 1, 2**40]], [0], "row 0: .* are not three"),

@@ -183,21 +183,21 @@ def test_select_scores_on_what_is_held_out_and_prefers_the_posterior():
     assert not plain.on_random
     found = ordhc.select(data, methods, folds=2, heldout=apart)
     assert found.on_random
-    assert "scored on answers to random questions" in str(found)
+    assert "scored on the held-out answers to random questions" in str(found)
     # Held-out answers that contradict the data: their own scores count, whatever the folds of the data say.
     tree = ordhc.cluster(data, method="posterior-al")
     agreed = ordhc.metrics.satisfied(tree, apart).agreed
     by_name = {each.method: each for each in found.candidates}
     assert by_name["posterior-al"].satisfied == pytest.approx(agreed, abs=0.15)
-    with pytest.raises(InputError, match="other leaves"):
+    with pytest.raises(InputError, match="must have the same leaves"):
         ordhc.select(data, methods, heldout=ordhc.Triplets([(0, 1, 2)], n_leaves=30))
 
 
 @pytest.mark.parametrize(
     ("method", "width", "none", "reason"),
     [
-        ("uncertain", 3, -1, "answers that none of three is the odd one out"),
-        ("single", 4, 0, "answers that neither is nearer"),
+        ("uncertain", 3, -1, "answers that no item is the odd one out"),
+        ("single", 4, 0, "answers that neither pair is closer"),
     ],
 )
 def test_answers_that_name_none_are_told(tmp_path, method, width, none, reason):

@@ -28,7 +28,7 @@ def test_each_says_what_it_is(name):
     assert found.url.startswith("https://")
     assert {"triplets", "names", "DESCR", "citation"} <= set(dir(found))
     assert pickle.loads(pickle.dumps(found)).triplets == found.triplets
-    with pytest.raises(AttributeError, match="the data set has no 'target'; it has name, triplets"):
+    with pytest.raises(AttributeError, match="the data set has no item 'target'; it has name, triplets"):
         _ = found.target
 
 

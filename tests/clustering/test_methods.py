@@ -227,7 +227,7 @@ def test_vectors():
         ({"method": "mulk3-al", "normalise": True}, "there are: normalize"),
         ({"method": "build", "initial_clusters": [0, 0, 1]}, "takes no initial_clusters"),
         ({"initial_clusters": [0, 0]}, r"shape \(2,\)"),
-        ({"initial_clusters": [0, 0.5, 1]}, r"initial_clusters\[1\] = 0.5 is no whole"),
+        ({"initial_clusters": [0, 0.5, 1]}, r"initial_clusters\[1\] = 0.5 is not a whole"),
         ({"initial_clusters": ["a", "b", "c"]}, "not whole numbers"),
     ],
 )

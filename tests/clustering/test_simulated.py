@@ -173,7 +173,7 @@ def test_trees_that_vectors_are_not_drawn_of():
         with pytest.raises(InputError, match='kind "similarity" with leaf_heights'):
             datasets.vectors_of(tree, 2, 2)
     low = ordhc.Dendrogram([(0, 1)], [2.0], kind="similarity", leaf_heights=[3.0, 1.0])
-    with pytest.raises(InputError, match="node 1 has height 1, less than 2"):
+    with pytest.raises(InputError, match="node 1 has height 1, less than the height 2 of its parent"):
         datasets.vectors_of(low, 2, 2)
 
 
@@ -182,7 +182,7 @@ def test_comparisons_that_cannot_be_drawn():
         datasets.comparisons_of(TREE, 1, share=0.5)
     with pytest.raises(InputError, match="number"):
         datasets.comparisons_of(TREE, 10)
-    with pytest.raises(InputError, match="has no n_leaves"):
+    with pytest.raises(InputError, match="has no attribute n_leaves"):
         datasets.comparisons_of(lambda rows: np.ones(len(rows)))
 
 

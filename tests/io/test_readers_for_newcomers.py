@@ -111,7 +111,7 @@ def test_cluster_says_whose_answers_are_resampled(tmp_path, capsys):
     tree = str(tmp_path / "t.nwk")
     told = {
         "people": ("15 answers of 3 people", "people", 3),
-        "nobody": ("15 answers; no column says", "answers", None),
+        "nobody": ("15 answers; no column names the person", "answers", None),
     }
     for name, (whose, unit, n_people) in told.items():
         path = str(tmp_path / f"{name}.csv")

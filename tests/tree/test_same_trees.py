@@ -129,6 +129,15 @@ def numbers(value):
     return np.round(np.asarray(value, dtype=float), 12).tolist()
 
 
+def placed(tree, asked):
+    """The tree with two new leaves, or why there is none."""
+    try:
+        found = ordhc.place(tree.replace(names=None), asked.S[:2], linkage="average")
+    except ordhc.errors.InputError as error:
+        return str(error)
+    return shape(found.extended())
+
+
 class Asked:
     """What functions are asked together with the tree."""
 
@@ -159,6 +168,7 @@ FUNCTIONS = {
     "consensus": lambda d, asked: shape(ordhc.consensus([d, d, asked.other])),
     "describe": lambda d, asked: shape(ordhc.describe(d, asked.words, ["big", "red", "wet"])),
     "insert": lambda d, asked: shape(inserted(d)),
+    "place": lambda d, asked: placed(d, asked),
     "supported": lambda d, asked: shape(ordhc.supported(d, asked.triplets, at_least=2)),
     "score": lambda d, asked: ordhc.score(d, asked.triplets),
     "aari": lambda d, asked: [

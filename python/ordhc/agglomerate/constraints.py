@@ -89,17 +89,18 @@ def _sizes(given: ArrayLike, n: int, names: Sequence[str] | None) -> NDArray[np.
 
 def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArray[np.int64]:
     """Return pairs of leaves, given by number or by name, as (k, 2) numbers."""
-    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
-        raise InputError(f"{what} is {_checks.quoted(given)}, which is not a list of pairs of leaves")
+    refused = f"{what} is {_checks.quoted(given)}, which is not a list of pairs of leaves"
+    if isinstance(given, str | bytes):
+        raise InputError(refused)
     try:
         rows = list(given)
-    except TypeError:
-        # An array without dimensions has `__iter__`.
-        raise InputError(f"{what} has no dimension; pairs of leaves are needed") from None
+    except Exception:
+        raise InputError(refused) from None
     number: Mapping[str, int] = {} if names is None else {name: leaf for leaf, name in enumerate(names)}
     found = np.zeros((len(rows), 2), dtype=np.int64)
     for row, pair in enumerate(rows):
-        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        is_list = isinstance(pair, tuple | list) or (isinstance(pair, np.ndarray) and pair.ndim == 1)
+        if not is_list or len(pair) != 2:
             raise InputError(f"{what} has {_checks.quoted(pair)}, which is not a pair of leaves", row=row)
         for at, leaf in enumerate(pair):
             if isinstance(leaf, str):

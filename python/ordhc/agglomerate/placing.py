@@ -204,17 +204,19 @@ def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placem
     near = np.empty((2 * n - 1, len(rows)))
     near[:n] = similarity(rows.T)
     inner = similarity(np.asarray(tree.heights))
-    sizes = np.ones(2 * n - 1)
+    sizes, first = np.ones(2 * n - 1), np.arange(2 * n - 1)
     for at, (a, b) in enumerate(tree.merges):
         near[n + at] = _to_merged(name, near[a], near[b], float(inner[at]), float(sizes[a]), float(sizes[b]))
-        sizes[n + at] = sizes[a] + sizes[b]
+        sizes[n + at], first[n + at] = sizes[a] + sizes[b], min(first[a], first[b])
     # The dissimilarity (in the units of `near`) at which an item and a node would merge: both must exist.
     begin, end = np.full(2 * n - 1, -np.inf), np.full(2 * n - 1, np.inf)
     begin[n:] = -inner
     end[tree.merges.reshape(-1)] = np.repeat(-inner, 2)
     times = np.maximum(-near, begin[:, None])
     times[times > end[:, None]] = np.inf
-    nodes = times.argmin(axis=0)
+    # If times are equal, take the node with the smallest leaf, then the smaller node.
+    order = np.lexsort((sizes, first))
+    nodes = order[times[order].argmin(axis=0)]
     found = times[nodes, np.arange(len(rows))]
     heights = np.sqrt(np.maximum(found, 0)) if squared else found if farther else -found
     return Placement(tree, nodes, heights)
