@@ -168,7 +168,7 @@ def test_what_cannot_be_asked(session, sampler, rows, told):
 
 def test_asking_in_the_name_of_a_sampler_needs_a_person(tmp_path):
     with ordhc.Session(tmp_path / "s.ordhc", n_leaves=4) as session:
-        with pytest.raises(InputError, match="sampler='random' needs who"):
+        with pytest.raises(InputError, match="sampler='random' needs the argument `who`"):
             session.ask(sampler="random")
         with pytest.raises(InputError, match="rows needs the sampler"):
             session.ask(rows=[[0, 1, 2]], who="ann")

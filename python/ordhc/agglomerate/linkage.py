@@ -275,7 +275,7 @@ def _of_matrix(
     dissimilarity: bool,
     progress: Progress | None,
 ) -> Dendrogram:
-    """Return the tree of a matrix, or of its pairs."""
+    """Return the tree of a full matrix, which is given as a square or as its n(n-1)/2 pairs."""
     made = made_by(linkage=spec.name, linkage_parameters=settings)
     values = _checks.overwritable(S) if given.overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))

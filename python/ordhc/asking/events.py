@@ -96,7 +96,8 @@ NONE = -1
 LEAF, REF = 31, 50
 _START, _FACTOR, _SHIFT = 0x243F6A8885A308D3, 0x9E3779B97F4A7C15, 29
 _MASK = (1 << 64) - 1
-#: Mixed into a probability, so that its checksum differs from that of an equal number of seconds.
+#: Combined with the bits of a probability in a checksum. Otherwise a time of the same value would have the
+#: same checksum.
 _MARK = 0x5851F42D4C957F2D
 
 

@@ -117,7 +117,7 @@ class Log:
         self.total_undone = 0
         #: The number of events of each kind.
         self.counts: Counter[int] = Counter()
-        #: The number of leaves that the learner searches at the same time, by the last `PARALLEL` event.
+        #: The number of leaves that the learner places at the same time, as the last `PARALLEL` event says.
         self.parallel = 1
         self._histories: dict[int, History] = {}
         self._is_idle_at = 0

@@ -249,7 +249,7 @@ class Session:
             raise InputError(f"rows needs the sampler that drew them: sampler={' or '.join(others)}")
         name = _checks.choice("sampler", sampler, others)
         if who is None:
-            raise InputError(f"sampler={name!r} needs who, the person who answers")
+            raise InputError(f"sampler={name!r} needs the argument `who`, the person who answers")
 
         def checked() -> list[Row] | None:
             log = self._contents.log

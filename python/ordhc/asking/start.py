@@ -106,10 +106,10 @@ def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
 
 
 def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], list[bool]]:
-    """Return for each node the lowest node of `start` above its old leaves, and whether it is that cluster.
+    """Return for each node of `found` the lowest node of `start` with its old leaves, and if they are equal.
 
-    The result for a node without old leaves is None. If several nodes have the same old leaves, the lowest of
-    these nodes is the cluster.
+    Old leaves are those of `start`. The result for a node without old leaves is None. If several nodes of
+    `found` have the same old leaves, only the lowest of them is the same cluster as the node of `start`.
     """
     k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
     parents = start.parents.tolist()

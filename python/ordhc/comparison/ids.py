@@ -44,7 +44,7 @@ class CodedNames(tuple[str, ...]):
         return made
 
 
-#: With at most this number of leaves, the ids may have any gaps.
+#: If the largest id is below this number, any ids below it may be missing.
 FAR = 10_000
 
 

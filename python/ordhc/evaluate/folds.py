@@ -198,16 +198,16 @@ def chosen_within(
     Parameters
     ----------
     methods
-        For each method, the score by which methods are chosen.
+        For each method, the scores of its folds, which are used to choose a method.
     choose
         A function that returns the index of the chosen method, given the scores.
     scores
-        For each method, the score that is returned.
+        For each method, the scores of its folds, from which the result is made.
 
     Returns
     -------
     Sums
-        The sums of the chosen methods, or None if there are too few folds.
+        The scores of the methods chosen for each fold, summed over folds; None if there are too few folds.
     """
     part = scores[0].part
     got, without = np.zeros(len(part)), np.full(scores[0].without.shape, np.nan)

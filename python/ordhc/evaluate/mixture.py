@@ -229,7 +229,7 @@ def _clear(tree: Posterior | None, people: People) -> Floats:
 
 
 def answer_probabilities(train: People, test: People, k: int, seed: int, progress: Progress | None) -> Floats:
-    """Return (m,) the probabilities of the answers `test` by k trees that are fitted to `train`."""
+    """Return the probability of each answer in `test`, (m,), in a mixture of k trees fitted to `train`."""
     found = fit_mixture(train, k, seed, progress)
     likely = np.zeros(len(test.data))
     for at in range(found.joint.shape[1]):

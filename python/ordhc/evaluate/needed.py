@@ -40,7 +40,7 @@ class Way:
     questions
         "chosen" or "random".
     answers_per_leaf, answers, hours, people
-        The numbers that are expected to reach the target; None if no simulated number of answers does.
+        What is needed on average to reach the target; None if no simulated number of answers reaches it.
     low, high
         Answers per leaf: 10% of studies reach the target with `low`, 90% with `high`. None as above.
     answers_low, answers_high

@@ -297,7 +297,7 @@ def people_groups(
     people, names = _numbered(answers)
     parts = _parts(people, folds, seed)
     numbers = range(1, 1 + (max_trees if people.count >= FEWEST_UNITS else 1))
-    # k = 0 is the one tree whose predictions are averaged with those of each number of trees.
+    # k = 0 is the model of a single tree. Its predictions are averaged with those of k trees, for each k.
     tasks = [(fold, k) for k in (0, *numbers) for fold in range(folds)]
     fits = part(progress, 0, 0.85)
     if workers is not None:

@@ -17,9 +17,9 @@ __all__ = ["answers_needed", "has_own_tree", "shares_tree"]
 
 #: Number of sets of random answers with which a person's answers are compared.
 SIMULATED = 39
-#: Answers per item with which the test finds a person's own tree in two of three cases (accuracy .83): for
-#: answers of several rows, and for single comparisons, which have less information. In simulations, 30
-#: answers were enough for 12 items, and 120 for 50.
+#: Answers per item with which the test detects, in two of three cases, that a person's tree differs from that
+#: of the others (accuracy .83): for answers of several comparisons, and for answers of a single comparison,
+#: which have less information.
 ENOUGH, ENOUGH_SINGLE = 3, 8
 #: Number of groups of people for cross-validation: trees of the other groups predict each group.
 GROUPS = 10

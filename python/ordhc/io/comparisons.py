@@ -142,7 +142,7 @@ def _columns(asked: Asked) -> Any:
     ):
         wanted = chosen = [int(column) for column in chosen]
         if min(chosen) < 0:
-            raise InputError(f"items are {quoted(chosen)}; positions count from 0")
+            raise InputError(f"items has {min(chosen)}; positions of columns are 0, 1, 2, ...")
     else:
         raise InputError(f"items are {quoted(chosen)}; give names or positions")
     if len(set(wanted)) < len(wanted):

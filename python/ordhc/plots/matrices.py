@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,24 @@ MOST_CELLS = 1500
 ORDERS = ("tree", "optimal")
 
 
+#: Options of seaborn's clustermap, and hints at what ordhc has instead.
+_OF_CLUSTERMAP = {
+    "annot": "the values are not written",
+    "col_cluster": "pass `column_tree`, or leave it out",
+    "col_linkage": "`column_tree` is the tree of the columns",
+    "figsize": "pass `ax`, the axes of a figure of the size that you need",
+    "method": "make the tree first: ordhc.cluster(X, similarity='euclidean', linkage=...)",
+    "metric": "make the tree first: ordhc.cluster(X, similarity=..., linkage='average')",
+    "row_cluster": "the rows always follow the tree",
+    "row_colors": "`columns` are strips beside the leaves",
+    "row_linkage": "`tree` is the tree of the rows",
+    "standard_scale": "scale the columns of the data before",
+    "xticklabels": "`labels` is True or False; names are those of the columns of a data frame",
+    "yticklabels": "`labels` is True or False; names are those of the tree",
+    "z_score": "standardize the columns of the data before",
+}
+
+
 def heatmap(
     tree: Any,
     S: ArrayLike,
@@ -52,6 +71,7 @@ def heatmap(
     labels: bool = True,
     colorbar: bool = True,
     dissimilarity: bool | None = None,
+    **others: Any,
 ) -> Axes:
     """Draw a matrix with its rows in the order of a tree, and the tree to the left.
 
@@ -101,6 +121,8 @@ def heatmap(
     dissimilarity
         True if smaller values in `S` mean closer leaves. By default `kind` of the tree decides. The argument
         is not allowed for data.
+    **others
+        There are no other options: an error names the option of ordhc for an option of seaborn's clustermap.
 
     Returns
     -------
@@ -111,7 +133,7 @@ def heatmap(
     ------
     InputError
         `S` has another number of leaves, `order` is unknown, or `vmin` is not below `vmax`; or
-        ``order="optimal"`` of data, which have no similarities to order by.
+        ``order="optimal"`` of data, which have no similarities to order by; or other options.
 
     Examples
     --------
@@ -121,6 +143,10 @@ def heatmap(
     >>> ax.images[0].get_array().shape
     (3, 3)
     """
+    for name in others:
+        known = [option for option in signature(heatmap).parameters if option != "others"]
+        hint = f"; {_OF_CLUSTERMAP[name]}" if name in _OF_CLUSTERMAP else _checks.nearest(name, known)
+        raise InputError(f"heatmap has no option {_checks.quoted(name)}{hint}")
     order = _checks.choice("order", order, ORDERS)
     table = _table_of(tree, S, column_tree, order, dissimilarity)
     found, rows = table.tree, table.tree.n_leaves

@@ -277,7 +277,7 @@ def _add_plugins(registry: _Registry) -> None:
         trial = _Registry()
         try:
             if plugin == BUILTIN:
-                raise PluginError(f"the distribution name {BUILTIN!r} is reserved")
+                raise PluginError(f"a plugin package cannot be named {BUILTIN!r}: choose another name")
             # Text that a plugin prints must not mix with the output of the command that loads the plugin.
             with interrupts_later(), redirect_stdout(sys.stderr):
                 trial.add(plugin, name, version, point.load())

@@ -394,7 +394,7 @@ def _choice(method: Numbers) -> tuple[str, list[str]]:
 
 
 def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
-    """Return sentences about the score on held-out answers, and the keys of their references."""
+    """Return sentences about the held-out score, and the keys of the publications that they cite."""
     accuracy = numbers["accuracy"]
     said: list[str] = []
     cited: list[str] = []

@@ -197,7 +197,7 @@ class _LessLengths(Scan):
     def blocks(
         self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
-        """Yield the comparisons block by block, with reduced weights."""
+        """Yield the comparisons block by block, with weights reduced by the lengths of the leaves."""
         for block in self._whole.blocks(pieces, progress=progress):
             data = block.data
             weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)

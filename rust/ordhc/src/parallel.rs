@@ -106,7 +106,7 @@ fn any_together<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>) -> Option<
     slots.results()
 }
 
-/// Items that are replaced by their results. The code with threads does not depend on types, so it is compiled once.
+/// Items that are replaced by their results. Only this struct is generic, so the code with threads is compiled once.
 struct Slots<T, R>(Vec<Mutex<Slot<T, R>>>);
 
 enum Slot<T, R> {

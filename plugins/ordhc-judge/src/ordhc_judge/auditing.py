@@ -250,7 +250,8 @@ def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)
     if tree.n_leaves > judge.n_leaves:
         raise InputError(
-            f"the gold has {tree.n_leaves:,} leaves without names, the judge only {judge.n_leaves:,} items"
+            f"the gold tree has {tree.n_leaves:,} leaves without names, but the judge has only "
+            f"{judge.n_leaves:,} items: leaf 0 must be item 0, and so on"
         )
     return np.arange(tree.n_leaves)
 

@@ -235,7 +235,7 @@ class Client:
                 )
 
     def _read(self, text: str) -> tuple[Any, str]:
-        """Return the JSON document (None if the text is not JSON) and its text, both without keys."""
+        """Return the JSON document (None if the text is not JSON) and its text, both without API keys."""
         try:
             # Search for keys in the parsed document, because JSON may contain them with escapes.
             document = self._cleaned(json.loads(text))

@@ -23,7 +23,7 @@ _EVEN, _ROUNDS = 1.0, 100
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 #: Iterations of the solver, and the relative fall of the loss at which it stops.
 _ITERATIONS, _TOLERANCE = 60, 1e-5
-#: Where the solver begins: half the share of answers that are given by chance.
+#: The value of the noise at which the solver begins. The noise is half of the share of random answers.
 _NOISE = 0.02
 #: Added to squared distances, so that distances are differentiable at 0.
 _ROUNDED = 1e-3

@@ -113,7 +113,7 @@ impl<'a> Task<'a> {
         // A sum of values of both signs has larger rounding errors than its size suggests.
         let (factor, cancels) = match self.rule {
             Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
-            // In initial clusters, pairs merge that are not each other's nearest. Squares then cancel as well.
+            // Pairs within initial clusters merge even if others are nearer. Then squares lose digits by cancellation too.
             Rule::Ward => (4.0, !squared || self.initial.is_some()),
             _ => (1.0, facts.positive && facts.negative),
         };

@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
         assert_eq!(judge.verdict(&[0, 3, 2, 3]), -1);
         assert_eq!(judge.verdict(&[0, 3, 1, 2]), 0);
-        // The later of two merges at different places may be the closer one, and the root closer than both.
+        // Heights need not be monotone: a later merge may be closer than an earlier one, and the root closer than both.
         for (heights, dissimilarity) in [([2.0, 1.0, 0.5], true), ([1.0, 2.0, 3.0], false)] {
             let tree =
                 Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], heights.to_vec(), Kind::of(dissimilarity)).unwrap();

@@ -112,9 +112,9 @@ impl Answers {
     }
 }
 
-/// Removes comparisons that are parts of larger answers from `all`, and returns these answers. Comparisons of answers
-/// of no known kind stay in `all`; those of one answer together have the weight of one comparison. Also returns the
-/// number of such answers.
+/// Takes the comparisons of answers that consist of several comparisons out of `all`, and returns these answers. If the
+/// kind of an answer is unknown, its comparisons stay in `all`, and their weights then add up to that of one
+/// comparison. Also returns the number of answers of unknown kind.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order_by_key(&mut order, |at| numbers[at]);

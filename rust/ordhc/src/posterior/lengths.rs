@@ -70,7 +70,7 @@ impl Lengths {
         self.factors[leaf as usize] = power(-length);
     }
 
-    /// Returns the part of the difference in closeness, nearer pair minus farther pair, that is due to lengths.
+    /// Returns the contribution of the leaves' lengths to the nearer pair's closeness minus that of the farther pair.
     #[inline]
     pub(super) fn offset(&self, answer: &Answer) -> f64 {
         if self.values.is_empty() {

@@ -93,8 +93,8 @@ impl Link {
     }
 
     /// Returns the log-likelihood of comparisons with a pair of height `height`, as a function of the other pair's
-    /// height. `sign` is 1 if the answer says that the other pair is closer, and -1 otherwise. `offset` is the
-    /// difference in closeness, nearer pair minus farther pair, that is due to lengths.
+    /// height. `sign` is 1 if the answer says that the other pair is closer, and -1 otherwise. `offset` is
+    /// the contribution of the leaves' lengths to the nearer pair's closeness minus that of the farther pair.
     #[inline]
     pub(super) fn against(&self, height: f64, sign: f64, offset: f64) -> Against<'_> {
         Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }

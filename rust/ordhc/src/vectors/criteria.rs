@@ -88,7 +88,7 @@ pub(super) trait OfSquares: Copy + Sync {
     /// Returns the property on which the similarity depends. A larger property never makes clusters more similar.
     fn rank(self, about: About) -> f64;
 
-    /// Returns the term of a cluster for rounded coordinates, see [`Limits`].
+    /// Returns what a cluster adds to the bound for rounded coordinates. [`Limits`] has the formula.
     fn term(self, about: About) -> f32;
 
     /// Returns limits of the squared distance for similarities of at least `floor`.

@@ -250,7 +250,7 @@ def columns_of(fields: tuple[Field, ...], parameters: tuple[str, ...]) -> dict[s
     Parameters
     ----------
     fields
-        The questions of all forms.
+        The fields of all forms.
     parameters
         The parameters of the address that are stored.
     """

@@ -263,7 +263,7 @@ class Study:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The questions of all forms."""
+        """The fields of all forms, in one tuple."""
         return tuple(each for fields in self.forms.values() for each in fields)
 
     @property
