@@ -225,7 +225,7 @@ mod tests {
         let bound = |answers: &[&[i8]]| estimate_p(answers, 0.05).unwrap().1;
         assert!(bound(&[&[2; 60]]) > 0.92 && bound(&[&[2; 60]]) < 0.95);
         assert!(bound(&[&[0, 1, 2, 0, 1, 2]]) < 0.2);
-        assert!(estimate_p::<&[i8]>(&[&[]], 0.05).unwrap_err().to_string().contains("no answers"));
+        assert!(estimate_p::<&[i8]>(&[&[]], 0.05).unwrap_err().to_string().contains("without answers"));
         assert!(estimate_p(&[[7]], 0.05).unwrap_err().to_string().contains("the answer 7"));
         assert!(estimate_p(&[[1]], 1.0).unwrap_err().to_string().contains("delta = 1"));
     }

@@ -73,8 +73,8 @@ fn mistakes_are_named_with_their_line() {
         ("anchor,near,far,weight,count\na,b,c,1,2\n", "both `weight` and `count`"),
         ("anchor,near,far,count\n0,1,2,\"0,5\"\n", "decimals need a point"),
         ("anchor,near,far,count\n0,1,2,-1\n", "`-1` in column `count`"),
-        ("anchor,near,far,count\n0,1,2,\n", "no weight"),
-        ("anchor,near,far,count\n0,1,2,inf\n", "no weight"),
+        ("anchor,near,far,count\n0,1,2,\n", "is not a weight"),
+        ("anchor,near,far,count\n0,1,2,inf\n", "is not a weight"),
     ] {
         let message = message(text.as_bytes());
         assert!(message.contains(part), "{text:?}: {message}");
