@@ -34,7 +34,7 @@ class Positions:
 
 
 def positions_of(tree: Dendrogram) -> Positions:
-    """Return where the nodes of a tree are drawn.
+    """Return the positions of the nodes of a tree along the axis of its picture.
 
     In a tree with heights, nodes are at their heights. A tree with lengths is a phylogram: each node is at
     its distance from the root. Other trees are cladograms: leaves are at level 0, and each inner node is one
