@@ -91,7 +91,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     n_features_in_ : int
         3 for triplets, 4 for quadruplets.
     feature_names_in_ : ndarray of shape (n_features_in,)
-        The names of the columns. Only set if `X` is a data frame with these columns alone. Columns are
+        The names of the columns. Only set if `X` is a data frame with only these columns. Columns are
         matched by name, so that their order does not matter.
 
     Notes

@@ -64,8 +64,9 @@ class Predicted:
         The share of answers that are the likeliest answer to their question. If t answers are equally likely,
         the given answer counts 1/t.
     low, high
-        The 95% confidence interval of `accuracy`. It is over people; over questions if fewer than five people
-        are known; Wilson's interval for independent answers if there are fewer than five questions.
+        The 95% confidence interval of `accuracy`. The interval allows for differences between people, or
+        between questions if fewer than five people are known. With fewer than five questions it is Wilson's
+        interval for independent answers.
     n_answers
         The number of answers.
     chance

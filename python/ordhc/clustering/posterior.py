@@ -100,10 +100,10 @@ class Posterior:
         """The `dendrogram` with lengths of edges: an additive tree; without lengths the `dendrogram` itself.
 
         The lengths of paths between leaves fit the mean lengths of these paths in the drawn trees. The unit
-        is that of the model: if two paths differ by 1, the odds of an answer are e = 2.7 to 1. Answers do not
-        determine a constant that can be added to the edges of all leaves; it is chosen so that the shortest
-        of these edges is 0. ``tree.contract(min_support=0.5)`` removes clusters that are less likely than
-        not.
+        is that of the model: if two paths differ by 1, the odds of an answer are e = 2.7 to 1 (without
+        noise). Answers would be equally likely if the edges of all leaves were longer by the same constant.
+        The constant is chosen so that the shortest of these edges is 0. ``tree.contract(min_support=0.5)``
+        removes clusters that are less likely than not.
         """
         if not self._lengths.size:
             return self.dendrogram
@@ -179,7 +179,7 @@ class Posterior:
 
     @property
     def noise(self) -> float:
-        """Half of the share of answers that are random, averaged over all sweeps; NaN without drawn trees."""
+        """Half of the share of answers that are random, averaged over sweeps; NaN without drawn trees."""
         return float(np.mean([chain[:, 1] for chain in self._states()])) if self.n_trees else float("nan")
 
     @cached_property
@@ -383,7 +383,7 @@ class Posterior:
         returns an (a, K) array: for each of the a questions of this kind, the probabilities of the K possible
         answers, with the given answer first.
         """
-        # `place` translates leaves of `data` to leaves of the chains, which are numbered in another order.
+        # The chains number leaves in another order: `place` maps the leaves of `data` to these numbers.
         place = np.zeros(max(data.n_leaves, self.dendrogram.n_leaves), dtype=np.int32)
         place[data.rows] = self._fitting(data)
         return tables_of_chains(self._samples, place)
@@ -446,8 +446,8 @@ def posterior(
         or best and worst. `Triplets.from_odd_one_out` and similar constructors set `answers`.
     chains
         The number of Markov chains, 4 by default, which run in parallel. They start at the tree of AddS with
-        moves of subtrees. With triplets, every second chain starts at the tree of an ordinal embedding
-        instead.
+        moves of subtrees. With triplets, every second chain starts at another tree that satisfies many of the
+        triplets, which is made by an ordinal embedding.
     sweeps
         The number of sweeps of each chain; one sweep moves every leaf once. The default is 80 for 14,400
         comparisons or more, and up to 300 for fewer comparisons.

@@ -1,4 +1,4 @@
-"""The input and output of chains: their length, the person of each comparison, and mean heights."""
+"""Settings, inputs and outputs of Markov chains: default lengths, people, answers and mean heights."""
 
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ class Positions:
     high: float
     #: The label of the axis; None if positions are levels, which have no axis.
     label: str | None
-    #: The length of an edge if the positions of its ends differ by 1.
+    #: The length of an edge whose ends differ by 1 in position. It is 0.5 for heights, so that the path
+    #: between two leaves is as long as the height at which they merge.
     length: float = 1.0
 
 
