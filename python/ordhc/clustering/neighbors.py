@@ -17,7 +17,8 @@ __all__ = ["by_neighbors", "check_neighbors", "links_few_pairs"]
 
 #: Up to this number of vectors, all pairs are compared, even if neighbours are given.
 _FEW = 2000
-#: All pairs of clusters are compared when 1/`_SHARE` of the vectors remain as clusters, at most `_MOST`.
+#: All pairs of clusters are compared when 1/`_SHARE` of the vectors remain as clusters. This number
+#: is at least `_FEW` and at most `_MOST`.
 _SHARE, _MOST = 4, 10_000
 
 

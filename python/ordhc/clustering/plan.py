@@ -158,7 +158,7 @@ class Plan:
 
     @property
     def degree(self) -> int | None:
-        """The exponent d such that weights times f give heights times f^d; None if there is none."""
+        """The d for which all weights times f give all heights times f**d; None if d is unknown."""
         parts = self.linkage if self.similarity is None else self.similarity
         if not registry.is_builtin(parts) or not registry.is_builtin(self.linkage):
             return None
@@ -232,11 +232,11 @@ _ELSEWHERE = {
 
 
 def best_method(data: Any) -> str | None:
-    """Return the most accurate method, "posterior-al"; None if it takes too long or `data` are too few.
+    """Return the most accurate method, "posterior-al"; None if it would take too long or is not possible.
 
     The trees of "posterior-al" have the fewest wrong triples of leaves if answers contain errors, for random
     and for chosen questions (benches/bench_methods.py). The result is the default of `cluster`, the command
-    line, reports and dashboards. Data other than comparisons in memory give None, too.
+    line, reports and dashboards. Scans, vectors, fewer than three leaves and no answers also give None.
     """
     if isinstance(data, Scan) or kind_of(data) is None or data.n_leaves < 3 or not len(data):
         return None
@@ -245,7 +245,7 @@ def best_method(data: Any) -> str | None:
 
 
 def fast_method(data: Any) -> str | None:
-    """Return the most accurate method for comparisons that takes milliseconds; None for other data."""
+    """Return the default method for comparisons that takes at most seconds; None for other data."""
     if kind_of(data) is None:
         return None
     name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
