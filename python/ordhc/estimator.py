@@ -42,7 +42,7 @@ def __dir__() -> list[str]:
 
 
 def _draws_trees(model: OrdinalClustering) -> bool:
-    """Return True if the method of `model` is "posterior-al", whose posterior predicts answers."""
+    """Return True if the method of `model` is "posterior-al", which can predict probabilities of answers."""
     given = model.method if model.linkage is None else model.linkage
     name = given[0] if isinstance(given, tuple) and given else given
     return model.similarity is None and isinstance(name, str) and name == "posterior-al"
@@ -58,8 +58,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     ----------
     method
         The name of a method, as in `ordhc.cluster`; a method is a similarity and a linkage. The default is
-        the default of `ordhc.cluster`, which may take seconds; "adds3-al+spr" takes milliseconds. `method` is
-        ignored if `similarity` or `linkage` is given.
+        the default of `ordhc.cluster`, which may take seconds; "adds3-al+spr" takes milliseconds for a few
+        hundred leaves. `method` is ignored if `similarity` or `linkage` is given.
     n_clusters
         The number of flat clusters, for `labels_` and `fit_predict`. By default there are no labels.
     similarity, linkage
@@ -87,11 +87,11 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_leaves,)
         The flat cluster of each leaf. Only set if `n_clusters` is given.
     posterior_ : Posterior
-        The trees drawn from the posterior. Only set by the method "posterior-al".
+        The trees drawn from the posterior. Only set by the method "posterior-al" without `initial_clusters`.
     n_features_in_ : int
         3 for triplets, 4 for quadruplets.
     feature_names_in_ : ndarray of shape (n_features_in,)
-        The names of the columns. Only set if `X` is a data frame with these columns alone. Columns are
+        The names of the columns. Only set if `X` is a data frame with only these columns. Columns are
         matched by name, so that their order does not matter.
 
     Notes
@@ -240,8 +240,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         """Return the share of answers that the fitted model predicts correctly, from 0 to 1.
 
         The method "posterior-al" predicts by probabilities (`Posterior.accuracy`). The trees of other methods
-        predict that the closest pair is chosen (`ordhc.metrics.answer_accuracy`). If t choices are equally
-        likely, the given choice counts 1/t. Guessing therefore scores 1/2 for triplets and 1/3 for odd ones
+        predict that the closest pair is chosen (`ordhc.metrics.answer_accuracy`). If t answers are equally
+        likely, the given answer counts 1/t. Guessing therefore scores 1/2 for triplets and 1/3 for odd ones
         out. `ordhc.metrics.satisfied` returns the share of rows that the tree agrees with.
 
         Parameters

@@ -1,1 +1,1 @@
-"""From data to a dendrogram in one step: methods, their routes, and better trees."""
+"""Make dendrograms of comparisons or vectors: choose a method, compute the tree, and refine it."""

@@ -1,4 +1,4 @@
-"""Answers as the posterior's model has them: what an answer says, and answers drawn from the model."""
+"""Answers in the model of the posterior: their probabilities, and simulated answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ordhc.comparison.units import answers_of
 
 __all__ = ["Crowd", "chances_of", "simulated", "unknown_text", "with_own_noise"]
 
-#: Number of answers, drawn at random, whose kinds simulated answers have.
+#: Simulated answers have the kinds of this number of existing answers, which are drawn at random.
 _KINDS = 40
 
 
@@ -26,7 +26,8 @@ class Crowd:
     people
         (k,) numbers of people as in the groups of comparisons; None if people are unknown.
     shares, noises
-        (k,) what share of the answers is theirs, and half of the share that each gives by chance.
+        (k,) for each person: the share of all answers, and half of the share of the person's answers that is
+        random.
     """
 
     people: NDArray[np.int32] | None
@@ -35,7 +36,7 @@ class Crowd:
 
     @classmethod
     def of(cls, data: Triplets | Quadruplets, noise: float, by_group: Mapping[str | int, float]) -> "Crowd":
-        """Return those who gave some answers, as often as there; `noise` is the mean."""
+        """Return the people of `data`, with their shares; `noise` is for people that `by_group` lacks."""
         if data.groups is None or not by_group:
             return cls(None, np.ones(1), np.array([noise]))
         people, counts = np.unique(data.groups, return_counts=True)
@@ -47,7 +48,7 @@ class Crowd:
     def drawn(
         self, count: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.int32] | None, NDArray[np.float64]]:
-        """Return (count,) who answers, and their noises."""
+        """Return (count,) random people by their shares (None if people are unknown), and their noises."""
         at = rng.choice(len(self.shares), count, p=self.shares)
         return None if self.people is None else self.people[at], self.noises[at]
 
@@ -55,14 +56,14 @@ class Crowd:
 def chances_of(
     data: Triplets | Quadruplets, numbers: NDArray[Any], at: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return how likely the answers of some rows are if all possible answers are equally likely.
+    """Return the probabilities of the answers of some rows if all possible answers are equally likely.
 
     Parameters
     ----------
     data
         The comparisons.
     numbers
-        (m,) the number of the answer that each row is part of.
+        (m,) the number of the answer that each row belongs to.
     at
         (k,) the rows.
     """
@@ -83,12 +84,12 @@ def with_own_noise(
     at: NDArray[np.int64],
     by_group: Mapping[str | int, float],
 ) -> NDArray[np.float64]:
-    """Return how likely the answers of some rows are, given the noise of their own person.
+    """Return the probabilities of the answers of some rows, given the noise of the person who answered.
 
     Parameters
     ----------
     likely, chance
-        (k,) how likely each answer is with the mean noise of all people, and by chance.
+        (k,) the probability of each answer with the mean noise of all people, and for random answers.
     data, at
         The comparisons, and (k,) the rows.
     by_group
@@ -106,20 +107,20 @@ def with_own_noise(
 def simulated(
     H: NDArray[np.float64], crowd: Crowd, count: int, like: Triplets | Quadruplets, seed: int
 ) -> Triplets | Quadruplets:
-    """Return the answers `like`, and as many more as `count` to random questions, drawn from the model.
+    """Return the answers `like`, extended by `count` simulated answers to random questions.
 
     Parameters
     ----------
     H
-        (n, n) how close pairs are in the tree that is taken for the truth.
+        (n, n) the closeness of each pair of leaves in the tree that is assumed to be true.
     crowd
-        Who answers.
+        The people who answer.
     count
-        The number of answers; their kinds are those of `like`.
+        The number of simulated answers, whose kinds are those of `like`.
     like
-        The answers that are there.
+        The existing answers.
     seed
-        Of the simulation.
+        The seed of the simulation.
     """
     n = len(H)
     rng = np.random.default_rng(seed)
@@ -147,7 +148,7 @@ def _of_pairs(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
-    """Answers of one row each, and who gives them."""
+    """Return simulated answers of one row each, and the person of each row."""
     n = len(H)
     if isinstance(like, Quadruplets):
         pairs = [np.argsort(rng.random((count, n)), axis=1)[:, :2] for _ in range(2)]
@@ -171,7 +172,7 @@ def _of_kinds(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32] | None]:
-    """Rows of answers of the kinds of others, the number of the answer of each row, and whose it is."""
+    """Return rows of simulated answers of the kinds in `like`, with the answer and the person of each row."""
     numbers = answers_of(like)
     models = rng.integers(int(numbers.max()) + 1, size=min(_KINDS, count))
     rows, answer, people = [], [], []
@@ -181,7 +182,7 @@ def _of_kinds(
         leaves, places = np.unique(own, return_inverse=True)
         shape = places.reshape(own.shape)
         found = order_of(shape)
-        # Rows of no known kind are questions of their own, about the same leaves.
+        # If the rows are of no known kind, each row is a separate question about the same leaves.
         orders = [found] if found is not None else [order_of(row[None]) for row in shape]
         here = np.argsort(rng.random((len(many), len(H))), axis=1)[:, : len(leaves)]
         who, noise = crowd.drawn(len(many), rng)
@@ -205,16 +206,18 @@ def _drawn(
     noise: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """(answers, rows, 4) quadruplets, drawn for questions about (answers, w) leaves."""
+    """Return (answers, rows, 4) quadruplets: simulated answers to questions about (answers, w) leaves."""
     pairs, blocks = leaves[:, np.array(order[0])], order[1]
     closeness = H[pairs[..., 0], pairs[..., 1]]
     by_chance = rng.random(len(pairs)) < 2 * noise
     closeness = np.where(by_chance[:, None], 0.0, closeness)
-    # One pair after the other, in proportion to exp(closeness) of those that are left.
+    # Sorting by closeness plus Gumbel noise draws one pair after the other, in proportion to exp(closeness)
+    # among the pairs that remain.
     ranks = np.argsort(-closeness - rng.gumbel(size=closeness.shape), axis=1)
     at = np.arange(len(pairs))
     if blocks[-1] == 1 and blocks[-2] > 1:
-        # One of the remaining options is the farthest.
+        # In best-and-worst questions, the last pair is drawn as the farthest: in proportion to
+        # exp(-closeness).
         last = ranks[:, -blocks[-2] - 1 :]
         left = closeness[at[:, None], last]
         worst = np.argmax(-left + rng.gumbel(size=left.shape), axis=1)
@@ -225,7 +228,7 @@ def _drawn(
 
 
 def _with_anchor(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Quadruplets whose pairs share a leaf, as triplets."""
+    """Return triplets that mean the same as quadruplets whose pairs share a leaf."""
     i, j, k, other = np.moveaxis(rows, 2, 0)
     is_first = (i == k) | (i == other)
     anchor, near = np.where(is_first, i, j), np.where(is_first, j, i)
@@ -233,7 +236,7 @@ def _with_anchor(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def unknown_text(count: int) -> str:
-    """Say that answers of several rows are of no known kind."""
+    """Return the warning that answers of several rows are of no known kind."""
     first = "1 answer has" if count == 1 else f"{count:,} answers have"
     return (
         f"{first} several rows, but the rows are no odd one out, most central one, ranking, best and worst, "

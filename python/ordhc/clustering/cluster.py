@@ -1,4 +1,4 @@
-"""From data to a dendrogram: methods by the papers' names, or by their parts."""
+"""The function `cluster`, which makes a dendrogram of comparisons or vectors by a named method."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from ordhc.tree.parts import replaced
 
 __all__ = ["cluster", "fit"]
 
-#: Warn of a tree if a cut into this number of clusters leaves one with at least this share of the leaves.
-#: Iris, Wine, Digits, Zoo and Glass by dot products: .96 and more; the same vectors centred: .67 and less
-#: (benches/bench_vector_methods.py).
+#: Warn if the tree, cut into `_CUT` clusters, has a cluster with at least the share `_ALL_BUT_FEW` of the
+#: leaves. By dot products this share is .96 or more for Iris, Wine, Digits, Zoo and Glass, and .67 or less if
+#: the same vectors are centred (benches/bench_vector_methods.py).
 _CUT, _ALL_BUT_FEW = 5, 0.95
 
 
@@ -50,76 +50,92 @@ def cluster(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
-    """From data to a dendrogram.
+    """Cluster comparisons or vectors hierarchically, and return the dendrogram.
 
     Parameters
     ----------
     data
-        `Triplets`, `Quadruplets`, or for methods of vectors `ordhc.Vectors`, which an (n, p) array, a SciPy
-        sparse matrix or a data frame become; or a scan of files (`ordhc.scan`), if the similarity is a sum
-        over answers, AddS3, AddS4 or MulK3.
+        Comparisons: `Triplets` or `Quadruplets`. Vectors: an (n, p) array, a SciPy sparse matrix, a data
+        frame, or `ordhc.Vectors`. With the similarities AddS3, AddS4 and MulK3, comparisons can also be a
+        scan of files (`ordhc.scan`).
     method
-        A paper's name: "adds3-al", "mulk3-al", "3-al", "build" for triplets; "adds4-al", "4k-al",
-        "mulk4-al", "4-al" for quadruplets, or triplets as quadruplets; "4-sl", "4-cl" for complete sets of
-        quadruplets; "cosine-al", "dot-al" for vectors that have been centred or have hundreds of noisy
-        coordinates. "SIMILARITY+LINKAGE" names the two parts, such as "adds3+complete". After any of these,
-        "+spr" moves subtrees as long as that improves the tree: by
-        Dasgupta's cost under the similarities of the method, or by the revenue if the method has none
-        (`ordhc.refine` has other objectives). By default, of comparisons: "posterior-al" (see
-        `ordhc.posterior`), whose trees have the fewest wrong triples, where it is estimated to take at most
-        about ten seconds on two cores (a minute if a learner chose the questions); else "adds3-al+spr" for
-        triplets and "adds4-al+spr" for quadruplets, without moves of subtrees above 2,000 leaves
-        ("adds3-al", "adds4-al"). Say "adds3-al+spr" for a tree within milliseconds. These are also the
-        default of scans, and if initial clusters or settings of AddS are given. `Dendrogram.settings` says
-        which method it was.
+        The name of a method:
+
+        * for triplets: "adds3-al", "mulk3-al", "3-al", "build";
+        * for quadruplets, and for triplets as quadruplets: "adds4-al", "4k-al", "mulk4-al", "4-al";
+        * for complete sets of quadruplets: "4-sl", "4-cl";
+        * for vectors that are centred or have hundreds of noisy coordinates: "cosine-al", "dot-al";
+        * "SIMILARITY+LINKAGE", such as "adds3+complete".
+
+        The ending "+spr" moves subtrees as long as that improves the tree. The objective is Dasgupta's cost
+        under the similarities of the method, or the revenue if the method has no similarity. `ordhc.refine`
+        has other objectives.
+
+        The default for comparisons is "posterior-al" (see `ordhc.posterior`), whose trees have the fewest
+        wrong triples of leaves. If "posterior-al" is estimated to take more than about ten seconds on two
+        cores (a minute if a learner chose the questions), the default is "adds3-al+spr" for triplets and
+        "adds4-al+spr" for quadruplets. Above 2,000 leaves subtrees are not moved ("adds3-al", "adds4-al").
+        These fast methods are also the default for scans, with `initial_clusters`, and with settings of AddS.
+        "adds3-al+spr" takes milliseconds for a few hundred leaves, and one or two seconds for 2,000 leaves.
+        `Dendrogram.settings` contains the method that was used.
     similarity, linkage
-        The two parts by name, instead of a method. For vectors begin with ``similarity="euclidean",
-        linkage="ward"``: vectors have no default method. Linkages of comparisons ("3-al", "4-al", "4-sl",
-        "4-cl", "build") take no similarity. A method, a similarity and a linkage can each be a pair of a name
-        and its settings, too: ``similarity=("mulk3", {"normalize": False})``.
+        The names of a similarity and a linkage, instead of a method. Vectors have no default method: begin
+        with ``similarity="euclidean", linkage="ward"``. Linkages of comparisons ("3-al", "4-al", "4-sl",
+        "4-cl", "build") take no similarity. Each of `method`, `similarity` and `linkage` can also be a pair
+        of a name and a dict of settings: ``similarity=("mulk3", {"normalize": False})``.
     initial_clusters
-        (n,) labels: leaves of the same label are merged first (4-AL-I3 and 4-AL-I5 of the papers),
-        at least as close as the closest merge after. Average linkage and its like merge the nearest
-        pair within an initial cluster as long as there is one; "3-al" and "4-al" leaf by leaf.
+        (n,) labels of clusters to start from: leaves with the same label are merged first (4-AL-I3 and
+        4-AL-I5 of the papers). The heights of these merges are at least as close as the closest later merge.
+        Linkages of similarities merge the nearest pair of clusters within an initial cluster until one
+        cluster is left. "3-al" and "4-al" merge its leaves one by one.
     tie_seed
-        Break ties in a random order of the leaves with this seed, instead of by number. Methods that move
-        subtrees break ties in an order that comes from the data, of which this takes a random permutation.
+        The seed of a random order of the leaves, by which ties are broken. By default ties are broken by leaf
+        number. Methods that move subtrees order the leaves by the data instead, and `tie_seed` permutes that
+        order.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
-        Settings of the similarity or the linkage, whichever has that name: ``normalize=False`` of "mulk3",
-        or ``lengths=True`` of "adds3" and "adds4", where some leaves are untypical (see `ordhc.similarity`);
-        `Dendrogram.settings` says whether lengths were used. If both have the name, give a pair.
+        Settings of the similarity or of the linkage: ``normalize=False`` for "mulk3", or ``lengths=True`` for
+        "adds3" and "adds4" if some leaves are untypical (see `ordhc.similarity`). `Dendrogram.settings`
+        contains whether lengths were used. If the similarity and the linkage both have a setting of the same
+        name, give a pair of a name and a dict of settings.
 
     Returns
     -------
     Dendrogram
-        With the data's names. Repeated answers count as often as they occur, weights multiply.
-        Contradictions cancel in "adds3-al", "adds4-al", "3-al", "4-al", "mulk4-al" and "4k-al"; for
-        "mulk3-al" their question counts as answered, for "consistency" each of them counts. The scale of
-        all weights, or repeating all answers equally often, changes heights only, and what is whole
-        multiples of some unit is computed in whole numbers. Exceptions are "4k-al", which adds products of
-        weights to weights, and "posterior-al" and methods with lengths of leaves ("adds3-al+lengths+spr"),
-        for which repeats are more evidence.
+        The tree, with the names of the data.
 
     Warns
     -----
     OrdhcWarning
         Before the work begins: an estimate of more than 30 seconds of processor time.
     OrdhcWarning
-        A learner chose the questions (`data.adaptive`), and the method is biased by that: all but
-        "posterior-al", "consistency" and "build" are.
+        A learner chose the questions (`data.adaptive`), and the method is biased by that choice. All methods
+        are biased except "posterior-al", "consistency" and "build".
     OrdhcWarning
-        Leaves without answers (of positive weight): they are kept and merged last, one by one, at the
-        height of the last merge. Average linkage of dot products or cosines that leaves nearly all vectors in
-        one of five clusters: they are dominated by the mean of all vectors.
+        Some leaves have no answers of positive weight. These leaves are merged last, one by one, at the
+        height of the last merge.
+    OrdhcWarning
+        Average linkage of dot products or cosines puts nearly all vectors into one of five clusters, because
+        the mean of all vectors dominates the similarities.
 
     Raises
     ------
     InputError
-        Unknown names (with the nearest ones), data that a method does not take, initial clusters of
-        another length, quadruplets that aren't complete for "4-sl" and "4-cl" (with what is missing),
-        triplets that no tree satisfies for "build" (with a small set of them).
+        An unknown name (the error lists the nearest names); data that the method does not take; initial
+        clusters of another length; an incomplete set of quadruplets for "4-sl" or "4-cl" (the error lists
+        missing ones); triplets that no tree satisfies for "build" (the error contains a small set of them).
+
+    Notes
+    -----
+    Repeated answers count as often as they occur, and an answer of weight w counts w times. Contradictory
+    answers cancel in "adds3-al", "adds4-al", "3-al", "4-al", "mulk4-al" and "4k-al". In "mulk3-al" their
+    question still counts as answered. In "consistency" each contradictory answer counts.
+
+    If all weights are multiplied by a factor, or all answers are repeated equally often, only the heights
+    change. There are two exceptions. "4k-al" adds products of weights to weights. In "posterior-al" and in
+    methods with lengths of leaves ("adds3-al+lengths+spr"), repeated answers are more evidence. Weights that
+    are whole multiples of a unit are computed as whole numbers, without rounding.
 
     Examples
     --------
@@ -135,7 +151,7 @@ def cluster(
     """
     progress = _checks.callback("progress", progress)
     if method is None and similarity is None and linkage is None and initial_clusters is not None:
-        # Trees of a posterior have no fixed parts.
+        # The posterior takes no initial clusters.
         method = fast_method(data)
     plan = Plan.of(data, method, similarity=similarity, linkage=linkage, **parameters)
     if isinstance(data, Triplets | Quadruplets):
@@ -175,7 +191,8 @@ def fit(
         data = changed(data, names=tuple(map(str, range(n))))
     order = np.arange(n)
     if plan.refine:
-        # Moves depend on ties of the tree they start from.
+        # Moves depend on how ties were broken in the tree that they start from, so ties must not depend on
+        # the numbering of leaves.
         order = data.canonical_order() if are_vectors else canonical_order(data)
     if tie_seed is not None:
         order = order[np.random.default_rng(tie_seed).permutation(n)]
@@ -191,7 +208,7 @@ def fit(
             _warn_of_one_cluster(plan, tree)
     else:
         if plan.similarity is not None and is_adds(plan.similarity):
-            # From here on lengths are in the weights of answers.
+            # Lengths are now part of the weights, so the plan that is carried out has them off.
             data, has_lengths = less_lengths(data, plan.similarity_settings["lengths"], unit=unit)
             made, plan = plan.with_lengths(has_lengths), plan.with_lengths(False)
         with _errors_about(order), _checks.remedied(plan.remedy(of_vectors=False)):
@@ -205,14 +222,14 @@ def fit(
 
 def _in_order(plan: Plan, data: Comparisons, order: NDArray[np.int64]) -> Comparisons:
     """Return comparisons with leaf `order[i]` as leaf i, rows sorted if the tree depends on their order."""
-    # Sums of whole numbers don't depend on the order of rows.
+    # Sums of whole numbers do not depend on the order of rows.
     are_sums = plan.similarity is not None and is_adds(plan.similarity) and plan.refine in (None, "dasgupta")
     return in_order(data, order, sort=not are_sums or data.weights is not None)
 
 
 @contextmanager
 def _errors_about(leaves: NDArray[np.int64]) -> Iterator[None]:
-    """Give the leaves of an InputError the numbers that the caller knows: leaf k is `leaves[k]`."""
+    """Renumber the leaves of an `InputError` as the caller numbers them: leaf k becomes `leaves[k]`."""
     try:
         yield
     except InputError as error:
@@ -222,7 +239,7 @@ def _errors_about(leaves: NDArray[np.int64]) -> Iterator[None]:
 
 
 def _warn_of_one_cluster(plan: Plan, tree: Dendrogram) -> None:
-    """Warn if a cut separates few leaves from all others, as where the mean of all vectors dominates."""
+    """Warn if a cut leaves nearly all leaves in one cluster, because the mean of all vectors dominates."""
     if tree.n_leaves <= _CUT:
         return
     largest = int(np.bincount(tree.cut(_CUT)).max())
@@ -235,7 +252,7 @@ def _warn_of_one_cluster(plan: Plan, tree: Dendrogram) -> None:
 
 
 def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None) -> None:
-    """Raise unless vectors can be clustered as they say."""
+    """Raise `InputError` if the plan cannot cluster vectors with these neighbours, storage or clusters."""
     if plan.refine in ("revenue", "satisfied"):
         raise InputError(f"moves by {plan.refine!r} need comparisons; vectors are refined by 'dasgupta'")
     if data.neighbors is not None:

@@ -8,13 +8,14 @@ from ordhc.errors import warn
 
 __all__ = ["foretell_cost", "seconds_of_moves", "seconds_of_pairs"]
 
-#: Calls that take more seconds of processor time say so before they begin.
+#: Calls with a longer estimated processor time, in seconds, warn before they begin.
 LONG = 30.0
-#: Seconds of processor time, measured on planted triplets with 200 to 2,000 leaves: for a row of AddS and of
-#: other similarities, and for a pair of leaves of a linkage.
+#: Seconds of processor time: for each row in AddS, for each row in other similarities, and for each pair of
+#: leaves in a linkage. Measured on planted triplets with 200 to 2,000 leaves.
 _ADDS_ROW, _OTHER_ROW, _PAIR = 3e-8, 1e-6, 1e-8
-#: Seconds of processor time of moves of subtrees: the factor of n^2.6 by revenue and Dasgupta's cost; by
-#: satisfied triplets for a row and for a pair of leaves. The share of this time that a restart takes.
+#: Seconds of processor time of moves of subtrees. By revenue or Dasgupta's cost: the factor of n^2.6. By
+#: satisfied triplets: for each row, and for each pair of leaves. `_RESTART` is the share of this time that
+#: each restart adds.
 _MOVES, _SATISFIED_ROW, _SATISFIED_PAIR, _RESTART = 3.5e-9, 7.5e-6, 4e-6, 0.3
 
 
@@ -53,9 +54,9 @@ def foretell_cost(what: str, data: Any, seconds: float, remedy: str, *, memory: 
     seconds
         The estimated processor time.
     remedy
-        What takes less.
+        A way to need less time or memory, for the message.
     memory
-        The estimated memory in bytes, beside the comparisons; 0 if it is checked elsewhere.
+        The estimated memory in bytes, without the comparisons; 0 if the memory is checked elsewhere.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The posterior of the default method, for sessions and dashboards that show a tree while answers come in."""
+"""The posterior of the default method, for sessions and dashboards that update a tree as answers arrive."""
 
 import warnings
 from typing import Any
@@ -12,16 +12,16 @@ __all__ = ["default_posterior"]
 
 
 def default_posterior(data: Triplets | Quadruplets, **how: Any) -> Posterior | None:
-    """Return the posterior whose tree `cluster` gives by default; None if the default is another method.
+    """Return the posterior whose tree is the default of `cluster`; None if the default is another method.
 
-    There are no warnings, because few answers, and leaves without any, are normal while answers come in.
+    There are no warnings, because few answers and leaves without answers are normal while answers arrive.
 
     Parameters
     ----------
     data
         The answers.
     **how
-        As in `ordhc.posterior`; the tree is that of `cluster` only without any.
+        Arguments of `ordhc.posterior`. With any of them, the tree can differ from that of `cluster`.
     """
     if best_method(data) is None:
         return None

@@ -1,4 +1,4 @@
-"""Names of clusters: the words that set them apart, or the member in their middle."""
+"""Name the clusters of a tree by their most distinctive words, or by their medoids."""
 
 from __future__ import annotations
 
@@ -26,35 +26,38 @@ def describe(
     *,
     n_words: int = 3,
 ) -> Dendrogram:
-    """Name the clusters of a tree by what their leaves say.
+    """Name the clusters of a tree by their most distinctive words, or by their medoids.
 
-    With a vocabulary a cluster is named by the words whose class-based tf-idf (Grootendorst 2022) exceeds
-    that of its siblings together the most, where the classes are the cluster and its siblings. Without one
-    it is named by its medoid, the leaf whose vector has the largest mean cosine with all of them.
+    With a vocabulary, the name of a cluster consists of its most distinctive words. These words have the
+    largest difference between the class-based tf-idf (Grootendorst 2022) of the cluster and that of all its
+    siblings together. The classes are the cluster and its siblings. Without a vocabulary, the name of a
+    cluster is its medoid, the leaf whose vector has the largest mean cosine with the vectors of all leaves in
+    the cluster.
 
     Parameters
     ----------
     tree
-        See `ordhc.as_dendrogram`.
+        The tree; see `ordhc.as_dendrogram` for its types.
     X
-        (n, p) counts of words (or weights, not negative) for each leaf, as ``CountVectorizer`` makes them; an
-        array, or SciPy's sparse matrix. For medoids any vectors.
+        (n, p) counts (or weights of at least 0) of words for each leaf, as ``CountVectorizer`` returns them:
+        an array or a SciPy sparse matrix. Without a vocabulary, any vectors.
     vocabulary
-        The p words: a list in the order of the columns, or columns by word (``vectorizer.vocabulary_``).
+        The p words: a list in the order of the columns of `X`, or a mapping from words to column numbers
+        (``vectorizer.vocabulary_``). By default clusters are named by medoids.
     n_words
-        The maximum number of words of a name.
+        The maximum number of words in a name.
 
     Returns
     -------
     Dendrogram
-        The tree with `node_names`, which pictures, pages and reports show. By words the root has none, nor
-        has a cluster without a word that its siblings have less of. Ties go to the word of the first
-        column, and to the leaf of the smallest number.
+        The tree with `node_names`, which pictures, pages and reports show. With a vocabulary, the root has no
+        name. A cluster without words that are more frequent than in its siblings has no name, either. Among
+        equal words the first column is chosen, among equal leaves the smallest number.
 
     Raises
     ------
     InputError
-        Another number of rows than leaves, of words than columns; counts below 0 or not finite.
+        `X` has not one row for each leaf, or not one column for each word; counts are negative or not finite.
 
     Examples
     --------
@@ -104,7 +107,7 @@ def _row(rows: Any, at: int) -> NDArray[np.float64]:
 def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> list[str | None]:
     n = tree.n_leaves
     told: list[str | None] = [None] * (len(tree.sizes))
-    # Sums of clusters whose parent is not yet done: few at a time in postorder.
+    # Postorder keeps few sums at a time: those of clusters whose parent has not been named.
     sums: Sums = {}
     for node in tree.nodes("postorder"):
         if node.is_leaf:
@@ -124,7 +127,7 @@ def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> l
 def _name(
     own: NDArray[np.float64], whole: NDArray[np.float64], n_classes: int, words: list[str], n_words: int
 ) -> str | None:
-    """Return the words whose tf-idf exceeds that in all sibling clusters together by the most."""
+    """Return the most distinctive words: their tf-idf is larger than in all siblings together by the most."""
     total, rest = own.sum(), whole.sum() - own.sum()
     if total <= 0:
         return None

@@ -1,4 +1,4 @@
-"""How good a tree is expected to be, now and after more answers."""
+"""The expected accuracy of a tree, and the accuracy of its predictions of answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,26 +15,28 @@ __all__ = ["CORRELATED", "Expected", "Predicted", "expected_of", "heights_of_pai
 
 #: Numbers of clusters at which trees are compared.
 _LEVELS = (2, 4, 8)
-#: With more leaves than this summaries are cut by mean heights, as `Samples.summary` has it.
+#: Up to this number of leaves, a posterior's `dendrogram` has correlations as heights; above, mean heights.
 CORRELATED = 3_000
-#: Number of trees that estimate the accuracy of flat clusters.
+#: Approximate number of drawn trees with which flat clusters are compared.
 _JUDGES = 50
 
 
 @dataclass(frozen=True)
 class Expected:
-    """How right a tree is expected to be, if the truth is like the trees that were drawn.
+    """The expected accuracy of a tree, where each of the drawn trees is equally likely to be true.
 
     Attributes
     ----------
     accuracy
-        The mean share of sets of three leaves, two of which are closer, that the tree joins rightly.
+        The share of triplets of leaves for which the tree agrees with a drawn tree on the closest pair,
+        averaged over the drawn trees. Triplets that the drawn tree does not resolve are left out.
     low, high
-        The accuracy of 0.9 of the drawn trees lies in this interval. In a few simulations, it held a third to
-        two thirds of the true accuracies: the interval is too narrow.
+        The accuracy is in this interval for 0.9 of the drawn trees. The interval is too narrow: in a few
+        simulations it contained a third to two thirds of the true accuracies.
     aari
-        The adjusted Rand index of 2, 4 and 8 clusters, averaged: the mean. Where the tree is cut by
-        correlations, so are those that may be true.
+        The adjusted Rand index between flat clusters of the tree and of a drawn tree, averaged over 2, 4 and
+        8 clusters and over the drawn trees. If heights of the tree are correlations, the drawn trees are cut
+        by correlations, too.
     """
 
     accuracy: float
@@ -44,7 +46,7 @@ class Expected:
 
     @classmethod
     def mean(cls, several: "Sequence[Expected]") -> "Expected":
-        """Return the mean of each number over several forecasts."""
+        """Return the mean of each attribute over several forecasts."""
         numbers = [(one.accuracy, one.low, one.high, one.aari) for one in several]
         return cls(*np.mean(numbers, axis=0).tolist())
 
@@ -54,20 +56,21 @@ class Expected:
 
 @dataclass(frozen=True)
 class Predicted:
-    """How well answers are foretold that nothing was made from.
+    """How well held-out answers are predicted.
 
     Attributes
     ----------
     accuracy
-        The share of answers whose choice is the likeliest one. Where t choices are equally likely, the given
-        one counts 1/t.
+        The share of answers that are the likeliest answer to their question. If t answers are equally likely,
+        the given answer counts 1/t.
     low, high
-        The 95% interval of `accuracy`: over people, or over questions where fewer than five people are known.
-        With fewer than five questions it is Wilson's for independent answers.
+        The 95% confidence interval of `accuracy`. The interval allows for differences between people, or
+        between questions if fewer than five people are known. With fewer than five questions it is Wilson's
+        interval for independent answers.
     n_answers
         The number of answers.
     chance
-        What `accuracy` would be at random: one divided by the number of possible answers.
+        The expected accuracy of random guesses: one divided by the number of possible answers.
     """
 
     accuracy: float
@@ -81,7 +84,10 @@ class Predicted:
 
 
 def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlation: bool) -> Expected:
-    """How right a tree is expected to be if one of these truths is; whether its merges are by correlation."""
+    """Return the expected accuracy of a tree if each of `truths` is equally likely to be true.
+
+    `by_correlation` is True if the heights of `tree` are correlations.
+    """
     n = tree.n_leaves
     accuracies = []
     for truth in truths:
@@ -98,11 +104,11 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
 
 
 def _at_correlations(truth: Dendrogram) -> Dendrogram:
-    """Return `truth` with each merge at the correlation between rows of its heights, as in the summary.
+    """Return `truth` with correlations between rows of its heights of pairs as the heights of merges.
 
-    Heights of nodes far apart in a tree are compared by few answers. So a cut by the heights of a single
-    tree is much more a matter of chance than one by correlations of mean heights is, and one by its
-    heights would make the latter look worse than it is.
+    The dendrogram of a posterior has correlations of mean heights as its heights. Few answers compare heights
+    of nodes that are far apart in the tree, so cuts by the heights of a single drawn tree are noisy.
+    Comparing the dendrogram with such cuts would underestimate its accuracy.
     """
     H = heights_of_pairs(truth)
     np.fill_diagonal(H, -np.inf)
@@ -115,7 +121,7 @@ def _at_correlations(truth: Dendrogram) -> Dendrogram:
 
 
 def heights_of_pairs(tree: Dendrogram) -> NDArray[np.float64]:
-    """(n, n) heights of lowest common ancestors."""
+    """Return the (n, n) heights of lowest common ancestors, with 0 on the diagonal."""
     found = tree.cophenetic(square=True)
     np.fill_diagonal(found, 0.0)
     return found

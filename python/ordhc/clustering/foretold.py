@@ -1,4 +1,4 @@
-"""How well whole answers are foretold: accuracy and log loss, for each kind of answer."""
+"""Scores of predicted answers: accuracy and log loss, for each kind of answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AnswerScore:
-    """How well answers of one kind, or of all kinds, are foretold.
+    """The scores of predictions for answers of one kind, or of all kinds.
 
     Attributes
     ----------
@@ -26,13 +26,13 @@ class AnswerScore:
     n_answers
         The number of answers.
     accuracy
-        The share of answers whose choice is the likeliest one. Where t choices are equally likely, each
-        counts 1/t.
+        The share of answers that are the likeliest answer to their question. If t answers are equally likely,
+        the given answer counts 1/t.
     log_loss
-        The mean of minus the logarithm of the probability of an answer, in nats.
+        The mean negative logarithm of the probability of an answer, in nats.
     chance, chance_log_loss
-        Both for a predictor that knows nothing: one divided by the number of possible answers, and the
-        logarithm of that number.
+        The accuracy and log loss if all possible answers are equally likely: one divided by the number of
+        possible answers, and the logarithm of that number, averaged over the answers.
     """
 
     kind: str
@@ -51,15 +51,15 @@ class AnswerScore:
 
 @dataclass(frozen=True)
 class Foretold:
-    """Answers beside their predictions.
+    """Answers, and how well they were predicted.
 
     Attributes
     ----------
     choices
         The answers.
     right, losses
-        For each kind an (a,) array: the share to which each answer is the likeliest one, and minus the
-        logarithm of its probability.
+        For each kind of answer an (a,) array. `right` is 1 if the given answer is the likeliest, 1/t if t
+        answers are equally likely, and 0 otherwise. `losses` is the negative logarithm of its probability.
     """
 
     choices: Choices
@@ -68,12 +68,12 @@ class Foretold:
 
     @property
     def accuracy(self) -> float:
-        """The share of answers whose choice is the likeliest one, over all kinds."""
+        """The share of answers that are the likeliest answer to their question, over all kinds."""
         return self.total.accuracy
 
     @property
     def log_loss(self) -> float:
-        """The log loss of an answer in nats, over all kinds."""
+        """The mean log loss of an answer in nats, over all kinds."""
         return self.total.log_loss
 
     @property
@@ -91,7 +91,7 @@ class Foretold:
         )
 
     def by_answer(self) -> tuple[Floats, Floats, Floats]:
-        """Return right, log loss and weight of each answer, numbered by `comparison.units.answers_of`."""
+        """Return `right`, log loss and weight of each answer, ordered as in `comparison.units.answers_of`."""
         right, weight = self.choices.gathered(self.right)
         return right, self.choices.gathered(self.losses)[0], weight
 
@@ -118,16 +118,16 @@ class Foretold:
 
 
 def foretold(choices: Choices, table: Callable[[Kind], Floats]) -> Foretold:
-    """Return how well answers are foretold.
+    """Return the scores of predicted answers.
 
     Parameters
     ----------
     choices
         The answers.
     table
-        Called with each kind, returns the (a, K) probabilities of the answers in `Kind.orders`, the given
-        answer first: for one closeness `Kind.probabilities`, for several `tables_of`. Tables of several
-        models may be averaged.
+        A function that takes a kind of answer and returns the (a, K) probabilities of the answers in
+        `Kind.orders`, with the given answer first. Use `Kind.probabilities` for one closeness, and
+        `tables_of` for several. Tables of several models can be averaged.
 
     Raises
     ------
@@ -156,11 +156,11 @@ def foretold(choices: Choices, table: Callable[[Kind], Floats]) -> Foretold:
 
 
 def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind], Floats]:
-    """Return the tables of probabilities averaged over several closenesses, each with its noise.
+    """Return a function for `foretold` that averages probabilities over closenesses, each with its noise.
 
-    For kinds with more than 720 possible answers, only exchanges of two pairs are tried. An answer is then
-    counted as the likeliest if no such exchange is likelier; under several closenesses a choice that differs
-    more could be likelier still.
+    For kinds with more than 720 possible answers, the given answer is only compared with answers in which two
+    pairs are exchanged. The answer counts as the likeliest if none of these is likelier. With several
+    closenesses, an answer with more exchanges can be likelier still.
     """
 
     def table(kind: Kind) -> Floats:
@@ -172,14 +172,14 @@ def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind],
 
 
 def tables_of_chains(samples: _ordhc.Samples, place: NDArray[np.int32]) -> Callable[[Kind], Floats]:
-    """Return the tables of probabilities averaged over trees that chains have drawn.
+    """Return a function for `foretold` that averages probabilities over the trees of a posterior.
 
     Parameters
     ----------
     samples
         The trees.
     place
-        For each leaf of the answers its number in the trees.
+        For each leaf of the answers, the number of the leaf in the trees.
     """
 
     def table(kind: Kind) -> Floats:

@@ -15,19 +15,20 @@ from ordhc.tree.parts import from_engine
 
 __all__ = ["matrix_free_linkage", "prefers_no_matrix"]
 
-#: Up to this number of columns, linkages are faster without a matrix; for average linkage by its measure.
+#: Linkages are faster without a matrix up to this number of columns. Keys are linkages, but measures for
+#: average linkage.
 _FEW = {"dot": 256, "sqeuclidean": 64, "single": 128, "ward": 64}
 
 
 def prefers_no_matrix(rows: Any, linkage: str, measure: str) -> bool:
-    """Whether a linkage that needs no matrix of pairs is better off without."""
+    """Return True if a linkage that needs no matrix is faster without one, or lacks memory for a matrix."""
     n, p = rows.shape
     if is_sparse(rows):
         return False
     if p <= _FEW[measure if linkage == "average" else linkage]:
         return True
     try:
-        # The engine works in the similarities.
+        # The engine overwrites this matrix, so there is only one.
         _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
     except MemoryError:
         return True
@@ -44,9 +45,10 @@ def matrix_free_linkage(
     *,
     what: str,
 ) -> Dendrogram:
-    """Linkages that need no matrix of pairs.
+    """Return the tree of a linkage that is computed without a matrix of pairs.
 
-    They are average linkage of dot products or squared distances, single linkage of any measure, and Ward's.
+    These are average linkage of dot products or squared distances, single linkage of any measure, and Ward's
+    linkage.
     """
     if is_sparse(rows):
         _ordhc.check_memory("dense vectors", rows.dtype.itemsize * rows.shape[0] * rows.shape[1])
@@ -60,7 +62,7 @@ def matrix_free_linkage(
 
 
 def _warn_of_sample(rows: NDArray[Any], scale: float, what: str) -> None:
-    """Warn, from a sample of at most 1,000 rows."""
+    """Warn if many products of vectors are negative, by a sample of at most 1,000 rows."""
     negative = NegativeShare()
     step = max(1, len(rows) // 1000)
     some = rows[::step][:1000]

@@ -1,4 +1,4 @@
-"""Whether chains agree."""
+"""Check whether Markov chains have mixed: R-hat, effective sample sizes, and warnings."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,11 +15,11 @@ from ordhc.tree.parts import lca_size
 
 __all__ = ["MIXED", "Mixing", "mixing_of", "one_of_many_trees", "unsure_clusters", "warn_unmixed"]
 
-#: R-hat of chains that look alike is at most this (Gelman et al. 2013, chapter 11).
+#: Chains count as mixed if R-hat is at most this (Gelman et al. 2013, chapter 11).
 MIXED = 1.1
-#: Quantities that are of the model more than of the tree.
+#: Quantities of the model. If only these have not mixed, the tree and its support are still reliable.
 _OF_THE_MODEL = frozenset({"noise", "nodes", "lengths"})
-#: Set while a tree is made that is one of many: of a resample or without a fold.
+#: True while one of many trees is made, such as the tree of a resample or of a fold.
 _IS_ONE_OF_MANY = ContextVar("is_one_of_many", default=False)
 #: Number of clusters that are checked for agreement of the chains.
 _UNSURE = 5
@@ -27,23 +27,28 @@ _UNSURE = 5
 
 @dataclass(frozen=True)
 class Mixing:
-    """How well chains have mixed.
+    """Diagnostics of Markov chains.
 
     Attributes
     ----------
     r_hat
-        Split R-hat of the log-likelihood: near 1 where all halves of all chains look alike; above 1.1 longer
-        chains are better.
+        Split R-hat of the log-likelihood. R-hat is near 1 if all halves of all chains are similar. Above 1.1
+        longer chains are needed.
     effective_size
-        How many independent trees would say as much about the mean of the log-likelihood.
+        The effective sample size of the log-likelihood: the number of independent trees that would estimate
+        its mean as precisely.
     r_hats, effective_sizes
-        The same by quantity: of "log-likelihood", "noise", "nodes" (their number), "lengths" (the standard
-        deviation of the lengths of leaves, where these are learnt), and "cluster 1", "cluster 2" and so on:
-        whether a tree has one of the up to five clusters whose support is nearest to one half. Those of
-        clusters are of few trees (50 of each chain), and may be 1.1 by chance.
+        R-hat and effective sample size for each quantity:
+
+        * "log-likelihood" and "noise";
+        * "nodes": the number of inner nodes;
+        * "lengths": the standard deviation of the lengths of leaves, if lengths are estimated;
+        * "cluster 1", "cluster 2" and so on: whether a tree contains one of the up to five clusters whose
+          support is nearest to one half. These R-hats are computed from few trees (50 of each chain), so they
+          can exceed 1.1 by chance.
     log_likelihood, noise, n_nodes
-        By chain and sweep after the burn-in, (chains, sweeps): the log-likelihood of the answers, half of the
-        share of answers given by a coin (the mean over people, where they are known), and the number of inner
+        (chains, sweeps) values after each sweep after the burn-in: the log-likelihood of the answers, half of
+        the share of random answers (the mean over people, if people are known), and the number of inner
         nodes.
     """
 
@@ -57,7 +62,7 @@ class Mixing:
 
     @property
     def trouble(self) -> str | None:
-        """Say which results depend on the start of the chains, and what to do; None if no R-hat exceeds 1.1.
+        """The warning about chains that have not mixed, with a remedy; None if no R-hat exceeds 1.1.
 
         Examples
         --------
@@ -92,16 +97,16 @@ def _trouble(r_hats: Mapping[str, float]) -> str | None:
 
 
 def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
-    """R-hat and effective size of a quantity."""
+    """Return split R-hat and the effective sample size of a quantity."""
     return _ordhc.mixing([np.ascontiguousarray(chain) for chain in by_chain])
 
 
 @contextmanager
 def one_of_many_trees() -> Iterator[None]:
-    """Give no warnings about chains inside, because a hundred resamples would give a hundred.
+    """Suppress warnings about chains during the block, because a hundred resamples would repeat them.
 
-    The tree of all answers gives the warning. A context variable does this instead of
-    `warnings.catch_warnings`, because threads make trees too, and warnings are filtered for all threads.
+    The tree of all answers still gives the warning. The context manager sets a context variable, because
+    `warnings.catch_warnings` would affect all threads.
     """
     token = _IS_ONE_OF_MANY.set(True)
     try:
@@ -118,7 +123,7 @@ def warn_unmixed(states: list[NDArray[np.float64]]) -> None:
 
 
 def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np.float64]:
-    """Return (k, trees) whether each tree has the clusters of least certain support."""
+    """Return a (k, trees) array of 1 if a tree contains a cluster, else 0, for the least certain clusters."""
     support = np.zeros(0) if tree.support is None else tree.support
     unsure = np.flatnonzero((support > 0.05) & (support < 0.95))
     unsure = unsure[np.argsort(np.abs(support[unsure] - 0.5), kind="stable")][:_UNSURE]
@@ -133,17 +138,17 @@ def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np
 def mixing_of(
     states: list[NDArray[np.float64]], has_clusters: NDArray[np.float64], *, has_lengths: bool
 ) -> Mixing:
-    """Return how well chains have mixed.
+    """Return the diagnostics of chains.
 
     Parameters
     ----------
     states
-        For each chain (sweeps, 5): the log-likelihood, the noise, the mean increment, the number of nodes and
-        the deviation of lengths after each sweep.
+        For each chain a (sweeps, 5) array with the values after each sweep: the log-likelihood, the noise,
+        the mean increment of heights, the number of nodes, and the standard deviation of lengths.
     has_clusters
-        (k, trees) whether trees have some clusters, chain after chain.
+        (k, trees) array of 1 if a tree contains a cluster, else 0; trees are in the order of chains.
     has_lengths
-        True if lengths of leaves are learnt.
+        True if lengths of leaves are estimated.
     """
     by_sweep = np.array(states) if states else np.zeros((0, 0, 5))
     values = {"log-likelihood": by_sweep[..., 0], "noise": by_sweep[..., 1], "nodes": by_sweep[..., 3]}

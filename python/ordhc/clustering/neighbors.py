@@ -1,4 +1,4 @@
-"""Linkage of vectors along a graph of their nearest neighbours, for more vectors than pairs fit."""
+"""Linkage of vectors by a graph of nearest neighbours, for too many vectors to store all pairs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from ordhc.tree.parts import from_engine
 
 __all__ = ["by_neighbors", "check_neighbors", "links_few_pairs"]
 
-#: Up to this number of vectors, all pairs are compared.
+#: Up to this number of vectors, all pairs are compared, even if neighbours are given.
 _FEW = 2000
-#: All pairs of clusters are compared when this share of the clusters is left, but at most the second number.
+#: All pairs of clusters are compared when 1/`_SHARE` of the vectors remain as clusters. This number
+#: is at least `_FEW` and at most `_MOST`.
 _SHARE, _MOST = 4, 10_000
 
 
 def check_neighbors(plan: Plan) -> None:
-    """Raise unless the plan goes along neighbours."""
+    """Raise `InputError` if the plan cannot be computed from nearest neighbours."""
     if plan.similarity is None or plan.similarity.name not in NEIGHBOR_MEASURES:
         raise InputError(
             f"{plan.title} has no nearest neighbours; similarity {', '.join(NEIGHBOR_MEASURES)} have"
@@ -35,7 +36,7 @@ def check_neighbors(plan: Plan) -> None:
 
 
 def links_few_pairs(data: Vectors) -> bool:
-    """Return whether vectors are linked with some others only, and are too many to compare all pairs."""
+    """Return True if neighbours are given and there are too many vectors to compare all pairs."""
     if data.neighbors is None:
         return False
     if is_sparse(data.rows):

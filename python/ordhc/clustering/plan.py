@@ -1,4 +1,4 @@
-"""The plan of a clustering: a similarity, a linkage, their settings, an objective."""
+"""The plan of a clustering (a similarity, a linkage, their settings, an objective), and default methods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,10 +28,10 @@ __all__ = [
     "method_of_many",
 ]
 
-#: The most leaves whose subtrees are moved unless something else is said: one or two seconds.
+#: Default methods move subtrees up to this number of leaves, which takes one or two seconds.
 MOVES_UP_TO = 2_000
-#: Trees of a posterior are the default up to this processor time, in seconds: about 10 seconds on two cores.
-#: If a learner chose the questions, which biases other methods, they are up to the second number.
+#: The posterior is the default up to this estimated processor time in seconds; two cores need half of it. If
+#: a learner chose the questions, the limit is higher, because other methods are biased.
 DRAWN_UP_TO, DRAWN_UP_TO_IF_ADAPTIVE = 20.0, 120.0
 _POSTERIOR = "posterior-al"
 #: Linkages that do not depend on how often a question was asked.
@@ -40,7 +40,7 @@ _UNBIASED = ("posterior-al", "consistency", "build")
 
 @dataclass(frozen=True)
 class Plan:
-    """A similarity (or none) and a linkage, with their settings. It is data: `fit` follows it."""
+    """The similarity (or None), the linkage and their settings, by which `fit` makes a tree."""
 
     similarity: SimilaritySpec | None
     linkage: LinkageSpec
@@ -48,7 +48,7 @@ class Plan:
     linkage_settings: Mapping[str, Any]
     #: The objective by which subtrees are moved afterwards.
     refine: str | None = None
-    #: The name of the method that they are, if they were taken by it or by default.
+    #: The name of the method, if the parts were chosen by method name or by default; otherwise None.
     method: str | None = None
 
     @classmethod
@@ -61,9 +61,9 @@ class Plan:
         linkage: Named | None = None,
         **parameters: Any,
     ) -> "Plan":
-        """Return what `cluster` does with these arguments."""
+        """Return the plan for these arguments of `cluster`."""
         if method is None and similarity is None and linkage is None:
-            # Settings of AddS are not for trees of a posterior.
+            # If the settings belong to AddS, the posterior cannot be the default.
             is_plain = parameters.keys() <= registry.get("linkage", _POSTERIOR).parameters.keys()
             method = (best_method(data) if is_plain else None) or fast_method(data)
         name = refine = None
@@ -104,14 +104,14 @@ class Plan:
 
     @property
     def may_have_lengths(self) -> bool:
-        """True if answers are weighted by lengths of leaves, or if the answers decide whether they are."""
+        """True if lengths of leaves are estimated, or if the answers decide whether to estimate lengths."""
         return self.similarity_settings.get("lengths", False) is not False
 
     def seconds(self, data: Any) -> float:
-        """Return about how many seconds of processor time a tree of comparisons takes.
+        """Return the estimated processor time of a tree of comparisons, in seconds.
 
-        The estimate covers AddS, MulK, linkages of similarities, the posterior and moves of subtrees. Other
-        parts count as 0, because their time is not known.
+        The estimate covers AddS, MulK, linkages of similarities, the posterior and moves of subtrees. The
+        time of other parts is unknown and counts as 0.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Plan:
         return found + (seconds_of_moves(self.refine, n, m) if self.refine else 0)
 
     def remedy(self, *, of_vectors: bool) -> str:
-        """Return what needs less memory than the plan."""
+        """Return the hint in memory errors: a way that needs less memory than the plan."""
         if of_vectors:
             free = "Ward's linkage, single linkage and the average of cosines need no matrix"
             return f"give Vectors(X, neighbors=20); {free}" if self.goes_along_neighbors else free
@@ -140,12 +140,12 @@ class Plan:
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """The kind of data that the plan takes."""
+        """The kinds of data that the plan accepts."""
         return self.linkage.data if self.similarity is None else self.similarity.data
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The parts and their parameters, as `Dendrogram.settings` has them."""
+        """The parts and their parameters in the form of `Dendrogram.settings`."""
         return made_by(
             method=self.method,
             similarity=None if self.similarity is None else self.similarity.name,
@@ -158,7 +158,7 @@ class Plan:
 
     @property
     def degree(self) -> int | None:
-        """The power of a common factor of all weights by which heights grow; None if there is none."""
+        """The d for which all weights times f give all heights times f**d; None if d is unknown."""
         parts = self.linkage if self.similarity is None else self.similarity
         if not registry.is_builtin(parts) or not registry.is_builtin(self.linkage):
             return None
@@ -170,7 +170,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """The similarity and the linkage in words."""
+        """The names of the similarity and the linkage, for messages."""
         if self.similarity is None:
             return f"linkage {self.linkage.name!r}"
         return f"similarity {self.similarity.name!r} with linkage {self.linkage.name!r}"
@@ -185,7 +185,7 @@ class Plan:
 
     @property
     def measure(self) -> str | None:
-        """The measure of vectors with which this linkage needs no matrix of pairs, or None."""
+        """The measure with which the linkage of vectors needs no matrix; None if it needs a matrix."""
         if self.similarity is None:
             return None
         if self.similarity.factor is not None:
@@ -197,14 +197,15 @@ class Plan:
         return name if distances and fits else None
 
 
-#: Similarities whose nearest neighbours are searched, and the measure of the vectors, which have length 1 for
-#: cosines; the linkages that go along neighbours.
+#: Similarities for which nearest neighbours can be searched, with the measure of the search. For cosines, the
+#: vectors are normalized first. The second constant lists the linkages that need only nearest neighbours.
 NEIGHBOR_MEASURES = {"cosine": "dot", "euclidean": "euclidean", "sqeuclidean": "sqeuclidean"}
 NEIGHBOR_LINKAGES = ("single", "average", "weighted", "complete", "ward")
 #: Linkages whose heights are similarities or means of them.
 _AVERAGES = ("single", "complete", "average", "weighted")
-#: How heights grow with all weights, by similarity or linkage of comparisons. The 4K kernel adds products of
-#: weights to weights, and the posterior counts answers: their trees depend on the scale.
+#: The exponents of `Plan.degree` for similarities and linkages of comparisons. "4k-al" and "posterior-al" are
+#: missing, because their trees depend on the scale of weights: the 4K kernel adds products of weights to
+#: weights, and for the posterior larger weights are more evidence.
 _DEGREES = {
     "adds3": 1,
     "adds4": 1,
@@ -215,10 +216,10 @@ _DEGREES = {
     "build": 0,
     "consistency": 0,
 }
-#: Heights of trees that are refined by these are mean AddS similarities, and numbers of leaves.
+#: The exponents after moves of subtrees: heights are mean AddS similarities, or numbers of leaves.
 _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 
-#: Words that people give to `cluster` although they are said elsewhere, and where.
+#: Options that users give to `cluster` but that belong to other functions, with a hint for each.
 _ELSEWHERE = {
     **dict.fromkeys(
         ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold"),
@@ -231,10 +232,11 @@ _ELSEWHERE = {
 
 
 def best_method(data: Any) -> str | None:
-    """Return the method that is the best one beforehand, "posterior-al"; None where it would take too long.
+    """Return the most accurate method, "posterior-al"; None if it would take too long or is not possible.
 
-    People err, and trees of a posterior have the fewest wrong triples, whatever chose the questions
-    (benches/bench_methods.py). It is the default of `cluster`, the command line, reports and dashboards.
+    The trees of "posterior-al" have the fewest wrong triples of leaves if answers contain errors, for random
+    and for chosen questions (benches/bench_methods.py). The result is the default of `cluster`, the command
+    line, reports and dashboards. Scans, vectors, fewer than three leaves and no answers also give None.
     """
     if isinstance(data, Scan) or kind_of(data) is None or data.n_leaves < 3 or not len(data):
         return None
@@ -243,7 +245,7 @@ def best_method(data: Any) -> str | None:
 
 
 def fast_method(data: Any) -> str | None:
-    """Return the best method for comparisons that takes some milliseconds; None for other data."""
+    """Return the default method for comparisons that takes at most seconds; None for other data."""
     if kind_of(data) is None:
         return None
     name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
@@ -251,7 +253,7 @@ def fast_method(data: Any) -> str | None:
 
 
 def method_of_many(data: Any) -> str | None:
-    """Return the default where many trees are made: the fast method, unless its questions would bias it."""
+    """Return the default method for many trees: the fast one, unless the choice of questions biases it."""
     is_biased = not isinstance(data, Scan) and getattr(data, "adaptive", False)
     return (best_method(data) if is_biased else None) or fast_method(data)
 

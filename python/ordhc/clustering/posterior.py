@@ -1,4 +1,4 @@
-"""Trees by how likely they are, given noisy answers."""
+"""Draw trees from the posterior distribution given noisy answers, and summarize them."""
 
 from __future__ import annotations
 
@@ -42,34 +42,35 @@ from ordhc.tree.settings import made_by
 
 __all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior"]
 
-#: Trees that are kept, of all chains together.
+#: Number of trees that are kept, over all chains.
 _KEPT = 200
-#: Bytes that a posterior takes for a comparison (four chains), and for a pair of leaves; measured.
+#: Measured memory in bytes for each comparison (with four chains) and for each pair of leaves.
 _BYTES_OF_ROW, _BYTES_OF_PAIR = 350, 32
 
 
 class Posterior:
-    """Trees drawn from the posterior; what `posterior` gives.
+    """Trees drawn from the posterior distribution, as `ordhc.posterior` returns them.
 
     Attributes
     ----------
     dendrogram
-        One tree that stands for all, with `support` and heights, as `ordhc.cluster` gives it; `tree` is the
-        same with lengths. Use it for flat clusters (``dendrogram.cut(4)``) and for SciPy. Average linkage
-        clusters the AddS3 similarity of all triplets, each answered by the trees that were drawn; then moves
-        of subtrees raise the expected revenue. The height of a merge is the mean correlation of the rows of
-        `similarity`, over the pairs of leaves that it joins. Above 3,000 leaves it is average linkage of
-        `similarity`.
+        One tree that summarizes all drawn trees, with heights and with `support`. `ordhc.cluster` returns the
+        same tree. `tree` is the same tree with lengths of edges. Use `dendrogram` for flat clusters
+        (``dendrogram.cut(4)``) and for SciPy. To compute it, the drawn trees predict the answers to all
+        triplets. Average linkage of the AddS3 similarity of these answers gives a first tree, and moves of
+        subtrees raise its expected revenue. The height of a merge is the mean correlation between the rows of
+        `similarity`, over the pairs of leaves that the merge joins. Above 3,000 leaves the dendrogram is
+        average linkage of `similarity`.
     noise_by_group
-        Where people (or other groups) are known: the `noise` of each, by name or number. 0.5 is a coin.
-        Each noise is shrunken towards the others, more so for people with few answers: a person who flips
-        coins among careful people may get .36. Empty if all people share the noise.
+        The `noise` of each person (or other group), by name or number. 0.5 means random answers. Estimates
+        are shrunken towards the mean, more so for people with few answers: a person who answers at random
+        among careful people may have .36. Empty if people are unknown or share the noise.
     heldout
-        Of `Session.posterior`: how well answers are predicted that were held out, with an interval; None if
-        there are none.
+        How well held-out answers are predicted, with an interval. Only set by `Session.posterior`; None if no
+        answers are held out.
     notes
-        What was found in the answers, and how they were counted because of it. `ordhc.posterior` warns of
-        each.
+        Messages about unusual answers and how they were counted. `ordhc.posterior` also gives each as a
+        warning.
     """
 
     dendrogram: Dendrogram
@@ -98,10 +99,11 @@ class Posterior:
     def tree(self) -> Dendrogram:
         """The `dendrogram` with lengths of edges: an additive tree; without lengths the `dendrogram` itself.
 
-        The path between two leaves is as long as it is on average in the trees that were drawn. The unit is
-        that of the model: a difference of 1 makes the odds of an answer e = 2.7 to 1. Answers leave open by
-        how much the edges of all leaves are longer together; here the shortest one is 0.
-        ``tree.contract(min_support=0.5)`` has nodes of many children where clusters are less likely than not.
+        The lengths of paths between leaves fit the mean lengths of these paths in the drawn trees. The unit
+        is that of the model: if two paths differ by 1, the odds of an answer are e = 2.7 to 1 (without
+        noise). Answers would be equally likely if the edges of all leaves were longer by the same constant.
+        The constant is chosen so that the shortest of these edges is 0. ``tree.contract(min_support=0.5)``
+        removes clusters that are less likely than not.
         """
         if not self._lengths.size:
             return self.dendrogram
@@ -112,17 +114,17 @@ class Posterior:
 
     @property
     def support(self) -> NDArray[np.float64]:
-        """The share of the trees that have each cluster of `tree`, (n_nodes - n,)."""
+        """The share of the drawn trees that contain each cluster of `tree`, (n_nodes - n,)."""
         support = self.dendrogram.support
         return np.zeros(0) if support is None else support
 
     @property
     def lengths(self) -> NDArray[np.float64] | None:
-        """How untypical each leaf is: its mean length, (n,); None without lengths.
+        """The mean length of each leaf, (n,), which is large for untypical leaves; None without lengths.
 
-        The path between two leaves is as long as both lengths together, less the height of their lowest
-        common ancestor (`similarity`). A long leaf is unlike all others, a short one is typical. Answers
-        depend on differences of lengths only, so that their mean is put at 0.
+        The length of the path between two leaves is the sum of both lengths, minus the height of their lowest
+        common ancestor (`similarity`). A leaf of large length is dissimilar to all others. Answers depend
+        only on differences of lengths, so the lengths are shifted to have mean 0.
 
         Examples
         --------
@@ -138,7 +140,7 @@ class Posterior:
 
     @property
     def lengths_interval(self) -> NDArray[np.float64] | None:
-        """Between which lengths each leaf's is with a probability of 0.95, (n, 2); None without lengths."""
+        """The 95% credible interval of the length of each leaf, (n, 2); None without lengths."""
         if not self._how.get("lengths"):
             return None
         if not self._lengths.size:
@@ -147,9 +149,9 @@ class Posterior:
 
     @cached_property
     def similarity(self) -> NDArray[np.float64]:
-        """The mean height of the lowest common ancestor, (n, n); larger is closer.
+        """The mean height of the lowest common ancestor of each pair of leaves, (n, n); larger is closer.
 
-        The root has height 0; a leaf is as close to itself as to its closest other one.
+        The root has height 0. Each diagonal value is the largest other value of its row.
         """
         S = square(self._samples, self.dendrogram.n_leaves)
         rank = np.argsort(self._order)
@@ -157,42 +159,42 @@ class Posterior:
 
     @cached_property
     def trees(self) -> tuple[Dendrogram, ...]:
-        """The trees, chain after chain; their nodes may have more than two children.
+        """The drawn trees, chain after chain; nodes may have more than two children.
 
-        Their heights are those of the model, as similarities. With lengths, the path between two leaves is as
-        long as the lengths of both, less the height at which they join.
+        The heights are similarities, in the units of the model. With lengths, the length of the path between
+        two leaves is the sum of both lengths, minus the height of their lowest common ancestor.
         """
         drawn = (from_engine(self._samples.tree(at)) for at in range(len(self._samples)))
         return tuple(tree.relabel(self._order).replace(names=self._names) for tree in drawn)
 
     @cached_property
     def consensus(self) -> Dendrogram:
-        """All clusters of more than half of the trees, with their support and their mean heights."""
+        """The tree of all clusters that more than half of the drawn trees contain, with mean heights."""
         return consensus(self.trees) if len(self._samples) else self.dendrogram
 
     @property
     def n_trees(self) -> int:
-        """The number of trees that were drawn, of all chains together: 0 with fewer than three leaves."""
+        """The number of drawn trees, over all chains; 0 with fewer than three leaves."""
         return len(self._samples)
 
     @property
     def noise(self) -> float:
-        """Half of the share of answers that are given by chance, the mean over all trees; NaN without any."""
+        """Half of the share of answers that are random, averaged over sweeps; NaN without drawn trees."""
         return float(np.mean([chain[:, 1] for chain in self._states()])) if self.n_trees else float("nan")
 
     @cached_property
     def diagnostics(self) -> Mixing:
-        """Split R-hat and effective sizes, and what chains went through."""
+        """Split R-hat and effective sample sizes, and the values of each chain after each sweep."""
         has_clusters = unsure_clusters(self.dendrogram, self.trees)
         return mixing_of(self._states(), has_clusters, has_lengths=bool(self._lengths.size))
 
     def _states(self) -> list[NDArray[np.float64]]:
-        """By chain the states after the burn-in."""
+        """Return the states of each chain after the burn-in."""
         return [chain[self._burn_in :] for chain in self._samples.states()]
 
     @cached_property
     def expected(self) -> Expected:
-        """How right `tree` is expected to be: beside the trees that were drawn, each of which may be true.
+        """The expected accuracy of `tree`, where each drawn tree is equally likely to be the true tree.
 
         Examples
         --------
@@ -216,31 +218,37 @@ class Posterior:
         seed: int = 0,
         progress: Progress | bool | None = None,
     ) -> Expected:
-        """How right the tree is expected to be after more answers.
+        """Return the expected accuracy of the tree after more answers.
 
-        Some of the trees are taken for the truth, one after the other; answers to questions drawn at random
-        are simulated for each, and trees are drawn from the posterior of these and of `data`: the mean of
-        what is `expected` then. This takes as long as `ordhc.posterior` with all answers, `repeats`
-        times. If `ordhc.learners.Uncertain` chooses the questions, fewer answers reach the same accuracy.
+        The forecast repeats a simulation `repeats` times. Each simulation assumes that one of the drawn trees
+        is true, simulates its answers to random questions, and draws trees given `data` and the simulated
+        answers. The result is the mean of their `expected`. Each simulation takes as long as
+        `ordhc.posterior` with all answers. If `ordhc.learners.Uncertain` chooses the questions, fewer answers
+        reach the same accuracy.
 
         Parameters
         ----------
         data
-            The comparisons that the trees were drawn from. Where people are known, the same ones go on, each
-            with their own noise and share.
+            The comparisons that the trees were drawn from. If people are known, the same people give the new
+            answers. Each person keeps their noise and their share of the answers.
         more
-            How many answers for each leaf come in addition.
+            The number of additional answers for each leaf.
         repeats
-            How many trees are taken for the truth.
+            The number of simulations, and of drawn trees that are assumed to be true.
         seed
-            Of the simulation.
+            The seed of the simulations.
         progress
-            As of `ordhc.posterior`.
+            `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+
+        Returns
+        -------
+        Expected
+            The mean of the expected accuracies.
 
         Raises
         ------
         InputError
-            Comparisons of other leaves; numbers below 1.
+            Comparisons of other leaves; `more` or `repeats` below 1.
         """
         more = _checks.whole("more", more, at_least=1, at_most=1_000_000)
         repeats = _checks.whole("repeats", repeats, at_least=1, at_most=1_000)
@@ -270,25 +278,26 @@ class Posterior:
     def predict(
         self, comparisons: Triplets | Quadruplets | ArrayLike, *, of: str = "answer"
     ) -> NDArray[np.float64]:
-        """How likely comparisons are.
+        """Return the probability of each comparison.
 
         Parameters
         ----------
         comparisons
-            `Triplets`, `Quadruplets` (by their names, where both have some) or rows of leaf ids.
+            `Triplets`, `Quadruplets`, or rows of leaf ids. Leaves are matched by name if the comparisons and
+            the trees have names.
         of
-            "answer": that a person who is asked says so, noise included. "tree": that it is so in the tree,
-            if one of the pairs is closer there.
+            "answer" (the default): the probability that a person gives this answer, noise included. "tree":
+            the probability that the comparison is true in the tree, given that one pair is closer there.
 
         Returns
         -------
         ndarray of shape (m,)
-            Probabilities. A comparison and its opposite have the sum 1.
+            Probabilities. The probabilities of a comparison and of its opposite have the sum 1.
 
         Raises
         ------
         InputError
-            Leaves that the trees don't have.
+            Leaves that the trees lack.
 
         Examples
         --------
@@ -304,7 +313,7 @@ class Posterior:
         return self._samples.predict(data, of == "tree") if len(data) else np.zeros(0)
 
     def predict_answers(self, data: Triplets | Quadruplets) -> NDArray[np.float64]:
-        """How likely whole answers are.
+        """Return the probability of each answer, where an answer can consist of several rows.
 
         Parameters
         ----------
@@ -314,12 +323,12 @@ class Posterior:
         Returns
         -------
         ndarray of shape (m,)
-            For each row the probability of the answer that it is part of, noise included.
+            For each row, the probability of the answer that the row belongs to, noise included.
 
         Raises
         ------
         InputError
-            No `Triplets` or `Quadruplets`; leaves that the trees don't have.
+            `data` are neither `Triplets` nor `Quadruplets`; leaves that the trees lack.
 
         Examples
         --------
@@ -335,23 +344,24 @@ class Posterior:
         return self._samples.predict_answers(self._fitting(data), numbers)
 
     def foretell(self, data: Triplets | Quadruplets) -> Foretold:
-        """Predict whole answers, and say how well, for each kind of answer.
+        """Return how well the trees predict answers, for each kind of answer.
 
         Parameters
         ----------
         data
-            Answers that the trees were not drawn from. Rows of one answer have the same number in `answers`.
+            Answers that the trees were not drawn from. Rows with the same number in `answers` are one answer.
 
         Returns
         -------
         Foretold
-            `accuracy` and `log_loss` over all answers, and `by_kind` beside chance. For kinds with more than
-            720 possible answers, an answer counts as the likeliest if no exchange of two pairs is likelier.
+            `accuracy` and `log_loss` over all answers, and `by_kind` for each kind of answer, each compared
+            with chance. For kinds with more than 720 possible answers, an answer counts as the likeliest if
+            no exchange of two pairs makes it likelier.
 
         Raises
         ------
         InputError
-            Leaves that the trees don't have; no answers of positive weight.
+            Leaves that the trees lack; no answers of positive weight.
 
         Examples
         --------
@@ -369,24 +379,25 @@ class Posterior:
     def answer_tables(self, data: Triplets | Quadruplets) -> Callable[[Kind], NDArray[np.float64]]:
         """Return a function that gives the probabilities of all possible answers to the questions in `data`.
 
-        For a kind of answer in `ordhc.comparison.choices.Choices.of(data)` the function returns an (a, K)
-        array: for each of the a questions K possible answers, the given answer first.
+        The function takes a kind of answer, one of `ordhc.comparison.choices.Choices.of(data).kinds`. It
+        returns an (a, K) array: for each of the a questions of this kind, the probabilities of the K possible
+        answers, with the given answer first.
         """
-        # The numbers of the chains for the leaves of `data`, whose names may stand in another order.
+        # The chains number leaves in another order: `place` maps the leaves of `data` to these numbers.
         place = np.zeros(max(data.n_leaves, self.dendrogram.n_leaves), dtype=np.int32)
         place[data.rows] = self._fitting(data)
         return tables_of_chains(self._samples, place)
 
     def accuracy(self, data: Triplets | Quadruplets) -> float:
-        """Return the share of answers whose choice is the likeliest one; see `foretell`."""
+        """Return the share of answers that are the likeliest answer to their question; see `foretell`."""
         return self.foretell(data).accuracy
 
     def log_loss(self, data: Triplets | Quadruplets) -> float:
-        """Return the mean of minus the logarithm of the probability of an answer; see `foretell`."""
+        """Return the mean negative logarithm of the probability of an answer, in nats; see `foretell`."""
         return self.foretell(data).log_loss
 
     def _fitting(self, comparisons: Any) -> NDArray[np.int32]:
-        """Rows of the numbers that leaves have in the chains."""
+        """Return rows of comparisons, with leaves numbered as in the chains."""
         n = self.dendrogram.n_leaves
         if not isinstance(comparisons, Triplets | Quadruplets):
             table = _checks.whole_numbers("comparisons", comparisons)
@@ -425,86 +436,90 @@ def posterior(
     repeats: str | None = None,
     progress: Progress | bool | None = None,
 ) -> Posterior:
-    """Draw trees by how likely they are, given answers of which some are wrong.
+    """Draw trees from the posterior distribution given answers, some of which may be wrong.
 
     Parameters
     ----------
     data
-        `Triplets` or `Quadruplets`. Weights multiply. Rows with the same number in `answers` are one answer:
-        an odd one out, a most central one, a ranking, a choice of some, best and worst, as
-        `Triplets.from_odd_one_out` and the like make them.
+        `Triplets` or `Quadruplets`. An answer of weight w counts w times. Rows with the same number in
+        `answers` are one answer: an odd one out, a most central item, a ranking, a choice of several items,
+        or best and worst. `Triplets.from_odd_one_out` and similar constructors set `answers`.
     chains
-        How many Markov chains run, on as many cores as there are. They begin at the tree of AddS and moves of
-        subtrees, with triplets every second one at a tree of points that satisfies many of them.
+        The number of Markov chains, 4 by default, which run in parallel. They start at the tree of AddS with
+        moves of subtrees. With triplets, every second chain starts at another tree that satisfies many of the
+        triplets, which is made by an ordinal embedding.
     sweeps
-        How often each chain moves every leaf: by default 80 times with 14,400 comparisons or more, up to 300
-        times with fewer.
+        The number of sweeps of each chain; one sweep moves every leaf once. The default is 80 for 14,400
+        comparisons or more, and up to 300 for fewer comparisons.
     burn_in
-        How many of the sweeps are left out at the beginning; a third of them by default.
+        The number of sweeps to discard at the beginning of each chain; by default a third of `sweeps`.
     seed
-        The same seed gives the same trees, for any number of cores, however leaves are numbered and rows
-        stand.
+        The seed of the random numbers. The same seed gives the same trees, for any number of cores, numbering
+        of leaves and order of rows.
     group
-        (m,) whose answer each row is, a participant's id or name, instead of the data's groups: each has a
-        noise of their own.
+        (m,) the id or name of the person who gave the answer of each row, instead of the groups of `data`.
+        Each person has a noise level.
     unit
-        "answer": all answers have the same noise, though people are known. "group": of the data; the default
-        where there are several.
+        "group": each group of `data` has a noise level; this is the default if `data` has several groups.
+        "answer": all answers have the same noise level, even if people are known.
     lengths
-        Whether each leaf has a length of its own, which is learnt: an additive tree (Sattath and Tversky
-        1977, "Additive similarity trees"). A leaf with a long edge is unlike all others. False: all leaves
-        stand equally far from the root (an ultrametric tree). Real answers ask for lengths (of the
-        held-out triplets of the data set Car .82 are predicted right, without lengths .73), and where the
-        truth has none they cost nothing that can be measured.
+        True, the default, estimates a length of each leaf, so that trees are additive (Sattath and Tversky
+        1977, "Additive similarity trees"). A leaf with a long edge is dissimilar to all others. False: all
+        leaves have the same distance from the root (an ultrametric tree). Real answers need lengths: for the
+        data set Car, the share of held-out triplets predicted correctly is .82 with lengths and .73 without.
+        If the true tree is ultrametric, estimating lengths causes no measurable loss.
     repeats
-        "new": several answers of a person to the same question all count. "same": they count as one. By
-        default "same" if answers change on repetition much less often than the noise in the other answers
-        allows, which a warning and `notes` say, and "new" otherwise.
+        "new": all answers of a person to the same question count. "same": they count as one answer. By
+        default "same" if repeated answers change much less often than the noise in the other answers
+        suggests, otherwise "new". A warning and `notes` report the choice of "same".
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     Posterior
-        The `tree` with its `support`, probabilities of answers (`predict`), a `similarity`, the `trees`
-        themselves, their `consensus`, and `diagnostics`.
+        The `tree` with its `support`, probabilities of answers (`predict`), the `similarity` of leaves, the
+        drawn `trees`, their `consensus`, and `diagnostics`.
 
     Warns
     -----
     OrdhcWarning
         Before the work begins: an estimate of more than 30 seconds of processor time.
     OrdhcWarning
-        Leaves without answers (of positive weight), which stand anywhere in the trees; answers of several
-        rows that are of no known kind; repeated answers that say nothing new; an R-hat above 1.1.
+        Leaves without answers of positive weight, whose position in the trees is random; answers of several
+        rows that are of no known kind; repeated answers that count as one; an R-hat above 1.1.
 
     Raises
     ------
     InputError
-        No `Triplets` or `Quadruplets`; no chains or sweeps; a burn-in that leaves no sweep; groups of another
-        length; another value of `unit` or `repeats`.
+        `data` are neither `Triplets` nor `Quadruplets`; no chains or sweeps; a burn-in that leaves no sweep;
+        groups of another length; an unknown `unit` or `repeats`.
 
     Notes
     -----
-    An answer "p is closer than q" has probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))), where h is the
-    height of a pair's lowest common ancestor and e the noise, which is learnt, of each person where they
-    are known. With lengths l of leaves, h(a, b) - l(a) - l(b) takes the place of h(a, b): the length of the
-    path between both, negative. By Farris's transform every additive tree with a root is such an ultrametric
-    tree with a length for each leaf. Lengths are normal, and their standard deviation is learnt. Answers
-    depend on paths only, which don't tell the root: it is placed where lengths differ little and heights rise
-    by alike steps.
+    The answer "pair p is closer than pair q" has the probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))). Here
+    h is the height of a pair's lowest common ancestor, and e is the noise, which is estimated (for each
+    person, if people are known). With lengths l of leaves, h(a, b) is replaced by h(a, b) - l(a) - l(b), the
+    negative length of the path between a and b. By Farris's transform every additive tree with a root is an
+    ultrametric tree together with a length for each leaf. Lengths have a normal prior, whose standard
+    deviation is estimated. Answers depend on the lengths of paths only, which do not determine the root. The
+    prior prefers a root for which lengths differ little and the steps between heights are similar.
 
-    Answers of several rows are choices among pairs of leaves, in proportion to exp(h) (Luce 1959,
-    "Individual choice behavior"); a share of 2 e is given by chance. The odd one out of three is the choice
-    of the other two. In a ranking each pair is chosen from those that remain. k of several, in no order:
-    the sum over all orders of the k, each chosen from those that remain. If only one is left out, this one
-    is chosen as the farthest instead, in proportion to exp(-h); so the most central of three has the
-    smallest sum of paths to the other two. In best-and-worst questions, the worst is the farthest
-    of the options that remain after the best.
+    Answers of several rows are choices among pairs of leaves, with probabilities in proportion to exp(h)
+    (Luce 1959, "Individual choice behavior"). A share 2 e of answers is random. The kinds of answers are:
 
-    Trees have nodes of any degree; how many nodes, how balanced trees are, and how alike the
-    steps of height from node to node are is learnt, too. Chains start from AddS with average linkage and
-    moves of subtrees, cut off every leaf and subtree in turn, and put it back by its posterior
-    probability at any place. Time is in proportion to answers times depth, for each sweep.
+    * Odd one out of three: the pair of the other two is chosen.
+    * Ranking: each pair is chosen from the pairs that remain.
+    * k of several, without an order: the probability is the sum over all orders of the k chosen pairs. If
+      only one pair is left out, that pair is chosen as the farthest, in proportion to exp(-h). The most
+      central of three therefore has the smallest sum of paths to the other two.
+    * Best and worst: the worst is chosen as the farthest of the pairs that remain after the best.
+
+    Nodes can have any number of children. The prior of the number of nodes, of the balance of trees and of
+    the differences of heights between nodes has parameters that are estimated, too. In each sweep, a chain
+    cuts off every leaf and subtree in turn, and puts it back at a position drawn from the posterior
+    probabilities of all positions. The time of a sweep is in proportion to the number of answers times the
+    depth of the tree.
 
     Examples
     --------
@@ -542,7 +557,10 @@ def drawn_posterior(
     lengths: bool = True,
     repeats: str | None = None,
 ) -> tuple[Posterior, NDArray[np.int64]]:
-    """As `posterior`, without the warnings about the answers: also the leaves that have none."""
+    """Return the posterior and the leaves without answers, without the warnings that `posterior` gives.
+
+    Only the warning about chains that have not mixed is given. For parameters see `posterior`.
+    """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
     chains, sweeps = _checked_length(len(data), chains, sweeps)
@@ -585,7 +603,7 @@ def drawn_posterior(
 
 
 def _checked_length(m: int, chains: Any, sweeps: Any) -> tuple[int, int]:
-    """Return the numbers of chains and of sweeps, by default those for m comparisons."""
+    """Return the valid numbers of chains and of sweeps; the default of `sweeps` depends on m comparisons."""
     sweeps = sweeps_for(m) if sweeps is None else sweeps
     return (
         _checks.whole("chains", chains, at_least=1, at_most=1_000),
@@ -596,7 +614,7 @@ def _checked_length(m: int, chains: Any, sweeps: Any) -> tuple[int, int]:
 def _sampled(
     data: Triplets | Quadruplets, how: tuple[Any, ...], progress: Progress | None
 ) -> tuple[Posterior, NDArray[np.int64]]:
-    """As `drawn_posterior`, of answers that all count as they do."""
+    """Return what `drawn_posterior` does, after repeated answers have been given their final weights."""
     order = canonical_order(data)
     fitting = in_order(data, order)
     plan = Plan.of(data, method=fast_method(data))
@@ -618,7 +636,7 @@ def _sampled(
 
 
 def _note_of(found: Posterior, again: Repeats, data: Triplets | Quadruplets) -> str | None:
-    """Say that repeats count once, unless the noise explains that they are alike."""
+    """Return the note that repeats count once; None if the estimated noise explains why they agree."""
     if not found.n_trees:
         return None
     numbers = numbers_of_answers(data)

@@ -1,4 +1,4 @@
-"""Linkages of comparisons alone."""
+"""Linkages that take comparisons instead of similarities."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Labels = NDArray[np.int64]
 def preferences(
     data: Triplets | Quadruplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
 ) -> Dendrogram:
-    """3-AL of triplets, 4-AL of quadruplets."""
+    """Return the tree of 3-AL for triplets, or of 4-AL for quadruplets."""
     tree = _ordhc.preference_linkage(data.rows, data.weights, data.n_leaves, initial_clusters, progress)
     return from_engine(tree, data.names)
 
@@ -40,7 +40,7 @@ def by_rank(
     initial_clusters: Labels | None = None,
     progress: Progress | None = None,
 ) -> Dendrogram:
-    """Return the tree of a linkage that needs only the order of similarities, here the pairs beaten."""
+    """Return the tree of a linkage that needs only the order of pairs, here by numbers of beaten pairs."""
     beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress, data.names)
     rule = _ordhc.Linkage.native(name)
     if data.n_leaves == 1:
@@ -52,7 +52,10 @@ def by_rank(
 def build(
     data: Triplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
 ) -> Dendrogram:
-    """BUILD; it goes from the root to the leaves and can't start from clusters."""
+    """Return the tree of BUILD; raise `InputError` if no tree satisfies all triplets.
+
+    BUILD works from the root to the leaves, so it cannot start from clusters.
+    """
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
         raise InputError(
             "linkage 'build' takes no initial_clusters: it splits clusters, it does not merge them"
@@ -61,7 +64,8 @@ def build(
     tree = _build(in_order(data, order), part(progress, 0, 0.5))
     if tree is not None:
         return tree.relabel(order).replace(names=data.names)
-    # The answers that contradict each other, as they are numbered.
+    # Repeat BUILD with the original numbers and names of leaves, so that its error lists contradictory
+    # answers as the caller knows them.
     second = part(progress, 0.5, 1)
     found = _ordhc.build(data.rows, data.weights, data.n_leaves, second, data.names)
     return from_engine(found, data.names)
@@ -99,7 +103,7 @@ def posterior_linkage(
     scale: str = "heights",
     **how: Any,
 ) -> Dendrogram:
-    """Return the tree of the posterior, with heights or with lengths of edges."""
+    """Return the tree of the posterior; `scale` is "heights" or "lengths" (of edges)."""
     scale = _checks.choice("scale", scale, ("heights", "lengths"))
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
         raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")

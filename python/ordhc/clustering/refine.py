@@ -1,4 +1,4 @@
-"""Better trees: subtrees are moved as long as that improves an objective."""
+"""Refine trees: move subtrees as long as that improves an objective."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ __all__ = ["refine", "refined", "refining"]
 def refining(
     objective: str, heights: str | None = None, max_moves: int | None = None, restarts: int = 3, seed: int = 0
 ) -> dict[str, Any]:
-    """How subtrees are moved, as `Dendrogram.settings` has it; averages where there are similarities."""
+    """Return the parameters of `refine` as they are stored in `Dendrogram.settings`.
+
+    The default of `heights` is "sizes" for the objective "satisfied", otherwise "average".
+    """
     chosen = heights or ("sizes" if objective == "satisfied" else "average")
     return {"heights": chosen, "max_moves": max_moves, "restarts": restarts, "seed": seed}
 
@@ -52,53 +55,55 @@ def refine(
     spill: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
-    """Move subtrees of a dendrogram as long as that improves an objective.
+    """Move subtrees of a dendrogram as long as that improves an objective, and return the better tree.
 
-    A subtree is cut off and put where the objective is best (subtree prune and regraft, SPR), one after
-    the other, until no single move helps. Then the best tree is changed by chance and improved again, a few
-    times. The result is never worse than the tree it starts from.
+    Each move cuts off a subtree and puts it where the objective is best (subtree prune and regraft, SPR).
+    Moves continue until no single move improves the tree. Then the best tree is changed randomly and improved
+    again, `restarts` times. The result is never worse than `tree`.
 
     Parameters
     ----------
     tree
-        What to start from; see `ordhc.as_dendrogram`.
+        The tree to start from; see `ordhc.as_dendrogram` for its types.
     data
-        `Triplets` or `Quadruplets`; or similarities, (n, n) or the n(n-1)/2 pairs as SciPy orders them.
+        `Triplets` or `Quadruplets`; or similarities or dissimilarities, either (n, n) or the n(n-1)/2 pairs
+        in the order of SciPy.
     objective
-        "revenue" (the default for comparisons), the triplet or quadruplet revenue; "satisfied", the number
-        (the weight) of triplets that the tree agrees with; "dasgupta" (the default for similarities),
-        Dasgupta's cost, which is lowered for similarities and raised for dissimilarities.
+        "revenue" (the default for comparisons): the triplet or quadruplet revenue. "satisfied": the total
+        weight of the triplets that the tree agrees with. "dasgupta" (the default for similarities):
+        Dasgupta's cost, which is minimized for similarities and maximized for dissimilarities.
     dissimilarity
         Required for a matrix, not for comparisons: True if larger numbers mean farther apart, False if larger
         numbers mean more alike.
     heights
-        "average" (the default, but for "satisfied"): the mean (AddS) similarity of the pairs that a merge
-        joins, as average linkage has it, or the height of the farther of its parts where that is beyond.
-        "sizes": the number of leaves outside of a merge, as a similarity, or under it, as a dissimilarity.
-        Both are monotone.
+        The heights of the result. "average" (the default except for "satisfied"): the mean (AddS) similarity
+        of the pairs that a merge joins, as in average linkage. If that would be an inversion, the merge has
+        the height of the farther of its children. "sizes": the number of leaves outside the cluster for
+        similarities, the number of leaves in the cluster for dissimilarities. Both are monotone.
     initial_clusters
-        (n,) labels: leaves of the same label, which the tree has to hold together, stay as they are.
+        (n,) labels. Leaves with the same label must be a cluster of `tree`. Moves do not change the tree
+        within these clusters.
     max_moves
-        The most moves to make.
+        The maximum number of moves; by default there is no limit.
     restarts
-        How often the best tree is changed by chance, and improved again; kept if it got better. For
-        "satisfied" a restart anneals: subtrees move at random, to worse places less and less often. Each
-        subtree is tried forty times on average, or four times with many leaves or answers. For the other
-        objectives, a restart moves some subtrees to random places, twice.
+        The number of times that the best tree is changed randomly and improved again. The new tree is kept if
+        it is better. For "satisfied" a restart is simulated annealing: subtrees move randomly, and less and
+        less often to worse positions. Each subtree is tried forty times on average, or four times with many
+        leaves or answers. For the other objectives, a restart moves some subtrees to random positions, twice.
     seed
         The seed of random moves. The same seed gives the same tree, for any numbering of leaves and order of
         rows.
     executor, spill
         The executor or pool that computes the restarts, and a folder that all workers can read (see
-        `ordhc.bootstrap`). With an executor, each restart begins at the tree, and the best result is kept.
-        Without one, each restart begins at the best tree so far, which gives another result.
+        `ordhc.bootstrap`). With an executor, each restart begins at `tree`, and the best result is kept.
+        Without an executor, each restart begins at the best tree so far, so that the result differs.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
 
     Returns
     -------
     Dendrogram
-        With the leaves numbered as in `data`.
+        The better tree, with the leaves numbered as in `data`.
 
     Warns
     -----
@@ -108,21 +113,22 @@ def refine(
     Raises
     ------
     InputError
-        Other leaves, unknown objectives, initial clusters that the tree does not have; a matrix without
-        `dissimilarity`, or comparisons with it.
+        `tree` and `data` have different leaves; an unknown objective; initial clusters that are not clusters
+        of the tree; a matrix without `dissimilarity`, or comparisons with `dissimilarity`.
     MemoryError
-        "revenue" and "dasgupta" need 2 n^2 floats. This is checked before the work begins.
+        There is no memory for the 2 n^2 floats that "revenue" and "dasgupta" need. This is checked before the
+        work begins.
 
     Notes
     -----
-    Average linkage is always a local optimum under exchanges of neighbouring subtrees, so that the
-    smallest moves cannot improve it; all places of one subtree are scored in O(n) for the revenue and
-    for Dasgupta's cost, in O(n + answers of its leaves) for satisfied triplets. Revenue is that of
-    Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4. With few answers (less than about n^2) the
-    tree of the best revenue fits chance, too: `ordhc.select` says whether it is the better one.
+    Average linkage is always a local optimum under exchanges of neighbouring subtrees, so these smallest
+    moves cannot improve its trees. All positions of one subtree are scored in O(n) for the revenue and for
+    Dasgupta's cost, and in O(n + answers about its leaves) for satisfied triplets. The revenue is defined by
+    Mandal, Perrot & Ghoshdastidar 2023, equations 3 and 4. With few answers (less than about n^2) the tree of
+    the best revenue overfits noise. Check with `ordhc.select` whether that tree is better.
 
-    The search orders the leaves by the data. Leaves that the data do not distinguish are ordered by the tree,
-    and otherwise by their numbers. Merges of equal height have the same order.
+    The search orders the leaves by the data, so that the result does not depend on their numbers. Leaves that
+    the data do not distinguish are ordered by the tree, and otherwise by their numbers.
 
     Examples
     --------
@@ -149,7 +155,7 @@ def refine(
     initial = _checks.labels("initial_clusters", initial_clusters, found.n_leaves)
     how = _Search(bool(dissimilarity), heights, initial, max_moves, restarts, seed)
     if objective != "satisfied":
-        # The engine works in similarities and in sums of them.
+        # The engine needs one matrix of similarities and one of their sums.
         with _checks.remedied("objective='satisfied' needs memory for the triplets only"):
             _ordhc.check_memory(f"refine by {objective!r}", 16 * found.n_leaves**2)
     if comparisons:
@@ -168,7 +174,7 @@ def refine(
         with Spill(spill) as folder:
             shared = Shared((found, reference, objective, how), lambda: folder.folder)
             tasks = [(shared, min(1, count), seed, at) for at in range(max(1, count))]
-            # The first of equals, whichever came first.
+            # `max` returns the first of equal results, so the order in which workers finish does not matter.
             better, _ = max(run_tasks(workers, _restarted, tasks, progress=progress), key=lambda one: one[1])
     given = refining(objective, heights, max_moves, restarts, seed)
     before = {} if found.settings is None else found.settings
@@ -176,13 +182,13 @@ def refine(
     return better.replace(settings={**made_by(), **before, **after})
 
 
-#: Bytes that moves by "satisfied" take for a comparison; measured.
+#: Measured memory in bytes for each comparison of moves by "satisfied".
 _BYTES_OF_ROW = 72
 
 
 @dataclass(frozen=True)
 class _Search:
-    """How a better tree is searched: the arguments of `refine` of these names; `initial` are labels."""
+    """Settings of the search: arguments of `refine` with these names; `initial` is `initial_clusters`."""
 
     dissimilarity: bool = False
     heights: str | None = None
@@ -200,13 +206,13 @@ def refined(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Dendrogram:
-    """As `refine`, for what is known to fit together."""
+    """Return the tree of `refine`, without the checks that `tree` and `data` fit together."""
     better, _ = _searched(tree, data, objective, _Search(**settings), progress)
     return better
 
 
 def _restarted(shared: Shared, restarts: int, seed: int, at: int) -> tuple[Dendrogram, float]:
-    """One of several searches, each with random numbers of its own."""
+    """Return the result of search number `at`, which has its own random numbers."""
     tree, data, objective, how = shared.value()
     number = int(np.random.default_rng([seed, at]).integers(2**32))
     return _searched(tree, data, objective, replace(how, restarts=restarts, seed=number))
@@ -219,7 +225,7 @@ def _searched(
     search: _Search,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
-    """Return a tree with a better score, and by how much it is better."""
+    """Return the better tree, and the increase of its objective."""
     if search.heights is not None:
         _checks.choice("heights", search.heights, ("sizes", "average"))
     how_high = refining(objective, search.heights)["heights"]
@@ -240,7 +246,8 @@ def _searched(
         if isinstance(data, Triplets | Quadruplets):
             data, unit = in_units(data)
             if data.weights is not None:
-                # Sums of weights are rounded by the order of rows, which must not matter.
+                # The rounding of sums of weights depends on the order of rows, so rows are put into an order
+                # that only the data determine.
                 order = canonical_order(data)
                 data = in_order(data, order)
                 start = tree.relabel(np.argsort(order))

@@ -1,4 +1,4 @@
-"""Questions that the same person answered several times: whether the repeats say anything new."""
+"""Questions that a person answered several times: check whether repeated answers are new evidence."""
 
 import math
 from dataclasses import dataclass
@@ -11,12 +11,13 @@ from ordhc.comparison.units import answers_of, questions_of
 
 __all__ = ["REPEATS", "Repeats", "repeats_of"]
 
-#: How repeated answers can be counted.
+#: The values of the option `repeats`: count all repeated answers, or count them as one.
 REPEATS = ("new", "same")
-#: Fewer repeats than this show nothing; answers hardly ever change if at most this share of repeats differs.
+#: The minimum number of repeats for a conclusion. Answers hardly ever change if at most the share `_CHANGED`
+#: of repeats differs.
 _FEWEST, _CHANGED = 10, 0.1
-#: Repeats say nothing new if so few different answers have less than this chance, given the noise in the
-#: answers, and if this share of the repeats more should differ.
+#: Repeats are not new evidence if two conditions hold, given the noise in the answers. The probability of so
+#: few changed answers is below `_CHANCE`, and the expected share of changes is higher by at least `_MORE`.
 _CHANCE, _MORE = 0.01, 0.05
 
 
@@ -27,11 +28,12 @@ class Repeats:
     Attributes
     ----------
     repeats
-        (k,) rows, one of each answer to a question that its person, or an unknown one, had answered before.
+        (k,) one row of each repeated answer: the same person (or an unknown person) had answered the question
+        before.
     n_changed
-        How many of these answers differ from the commonest answer of that person to that question.
+        The number of answers that differ from the most frequent answer of their person to the question.
     shares
-        (m,) what each row counts if each person's answers to a question count as one.
+        (m,) the weight of each row if all answers of a person to a question count as one.
     """
 
     repeats: NDArray[np.int64]
@@ -44,12 +46,12 @@ class Repeats:
         return len(self.repeats) >= _FEWEST and self.n_changed <= _CHANGED * len(self.repeats)
 
     def note(self, likely: NDArray[np.float64]) -> str | None:
-        """Say that repeats count once, unless that few changes are to be expected; `likely` is (k,).
+        """Return the note that repeats count once; None if so few changes are to be expected.
 
         Parameters
         ----------
         likely
-            (k,) how likely each repeat is to be the same answer, if it were given anew.
+            (k,) the probability of each repeated answer if it were given independently of the first.
         """
         expected = float((1 - likely).sum())
         if expected <= self.n_changed + _MORE * len(self.repeats):
@@ -67,7 +69,7 @@ class Repeats:
 
 
 def repeats_of(data: Triplets | Quadruplets) -> Repeats:
-    """Return which answers repeat a question that their person has answered before."""
+    """Return the answers to questions that the same person had answered before."""
     question, content = questions_of(data)
     counted = np.ones(len(data), dtype=bool) if data.weights is None else data.weights > 0
     person = np.zeros(len(data), dtype=np.int64) if data.groups is None else data.groups.astype(np.int64)

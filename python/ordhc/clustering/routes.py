@@ -1,7 +1,7 @@
-"""The routes from data to a tree, one function each: `of_comparisons` and `of_vectors` choose.
+"""The routes from data to a tree. `of_comparisons` and `of_vectors` choose the route; each is one function.
 
-Data fit the plan, initial clusters are (n,) labels. Every route reads from top to bottom, and ends with the
-moves of subtrees if the plan has an objective.
+The caller has checked that the data fit the plan. Initial clusters are (n,) labels. Routes end with moves of
+subtrees if the plan has an objective.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ Initial = NDArray[np.int64] | None
 #: The completed fraction before subtrees move.
 _REFINING = 0.2
 
-#: From this number of leaves on, answers count as sparse if they change less than one of `_FEW` pairs.
+#: With at least `_MANY` leaves, answers count as sparse if they concern less than 1/`_FEW` of all pairs.
 _MANY, _FEW = 2000, 20
 
 
 def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree of comparisons, in which every leaf has a place."""
+    """Return the tree of comparisons in which every leaf, or its initial cluster, has answers."""
     if plan.similarity is None:
         return by_comparisons(plan, data, initial, progress)
     if is_sparse(plan, data.n_leaves, len(data)):
@@ -58,7 +58,7 @@ def of_vectors(plan: Plan, data: Vectors, initial: Initial, progress: Progress |
 
 
 def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Linkages of comparisons alone."""
+    """Return the tree of a linkage that takes comparisons instead of similarities."""
     merge = plan.linkage.from_comparisons
     if merge is None:
         raise InputError(f"linkage {plan.linkage.name!r} needs a similarity")
@@ -70,7 +70,7 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
 
 
 def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree of AddS without a matrix, for so few answers that most pairs have similarity 0."""
+    """Return the tree of AddS without a matrix; efficient if most pairs have similarity 0."""
     rule = _ordhc.Linkage.native(str(plan.linkage.native))
     tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
     return from_engine(tree)
@@ -84,7 +84,7 @@ def by_vectors(
     initial: Initial,
     progress: Progress | None,
 ) -> Dendrogram:
-    """Linkages of vectors that compute similarities as they go; `own` are those of leaves with themselves."""
+    """Return the tree of vectors without a matrix; `own` are similarities of leaves with themselves."""
     assert plan.similarity is not None
     assert plan.measure is not None
     tree = matrix_free_linkage(
@@ -96,7 +96,10 @@ def by_vectors(
 def by_matrix(
     plan: Plan, data: Comparisons | Vectors, initial: Initial, progress: Progress | None
 ) -> Dendrogram:
-    """Similarities of all pairs, agglomerated; of factors of vectors perhaps without the pairs."""
+    """Return the tree by similarities of all pairs.
+
+    If similarities are products of vectors (the similarity has a factor), the matrix may not be needed.
+    """
     build = plan.similarity
     assert build is not None
     before, after = stages(plan, progress)
@@ -110,10 +113,10 @@ def by_matrix(
         own = scale * squared_norms(rows)
         if isinstance(data, Vectors) and _goes_free(plan, rows, initial, data.storage):
             return by_vectors(plan, rows, scale, own, initial, merging)
-        # The engine works in these pairs, so that there is only one matrix.
+        # The engine overwrites these pairs, so there is only one matrix.
         multiplying = part(building, 0.5, 1)
         pairs = products(rows, scale, "condensed", "float64", multiplying, what=build.name)
-    # The engine may work in what ordhc has made, but a plugin may hold on to its matrix.
+    # The engine may overwrite a matrix of ordhc, but a plugin may still use its matrix.
     fresh = own is not None or registry.is_builtin(build)
     tree = of_pairs(plan, pairs, initial, merging, fresh=fresh)
     tree = _moved(plan, tree, pairs if plan.refine == "dasgupta" else data, initial, after)
@@ -123,7 +126,7 @@ def by_matrix(
 def of_pairs(
     plan: Plan, pairs: NDArray[Any], initial: Initial, progress: Progress | None, *, fresh: bool
 ) -> Dendrogram:
-    """Similarities of all pairs, condensed, agglomerated; in their own memory if they are `fresh`."""
+    """Return the tree by condensed similarities of all pairs, which are overwritten if they are `fresh`."""
     assert plan.similarity is not None
     less_is_closer = plan.similarity.dissimilarity
     if not len(pairs):
@@ -140,7 +143,7 @@ def of_pairs(
 
 
 def stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Progress | None]:
-    """Return the progress of the tree and the progress of the moves of subtrees."""
+    """Split `progress` into the progress of the tree and that of the moves of subtrees."""
     if plan.refine is None:
         return progress, None
     return part(progress, 0, _REFINING), part(progress, _REFINING, 1)
@@ -164,7 +167,7 @@ def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
 
 
 def _goes_free(plan: Plan, rows: Any, initial: Initial, storage: str) -> bool:
-    """Whether vectors are clustered without a matrix."""
+    """Return True if vectors are clustered without a matrix."""
     native = plan.linkage.native
     if plan.measure is None or native is None or plan.refine or storage == "matrix":
         return False
@@ -174,7 +177,7 @@ def _goes_free(plan: Plan, rows: Any, initial: Initial, storage: str) -> bool:
 
 
 def is_sparse(plan: Plan, n: int, n_rows: int) -> bool:
-    """Whether answers are so few that most pairs of n leaves have AddS similarity 0."""
+    """Return True if there are so few answers that most pairs of the n leaves have AddS similarity 0."""
     if plan.similarity is None or plan.refine or not is_adds(plan.similarity):
         return False
     few = n >= _MANY and 2 * n_rows * _FEW < n * (n - 1) // 2

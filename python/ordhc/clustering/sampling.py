@@ -1,4 +1,4 @@
-"""The input and output of chains: their length, the person of each comparison, and mean heights."""
+"""Settings, inputs and outputs of Markov chains: default lengths, people, answers and mean heights."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ __all__ = [
     "with_groups",
 ]
 
-#: Chains, if nothing is said; the fewest and the most sweeps, and with how many comparisons the fewest begin.
+#: The default number of chains. The default number of sweeps is between the two limits `_SWEEPS`; the lower
+#: limit is used for `_MANY` comparisons or more.
 CHAINS = 4
 _SWEEPS, _MANY = (80, 300), 14_400
-#: Seconds that a sweep takes for each pair of leaves, for each comparison and level of a tree, and for each
-#: comparison of an answer that has several; and what comes before and after, for three leaves.
+#: Processor time in seconds. A sweep takes the first for each pair of leaves, the second for each comparison
+#: and level of the tree, and the third for each row of an answer of several rows. The work before and after
+#: the sweeps takes the fourth times n^3 for n leaves.
 _OF_PAIRS, _OF_COMPARISONS, _OF_CHOICES, _OF_THREES = 1e-7, 7e-8, 1.1e-6, 4e-9
 
 
 def sweeps_for(m: int) -> int:
-    """Return how often chains move every leaf, given `m` comparisons."""
+    """Return the default number of sweeps of a chain for `m` comparisons."""
     return int(np.clip(_SWEEPS[0] * _MANY / max(m, 1), *_SWEEPS))
 
 
 def seconds_of(data: Triplets | Quadruplets, chains: int = CHAINS, sweeps: int | None = None) -> float:
-    """Return about how many seconds of processor time a posterior takes; `sweeps` is None for the default.
+    """Return the estimated processor time of a posterior, in seconds; `sweeps` is None for the default.
 
     Examples
     --------
@@ -56,21 +58,22 @@ def seconds_of(data: Triplets | Quadruplets, chains: int = CHAINS, sweeps: int |
 
 
 def drawn_by(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those settings of the linkage "posterior-al" that `posterior` takes, too."""
+    """Return the settings of the linkage "posterior-al" that are also arguments of `posterior`."""
     return {name: value for name, value in settings.items() if name != "scale"}
 
 
 def with_groups(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> Triplets | Quadruplets:
-    """Return the data with these groups instead of its own, or without any."""
+    """Return the data with `group` as groups; without groups if `unit` is "answer"; otherwise unchanged."""
     if group is not None and unit is not None:
         raise InputError("give group or unit, not both")
     if unit == "group" and data.groups is None:
         raise InputError("unit is 'group', but the comparisons have no groups")
     if group is None and unit != "answer":
         return data
-    # Equal numbers of answers of two people stay two answers.
+    # Two people can have used the same answer number. Renumber the answers before the groups change, so that
+    # these stay two answers.
     answers = None if data.answers is None or data.groups is None else answers_of(data)
     data = data if answers is None else changed(data, answers=answers)
     if group is None:
@@ -82,9 +85,9 @@ def with_groups(
 def people_of(
     data: Triplets | Quadruplets,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], list[str | int]] | None:
-    """Return an order of the rows, the number of each row's person, and the people; None for one person.
+    """Return an order of the rows, the number of the person of each row, and the people; None for one person.
 
-    People are numbered by what they answered, so that neither their names nor the order of rows matters.
+    People are numbered by the content of their answers, so that names and the order of rows do not matter.
     """
     codes = groups_of(data)
     if codes is None:
@@ -106,7 +109,7 @@ def people_of(
 
 
 def numbers_of_answers(data: Triplets | Quadruplets) -> NDArray[np.uint32] | None:
-    """Return the number of each row's answer; None if every row is an answer of its own."""
+    """Return the number of the answer of each row; None if every row is a separate answer."""
     if data.answers is None or not len(data):
         return None
     numbers = answers_of(data)
@@ -114,7 +117,7 @@ def numbers_of_answers(data: Triplets | Quadruplets) -> NDArray[np.uint32] | Non
 
 
 def square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
-    """Return the square matrix of mean heights; the diagonal is the largest of the row."""
+    """Return the square matrix of mean heights; each diagonal value is the largest of its row."""
     _ordhc.check_memory("the similarities", 8 * n * n)
     S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
     np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)

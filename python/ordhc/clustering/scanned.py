@@ -1,4 +1,4 @@
-"""From comparisons in files to a tree, without all of them in memory."""
+"""Make trees of comparisons in files, without loading all comparisons into memory."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ __all__ = ["check_additive", "fit_scan", "takes_scan"]
 
 #: The completed fraction after rows are counted.
 _COUNTING = 0.7
-#: The share of progress in which the order of leaves for moves of subtrees is found.
+#: The share of progress for finding the order of leaves, if subtrees are moved.
 _ORDERING = 0.3
-#: The share of progress in which lengths of leaves are found.
+#: The share of progress for estimating lengths of leaves.
 _LENGTHS = 0.4
-#: How answers in many files get there.
+#: How to load answers into memory, for messages.
 _WHOLE = "scan.read() or one file (ordhc convert FOLDER FILE)"
 
 
 def check_additive(plan: Plan) -> None:
-    """Raise unless a plan's similarity and objective are sums over answers."""
+    """Raise `InputError` if the similarity or the objective of a plan is not a sum over answers."""
     if plan.similarity is None:
         raise InputError(
             f"{plan.title} looks at all answers again and again: it needs them in memory, {_WHOLE}; "
@@ -60,9 +60,9 @@ def check_additive(plan: Plan) -> None:
 
 
 def takes_scan(scan: Scan, **asked: Any) -> bool:
-    """Return True if a method takes a scan and gives the tree of all answers in memory.
+    """Return True if a method accepts a scan, so that it gives the same tree as for answers in memory.
 
-    `asked` are the method, similarity and linkage as `cluster` takes them. Nothing is read.
+    `asked` are the arguments `method`, `similarity` and `linkage` of `cluster`. No file is read.
     """
     if not any(asked.values()):
         return True
@@ -82,7 +82,7 @@ def fit_scan(
     tie_seed: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
-    """As `fit` of all comparisons: the same tree."""
+    """Return the same tree, and leaves without answers, as `fit` returns for all comparisons in memory."""
     check_additive(plan)
     what = plan.title
     progress = scan.surveying(progress)
@@ -103,7 +103,7 @@ def fit_scan(
     with Spill(scan.spill) as folder:
         if plan.may_have_lengths:
             before, rest = part(progress, 0, _LENGTHS), part(progress, _LENGTHS, 1)
-            # `fit` estimates lengths in this order of leaves, on which rounding depends.
+            # `fit` estimates lengths in this order of leaves. Rounding depends on the order.
             number = np.argsort(order) if plan.refine or tie_seed is not None else None
             scan, has_lengths = scan_less_lengths(
                 scan,
@@ -126,7 +126,7 @@ def fit_scan(
 
 
 class _Work:
-    """A tree of leaves in an order: leaf `order[i]` is leaf i."""
+    """The computation of a tree in which leaf `order[i]` of the scan is leaf i."""
 
     def __init__(
         self,
@@ -206,12 +206,12 @@ class _Work:
         plan, initial = self.plan, self._initial(leaves)
         before, after = routes.stages(plan, progress)
         if pairs.dtype != np.float64 and (plan.refine or plan.linkage.native not in sparse.LINKAGES):
-            # Those linkages compare whole numbers exactly, whatever holds them; others get float64 as always.
+            # Linkages in `sparse.LINKAGES` compare whole numbers exactly in any type; others need float64.
             pairs = pairs.astype(np.float64)
         tree = routes.of_pairs(plan, pairs, initial, before, fresh=plan.refine is None)
         if plan.refine is None or tree.n_leaves < 3:
             return tree
-        # The revenue is Dasgupta's of AddS similarities, which it takes as a square.
+        # The revenue of comparisons is Dasgupta's objective of AddS similarities, as a square matrix.
         S = square_of(pairs, tree.n_leaves, "float64") if plan.refine == "revenue" else pairs
         return refined(tree, S, "dasgupta", initial=initial, progress=after)
 

@@ -1,4 +1,4 @@
-"""Complete a tree that was made of fewer leaves, or in other units."""
+"""Add leaves without answers to a tree, and change the unit of its heights."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,10 @@ __all__ = ["scaled", "unanswered_text", "with_unanswered"]
 def with_unanswered(
     tree: Dendrogram | None, leaves: NDArray[np.int64], labels: NDArray[np.int64]
 ) -> Dendrogram:
-    """Return the tree over all leaves from one over `leaves`; the clusters of the others are merged last.
+    """Return the tree over all leaves, given the tree over `leaves`; other leaves are merged last.
 
-    In a binary tree they are merged one by one at the height of the root. In others they become children of
-    the root.
+    Other leaves with the same label are merged with each other first. In a binary tree, the resulting
+    clusters are merged one by one at the height of the root. In other trees they become children of the root.
     """
     n = len(labels)
     rest: dict[int, list[int]] = {}
@@ -53,7 +53,7 @@ def with_unanswered(
         if is_binary or few == 1:
             top.insert(0, of[-1])
         else:
-            # The root gets the others as children too.
+            # The root gets the clusters of the other leaves as further children.
             for other in top:
                 parents[other] = of[-1]
             top = [of[-1]]

@@ -18,7 +18,10 @@ __all__ = ["Categories", "check_colour", "columns_of", "names_by_place", "of_cut
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Categories:
-    """The category of each leaf, (n,) codes, -1 for none; the names and the colours of the categories."""
+    """Categories of leaves, with a name and a colour for each category.
+
+    `codes` is the (n,) number of the category of each leaf; -1 means that the leaf has no category.
+    """
 
     codes: NDArray[np.int64]
     names: tuple[str, ...]
@@ -58,7 +61,7 @@ def names_by_place(tree: Dendrogram) -> dict[tuple[int, int], str]:
 
 
 def of_mapping(tree: Dendrogram, colours: Any) -> Categories:
-    """Return categories of given colours of leaves, by name or in the order of the leaves' numbers.
+    """Return one category for each different colour; colours are by name or in the order of leaf numbers.
 
     Leaves without a colour have no category.
     """

@@ -46,11 +46,12 @@ _SUPPORT = ("numbers", "dots", "width")
 _SCALES = ("axis", "bar", "none")
 #: The maximum number of tips with support as numbers by default. Larger pictures show dots.
 MOST_NUMBERS = 150
-#: The width in points of two characters of a font of 1 point: one name on each side of a circle.
+#: The width of two characters, in em. Around a circle there are names on both sides.
 _WIDE = 1.04
 #: The space for a number, in points.
 _NUMBER = 11.0
-#: The smallest distance of leaders, in points. Closer dotted lines would look like a grey area.
+#: The smallest distance between leaders, the dotted lines from leaves to names, in points. Closer lines would
+#: look like a grey area.
 _BETWEEN = 2.5
 
 
@@ -87,8 +88,8 @@ def plot_dendrogram(
     * A tree with heights is drawn as a dendrogram: nodes are at their heights.
     * A tree with lengths (`Dendrogram.scale`) is drawn as a phylogram: each node is at its distance from the
       root. A dotted line connects the end of a leaf with its name. Edges of negative length run backwards.
-    * A tree of shape alone, or a tree in which the length of an edge is unknown, is drawn as a cladogram:
-      nodes are at levels.
+    * A tree without heights and lengths, or with an edge of unknown length, is drawn as a cladogram: nodes
+      are at levels.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def plot_dendrogram(
         truncated to 60 tips. False draws all leaves.
     n_clusters
         The number of clusters to colour, as in `Dendrogram.cut`. A tree with lengths is cut by its longest
-        paths. A tree of shape alone cannot be cut into a number of clusters.
+        paths. A tree without heights and lengths cannot be cut into a number of clusters.
     color_by
         A category of each leaf, by which branches are coloured: a mapping or series by name, or a list in
         the order of the leaves' numbers. Branches above leaves of different categories are grey. A legend
@@ -125,8 +126,8 @@ def plot_dendrogram(
         A mapping from categories to colours. Other categories have colours that are not used elsewhere in the
         figure.
     marked
-        Numbers, names or `Node` of leaves to mark with dots, and of inner nodes to mark with rings. Leaves
-        and nodes inside triangles are not visible.
+        The leaves to mark with dots and the inner nodes to mark with rings, each as a number, a name or a
+        `Node`. Leaves and nodes inside triangles are not visible.
     labels
         True, the default, writes the names of leaves, unless they would be smaller than 3 points.
     pictures

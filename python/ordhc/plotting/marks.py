@@ -111,7 +111,7 @@ def draw_support(
 
 
 def draw_marked(ax: "Axes", drawn: Truncated, shapes: Shapes, marked: Collection[int], line: float) -> None:
-    """Draw dots at marked leaves and rings around marked nodes, which are given by number.
+    """Draw dots at marked leaves and rings around marked nodes; `marked` contains the numbers of nodes.
 
     Leaves and nodes inside collapsed clusters are left out.
     """

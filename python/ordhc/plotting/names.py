@@ -55,7 +55,7 @@ def write_names(
             place = ax.transData
             if room:
                 right, up = at.direction
-                # Squares with upright sides are wider in slanting directions.
+                # Pictures are upright squares, which are longer in diagonal directions.
                 away = room * (abs(right) + abs(up))
                 place += _moved(ax, away * right, away * up)
             text = kind(
@@ -94,7 +94,7 @@ def write_names(
 
 
 def _moved(ax: "Axes", right: float, up: float) -> Any:
-    """Return the transform that moves by some points."""
+    """Return the transform that moves by `right` and `up`, in points."""
     from matplotlib.transforms import ScaledTranslation
 
     figure = ax.get_figure(root=True)

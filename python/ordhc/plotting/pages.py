@@ -1,4 +1,4 @@
-"""Write the html page to explore a tree, one file that needs no network."""
+"""Make the html page to explore a tree, a single file that works without a network."""
 
 import json
 import math
@@ -46,7 +46,7 @@ def page(
     tree
         The tree, which is drawn as in `plot_dendrogram`.
     n_clusters
-        The maximum number of clusters that the page colors when it opens, as in `Dendrogram.cut`.
+        The maximum number of clusters that the page colours when it opens, as in `Dendrogram.cut`.
     support_threshold
         From 0 to 1, by default 0: smaller support is not shown, and the branches above such nodes are dashed.
     texts, pictures

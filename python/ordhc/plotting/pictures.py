@@ -27,17 +27,18 @@ _KINDS = {
     b"<svg": "image/svg+xml",
     b"<?xml": "image/svg+xml",
 }
-#: The sides in pixels to which pictures of pages are scaled down, and pictures of figures for each point of
-#: their size: the latter is 300 dots an inch.
+#: The maximum side of pictures in pages, in pixels. The number of pixels for each point of pictures in
+#: figures, which is 300 dots per inch.
 _ON_PAGES, _FOR_EACH_POINT = 512, 300 / 72
-#: The limits of the size of pictures in figures, in points, and the row of a new figure with pictures.
+#: The limits of the size of pictures in figures, and the space for a leaf in new figures with pictures. All
+#: are in points.
 _SMALLEST, _LARGEST, ROW = 6.0, 60.0, 30.0
 #: The space between a picture and the leaf or the name, in points.
 _GAP = 3.0
 
 
 def of_leaves(tree: Dendrogram, what: str, given: Any) -> dict[int, Any]:
-    """Return a mapping by names of leaves as a dict by numbers of leaves."""
+    """Return a dict from numbers of leaves to values, given a mapping from names of leaves to values."""
     if given is None:
         return {}
     if hasattr(given, "to_dict") and not isinstance(given, Mapping):
@@ -90,7 +91,7 @@ def _smaller(content: bytes, kind: str, name: str) -> tuple[bytes, str]:
             if max(image.size) <= _ON_PAGES or getattr(image, "is_animated", False):
                 return content, kind
     except Exception:
-        # Browsers may show what Pillow cannot read.
+        # Pillow cannot read this file, but browsers may be able to show it.
         return content, kind
     made, buffer = _opened(content, name, _ON_PAGES), io.BytesIO()
     is_photo = kind == "image/jpeg"
@@ -99,7 +100,7 @@ def _smaller(content: bytes, kind: str, name: str) -> tuple[bytes, str]:
 
 
 def _opened(content: bytes, name: str, most: int) -> Any:
-    """Return a picture of Pillow, turned as the camera says, with sides of at most `most` pixels."""
+    """Return a Pillow image, rotated by its EXIF orientation, with sides of at most `most` pixels."""
     from PIL import Image, ImageOps
 
     try:
@@ -134,7 +135,7 @@ def size_of_pictures(drawn: Truncated, shapes: Shapes, breadth: float, tallness:
     if isinstance(shapes, Rectangle):
         row = (tallness if shapes.sideways else breadth) / drawn.width
     else:
-        # Pictures are around a circle that is smaller by the pictures on both of its sides.
+        # Pictures are on a circle, which is smaller than the axes so that there is space on both sides.
         side = 0.7 * min(breadth, tallness)
         row = 3.14 * side / (drawn.width + 3.14)
     return min(max(0.86 * row, _SMALLEST), _LARGEST)

@@ -29,12 +29,13 @@ class Positions:
     high: float
     #: The label of the axis; None if positions are levels, which have no axis.
     label: str | None
-    #: The length of an edge if the positions of its ends differ by 1.
+    #: The length of an edge whose ends differ by 1 in position. It is 0.5 for heights, so that the path
+    #: between two leaves is as long as the height at which they merge.
     length: float = 1.0
 
 
 def positions_of(tree: Dendrogram) -> Positions:
-    """Return where the nodes of a tree are drawn.
+    """Return the positions of the nodes of a tree along the axis of its picture.
 
     In a tree with heights, nodes are at their heights. A tree with lengths is a phylogram: each node is at
     its distance from the root. Other trees are cladograms: leaves are at level 0, and each inner node is one

@@ -187,7 +187,7 @@ class Circle:
 
 @dataclass(slots=True)
 class Unrooted(Circle):
-    """The unrooted layout: straight branches, whose angles divide the circle by numbers of leaves.
+    """The unrooted layout: straight branches, where each subtree has a sector that fits its number of tips.
 
     This is the equal-angle layout (Felsenstein 2004). Branches are as long as their edges, in a unit that
     puts the farthest tip at distance 1 from the root. Names are on a circle around the tree, so that they do

@@ -51,7 +51,7 @@ def figure_size(
 
 
 def longest_share(shapes: Shapes) -> float:
-    """Return the maximum share of the axes' width for a name, divided by the width of a character in em."""
+    """Return the maximum length of names, in characters times font size divided by the width of the axes."""
     return 0.42 / 0.55 if isinstance(shapes, Rectangle) else 0.24 / 0.55
 
 
