@@ -1,4 +1,4 @@
-"""The crate, compiled. Arrays in, arrays out; names and files are Python's business."""
+"""The compiled crate. Its functions take and return arrays; names and files are handled in Python."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
