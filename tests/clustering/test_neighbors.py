@@ -179,10 +179,10 @@ def test_odd_vectors(X):
         ({"neighbors": np.full((20, 3), 20)}, "row 0: neighbors: column 0 is 20; leaves are 0 to 19"),
         ({"neighbors": (np.zeros((20, 3)), np.zeros((20, 3)))}, "a pair, must be distances"),
         ({"neighbors": np.full((20, 3), 0.5)}, "is not a whole number"),
-        ({"neighbors": 3, "similarity": "cosine", "linkage": "ward"}, "linkages of nearest neighbours are"),
-        ({"neighbors": 3, "linkage": "centroid"}, "linkages of nearest neighbours are"),
+        ({"neighbors": 3, "similarity": "cosine", "linkage": "ward"}, "cannot use nearest neighbours"),
+        ({"neighbors": 3, "linkage": "centroid"}, "cannot use nearest neighbours; linkage"),
         ({"neighbors": 3, "method": "cosine-al+spr"}, "without moves of subtrees"),
-        ({"neighbors": 3, "similarity": "dot"}, "has no nearest neighbours"),
+        ({"neighbors": 3, "similarity": "dot"}, "cannot use nearest neighbours; the similarities"),
     ],
 )
 def test_what_does_not_go(options, told):
@@ -195,5 +195,5 @@ def test_what_does_not_go(options, told):
 def test_sparse_vectors_are_refused():
     from scipy.sparse import csr_array
 
-    with pytest.raises(InputError, match="found of dense vectors"):
+    with pytest.raises(InputError, match="found for dense vectors"):
         ordhc.cluster(ordhc.Vectors(csr_array(np.eye(9)), neighbors=3), similarity="cosine")

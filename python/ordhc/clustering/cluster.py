@@ -263,8 +263,8 @@ def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None)
         raise InputError("moves of subtrees need a matrix: leave out storage='vectors'")
     if plan.measure is None:
         raise InputError(
-            f"{plan.title} needs a matrix; without go average linkage of dot, cosine and their "
-            "like and of sqeuclidean, single linkage of these and of distances, and ward of euclidean"
+            f"{plan.title} needs a matrix of all pairs. These need none: average linkage of dot, cosine, "
+            "pca-dot, pca-cosine and sqeuclidean, single linkage of these and of distances, ward of euclidean"
         )
     if initial is not None and (plan.linkage.native, plan.measure) != ("average", "dot"):
         raise InputError(f"{plan.title} needs a matrix to start from initial_clusters")

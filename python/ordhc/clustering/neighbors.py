@@ -26,12 +26,12 @@ def check_neighbors(plan: Plan) -> None:
     """Raise `InputError` if the plan cannot be computed from nearest neighbours."""
     if plan.similarity is None or plan.similarity.name not in NEIGHBOR_MEASURES:
         raise InputError(
-            f"{plan.title} has no nearest neighbours; similarity {', '.join(NEIGHBOR_MEASURES)} have"
+            f"{plan.title} cannot use nearest neighbours; the similarities {', '.join(NEIGHBOR_MEASURES)} can"
         )
     if not plan.goes_along_neighbors:
         raise InputError(
-            f"linkages of nearest neighbours are {', '.join(NEIGHBOR_LINKAGES[:-1])}, and ward of euclidean, "
-            f"without moves of subtrees; not {plan.title}"
+            f"{plan.title} cannot use nearest neighbours; linkage {', '.join(NEIGHBOR_LINKAGES[:-1])} and "
+            "ward of euclidean can, without moves of subtrees"
         )
 
 
@@ -40,7 +40,7 @@ def links_few_pairs(data: Vectors) -> bool:
     if data.neighbors is None:
         return False
     if is_sparse(data.rows):
-        raise InputError("nearest neighbours are found of dense vectors: give X.toarray()")
+        raise InputError("nearest neighbours are found for dense vectors only: give X.toarray()")
     k = data.neighbors if isinstance(data.neighbors, int) else data.neighbors.shape[1]
     return data.n_leaves > _FEW and k < data.n_leaves - 1
 

@@ -223,7 +223,7 @@ _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 _ELSEWHERE = {
     **dict.fromkeys(
         ("n_clusters", "k", "n_cluster", "num_clusters", "t", "distance_threshold"),
-        "flat clusters are what cut(n_clusters) of the tree gives",
+        "cut(n_clusters) of the tree returns flat clusters",
     ),
     **dict.fromkeys(("names", "neighbors", "storage"), "ordhc.Vectors has it, for vectors"),
     **dict.fromkeys(("memory", "spill", "executor"), "ordhc.scan has it, for answers in files"),

@@ -44,18 +44,18 @@ def check_additive(plan: Plan) -> None:
     """Raise `InputError` if the similarity or the objective of a plan is not a sum over answers."""
     if plan.similarity is None:
         raise InputError(
-            f"{plan.title} looks at all answers again and again: it needs them in memory, {_WHOLE}; "
-            "of a scan go sums over answers: similarity 'adds3' or 'adds4' with any linkage of similarities"
+            f"{plan.title} reads all answers many times, so it needs them in memory, {_WHOLE}; a scan can be "
+            "clustered by the similarities 'adds3', 'adds4' and 'mulk3' with a linkage of similarities"
         )
     if not is_adds(plan.similarity) and not is_mulk3(plan.similarity):
         raise InputError(
-            f"{plan.title} is no sum over answers: it needs them in memory, {_WHOLE}; of a scan go "
-            "'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
+            f"{plan.title} is not a sum over answers, so it needs them in memory, {_WHOLE}; a scan can be "
+            "clustered by 'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
         )
     if plan.refine == "satisfied":
         raise InputError(
-            f"moves by 'satisfied' look at single answers: it needs them in memory, {_WHOLE}; "
-            "of a scan go 'revenue' and 'dasgupta'"
+            f"moves by 'satisfied' read single answers, so they need them in memory, {_WHOLE}; for a scan "
+            "use 'revenue' or 'dasgupta'"
         )
 
 
