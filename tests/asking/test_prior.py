@@ -198,7 +198,7 @@ def test_a_session_keeps_its_prior(tmp_path):
         ({"prior_strength": 3.0}, "insertion takes no prior_strength; revise does"),
         ({"prior": TRUTH, "prior_strength": 0.0}, "prior_strength = 0 must be more than 0"),
         ({"prior": TRUTH, "prior_strength": np.inf}, "prior_strength"),
-        ({"prior": 3}, "no tree"),
+        ({"prior": 3}, "not a tree"),
     ],
 )
 def test_bad_priors(options, part):

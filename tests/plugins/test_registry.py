@@ -154,7 +154,7 @@ def test_a_builtin_name_is_not_taken(install):
 
 def test_the_name_of_ordhc_is_taken(install):
     install("ordhc", good("mine"), version="99", entry_point="impostor")
-    with pytest.warns(OrdhcWarning, match="reserved"):
+    with pytest.warns(OrdhcWarning, match="cannot be named"):
         assert "mine" not in registry.names("linkage")
 
 
