@@ -102,7 +102,7 @@ def test_groups_of_people_are_named():
     ]
     assert "<code>&lt;p0&gt;</code>, <code>&lt;p1&gt;</code>" in page(groups)
     alone = Comparing(GROUPS)
-    assert "not known whose answers" in when_done(alone, t[:200]).text
+    assert "needs to know who gave each answer" in when_done(alone, t[:200]).text
     for each in (both, alone):
         each.close()
     many = Compared(200, "Two.", "", groups=(Members(("a", "b"), 14),))

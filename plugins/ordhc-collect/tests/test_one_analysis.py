@@ -169,7 +169,7 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
     assert apart["n_answers"] == about["n_scored"] == len(agreed)
     assert about["n_held_out"] == (mine & held).sum()
     left_out = numbers["data"]["left_out"]
-    assert left_out["held-out answers, which the tree is scored on"] == len(agreed)
+    assert left_out["held-out answers, on which the tree is scored"] == len(agreed)
     assert sum(count for why, count in left_out.items() if "held-out" in why) == about["n_held_out"]
     assert apart["estimate"] == pytest.approx(np.mean(agreed))
     assert apart["by"] == "posterior"
