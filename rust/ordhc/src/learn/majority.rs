@@ -21,6 +21,8 @@ pub(crate) struct Majority<S: Strategy> {
     delta: f64,
     planned: u64,
     asked: u64,
+    /// The number of majorities that were passed on.
+    decided: u64,
     polls: Vec<Option<Poll<S::Purpose>>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
@@ -47,7 +49,7 @@ impl<S: Strategy> Majority<S> {
     pub(crate) fn new(inner: S, planned: u64, p: f64, delta: f64) -> Self {
         let k = repeats(p, PLANNED * delta / planned.max(1) as f64);
         let (polls, free, ready) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { inner, k, p, delta, planned, asked: 0, polls, free, ready, under_way: 0 }
+        Self { inner, k, p, delta, planned, asked: 0, decided: 0, polls, free, ready, under_way: 0 }
     }
 
     /// Returns the maximum number of times that the next question is asked.
@@ -119,6 +121,7 @@ where
                 }
             }
             self.free.push(at);
+            self.decided += 1;
             return self.inner.take(poll.purpose, best);
         }
         if poll.open < missing && !self.ready.contains(&at) {
@@ -160,10 +163,9 @@ where
         self.inner.placed()
     }
 
-    fn remaining(&self, n_answered: u64) -> f64 {
+    fn remaining(&self, _n_answered: u64) -> f64 {
         // The inner strategy counts one answer per majority.
         let each = 1.2 * (self.k / 2 + 1) as f64;
-        let inner = ((n_answered - self.under_way.min(n_answered)) as f64 / each) as u64;
-        self.inner.remaining(inner) * each - self.under_way as f64
+        self.inner.remaining(self.decided) * each - self.under_way as f64
     }
 }

@@ -326,3 +326,31 @@ fn searches_follow_what_is_wanted() {
         }
     }
 }
+
+/// Few answers can decide a majority, so their number does not say how many majorities there were.
+#[test]
+fn majorities_are_counted_when_leaves_come_and_go() {
+    let mut desk = Desk::new(changing(8, 5), None, None);
+    let (mut number, mut held) = (0, Vec::new());
+    let acts = [(2, 1), (5, 0), (5, 0), (1, 1), (2, 0), (5, 0), (1, 2), (0, 0), (2, 2), (5, 0), (5, 0), (5, 0)];
+    for (act, at) in acts {
+        match act {
+            0 => desk.apply(Event::Added).unwrap(),
+            1 => desk.apply(Event::Retired(at)).unwrap(),
+            2 => {
+                desk.apply(Event::Wanted(1 + u64::from(at))).unwrap();
+                for leaves in desk.waiting(1 + u64::from(at), None).unwrap() {
+                    number += 1;
+                    held.push((number, leaves));
+                    desk.apply(Event::Handed(number, leaves)).unwrap();
+                }
+            }
+            _ if held.is_empty() => {}
+            _ => {
+                let (number, leaves) = held.remove(0);
+                desk.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
+            }
+        }
+        assert!(desk.remaining_estimate() < 1e4, "{}", desk.remaining_estimate());
+    }
+}
