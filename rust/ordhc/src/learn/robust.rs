@@ -86,13 +86,13 @@ impl Robust {
     /// Returns the strategy that inserts leaves in this order. p must be less than 1.
     pub(crate) fn new(order: Order, settings: Settings, seed: u64) -> Self {
         let all = if settings.is_by_posterior() { MARGIN * settings.delta } else { settings.delta };
-        let risk = Risk::new(all, order.len() - n_begun(&order));
+        let risk = Risk::new(all, order.len() - order.n_begun());
         Self::with_risk(order, settings, seed, risk, 0.0)
     }
 
     fn with_risk(order: Order, settings: Settings, seed: u64, risk: Risk, spare: f64) -> Self {
         let mut tree = SizedTree::of(&order);
-        let begun = n_begun(&order);
+        let begun = order.n_begun();
         if order.n_known() < begun {
             tree.insert(Place::Above(tree.root()), order.leaf(1));
         }
@@ -232,11 +232,6 @@ impl Robust {
         }
         self.under += usize::from(matches!(place, Place::Under(_)));
     }
-}
-
-/// Returns the number of leaves whose places are known without questions.
-fn n_begun(order: &Order) -> usize {
-    order.n_known().max(order.len().min(2))
 }
 
 impl Inserting for Robust {

@@ -37,17 +37,15 @@ enum Stage {
 }
 
 impl RobustPaper {
-    /// Returns the strategy that inserts leaves in this order. There must be at least three leaves, and p must be less
-    /// than 1.
+    /// Returns the strategy that inserts leaves in this order. p must be less than 1.
     pub(crate) fn new(order: Order, p: f64, delta: f64) -> Self {
-        let begun = order.n_known().max(order.len().min(2));
-        let risk = Risk::new(delta, order.len() - begun);
+        let risk = Risk::new(delta, order.len() - order.n_begun());
         Self::with_risk(order, p, risk)
     }
 
     fn with_risk(order: Order, p: f64, risk: Risk) -> Self {
         let (mut tree, mut root) = order.tree();
-        let begun = order.n_known().max(order.len().min(2));
+        let begun = order.n_begun();
         if order.n_known() < begun {
             let second = tree.leaf(order.leaf(1));
             root = tree.pair(root, second);

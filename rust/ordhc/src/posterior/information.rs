@@ -10,20 +10,27 @@ impl Samples {
         if self.is_empty() {
             return 0.0;
         }
-        let (mut mean, mut within) = ([0.0; 3], 0.0);
-        for tree in self.trees() {
-            let answers = if K == 4 {
+        let answers = self.trees().iter().map(|tree| {
+            if K == 4 {
                 let p = tree.answer(&leaves.map(|leaf| leaf as i32));
                 [p, 1.0 - p, 0.0]
             } else {
                 tree.odd_one_out(std::array::from_fn(|at| leaves[at]))
-            };
-            within += entropy(answers);
-            (0..3).for_each(|at| mean[at] += answers[at]);
-        }
-        let count = self.len() as f64;
-        (entropy(mean.map(|sum| sum / count)) - within / count).max(0.0)
+            }
+        });
+        expected_information(answers, self.len())
     }
+}
+
+/// Returns the entropy of the mean of `count` distributions minus their mean entropy, in nats.
+pub(crate) fn expected_information(distributions: impl Iterator<Item = [f64; 3]>, count: usize) -> f64 {
+    let (mut mean, mut within) = ([0.0; 3], 0.0);
+    for probabilities in distributions {
+        within += entropy(probabilities);
+        (0..3).for_each(|at| mean[at] += probabilities[at]);
+    }
+    let count = count as f64;
+    (entropy(mean.map(|sum| sum / count)) - within / count).max(0.0)
 }
 
 fn entropy(probabilities: [f64; 3]) -> f64 {

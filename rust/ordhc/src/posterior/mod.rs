@@ -57,6 +57,7 @@ mod summary;
 mod terms;
 
 pub(crate) use answers::Belonging;
+pub(crate) use information::expected_information;
 pub(crate) use samples::sample_from;
 pub use samples::{Samples, Sampling, State, sample};
 pub(crate) use satisfying::satisfying;

@@ -102,6 +102,11 @@ impl Order {
         self.places.len() + 1
     }
 
+    /// Returns the number of leaves whose places need no questions: those that are known, and the first two.
+    pub(crate) fn n_begun(&self) -> usize {
+        self.n_known().max(self.len().min(2))
+    }
+
     /// Returns the first leaf.
     pub(crate) fn first(&self) -> u32 {
         self.leaves[0]

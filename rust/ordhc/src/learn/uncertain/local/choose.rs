@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::reliability::Reliability;
 use super::shape::{NONE, Shape};
 use super::{Answer, Local};
+use crate::posterior::expected_information;
 
 /// The number of leaves whose places are drawn for a question, and the number of candidates for these leaves.
 const LEAVES: usize = 8;
@@ -116,14 +117,8 @@ impl<const K: usize> Local<K> {
         if others.any(|&other| !shape.has(other)) {
             return 0.0;
         }
-        let (mut mean, mut within) = ([0.0; 3], 0.0);
-        for &beside in &likely.beside {
-            let answers = answers_at(shape, logs, reliability, leaves, likely.leaf, beside);
-            within += entropy(answers);
-            (0..3).for_each(|at| mean[at] += answers[at]);
-        }
-        let count = likely.beside.len() as f64;
-        (entropy(mean.map(|sum| sum / count)) - within / count).max(0.0)
+        let at = |&beside: &u32| answers_at(shape, logs, reliability, leaves, likely.leaf, beside);
+        expected_information(likely.beside.iter().map(at), likely.beside.len())
     }
 }
 
@@ -191,8 +186,4 @@ fn question<const K: usize>(
         }
     }
     Some(std::array::from_fn(|at| [x, a, x, b][at]))
-}
-
-fn entropy(probabilities: [f64; 3]) -> f64 {
-    -probabilities.into_iter().filter(|&p| p > 0.0).map(|p| p * p.ln()).sum::<f64>()
 }
