@@ -153,6 +153,9 @@ def test_of_names_and_a_random_order():
         other = ordhc.linkage(S, "average", tie_seed=seed, **how)
         assert other.to_newick(branch_lengths=False) == tree.to_newick(branch_lengths=False)
         assert other.settings["n_apart"] == 2
+    # Underscores and blanks are the same in names, as everywhere.
+    other = ordhc.linkage(S, dissimilarity=False, names=["a cat", *names[1:]], cannot_link=[("a_cat", "dog")])
+    assert other.settings["n_apart"] == 2
     tree = ordhc.linkage(S, "average", dissimilarity=False, names=names, must_link=[("cat", "bus")])
     assert len(tree.node(["cat", "bus"]).leaves) == 2
 

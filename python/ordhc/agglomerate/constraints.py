@@ -96,7 +96,7 @@ def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArra
         rows = list(given)
     except Exception:
         raise InputError(refused) from None
-    number: Mapping[str, int] = {} if names is None else {name: leaf for leaf, name in enumerate(names)}
+    number = _checks.LeafNumbers(names or ())
     found = np.zeros((len(rows), 2), dtype=np.int64)
     for row, pair in enumerate(rows):
         is_list = isinstance(pair, tuple | list) or (isinstance(pair, np.ndarray) and pair.ndim == 1)

@@ -106,10 +106,11 @@ def linkage(
         The meaning of pairs that a sparse S does not store. "zero", the default: their similarity is 0, so
         the tree is that of ``S.toarray()``. "ignore": they are unknown; dissimilarities need this value.
 
-        With "ignore", only known pairs of two clusters count: "average" is their mean, "complete" their
-        smallest and "single" their largest similarity. Clusters without a known pair merge last, in the order
-        of their smallest leaves, at the height of the last merge before (0 if there is none). Initial
-        clusters without a known pair inside merge at the height of the closest later merge.
+        With "ignore", the similarity of two clusters is computed from their known pairs only: "average"
+        takes the mean, "complete" the smallest and "single" the largest similarity. Clusters without a known
+        pair merge last, in the order of their smallest leaves, at the height of the last merge before (0 if
+        there is none). Initial clusters without a known pair inside merge at the height of the closest later
+        merge.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
     **parameters
@@ -174,9 +175,13 @@ def linkage(
         few = _of_few(S, name, dissimilarity)
         if few is not None:
             return few
-    linked = {"must_link": must_link, "cannot_link": cannot_link, "sizes": sizes}
-    linked["initial_clusters"] = initial_clusters
-    given = _Given(names, n_leaves, linked, tie_seed, overwrite, missing)
+    constraints = {
+        "initial_clusters": initial_clusters,
+        "must_link": must_link,
+        "cannot_link": cannot_link,
+        "sizes": sizes,
+    }
+    given = _Given(names, n_leaves, constraints, tie_seed, overwrite, missing)
     return _linked(S, name, parameters, given, dissimilarity=dissimilarity, progress=progress)
 
 
@@ -263,7 +268,7 @@ def _linked(
             f"missing={_checks.quoted(missing)} is only for sparse matrices; {type(S).__name__} has all pairs"
         )
     checked = replace(given, names=names, tie_seed=tie_seed, overwrite=overwrite)
-    return _of_matrix(S, spec, settings, checked, dissimilarity=dissimilarity, progress=progress)
+    return _of_matrix(S, spec, settings, checked, made, dissimilarity=dissimilarity, progress=progress)
 
 
 def _of_matrix(
@@ -271,12 +276,12 @@ def _of_matrix(
     spec: LinkageSpec,
     settings: Mapping[str, Any],
     given: _Given,
+    made: Mapping[str, Any],
     *,
     dissimilarity: bool,
     progress: Progress | None,
 ) -> Dendrogram:
     """Return the tree of a full matrix, which is given as a square or as its n(n-1)/2 pairs."""
-    made = made_by(linkage=spec.name, linkage_parameters=settings)
     values = _checks.overwritable(S) if given.overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
     look = None

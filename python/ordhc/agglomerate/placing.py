@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,33 +99,28 @@ class Placement:
         beside: dict[int, list[int]] = {}
         for item in np.argsort(sign * self.heights, kind="stable"):
             beside.setdefault(int(self.nodes[item]), []).append(int(item))
-        # The merges of the larger tree, with temporary ids; `top` is the id of an old node with new items.
-        merges: list[tuple[float, int, int, int]] = []
-        top: dict[int, int] = {}
-        count = 0
+        # Leaves first, then inner nodes in the order of the old ones, each followed by those of new items.
+        parents, heights = [-1] * (n + m), []
+        # The top of each old node with its new items.
+        top: list[int] = []
 
-        def merge(height: float, a: int, b: int) -> int:
-            nonlocal count
-            merges.append((sign * height, count, a, b))
-            count += 1
-            return n + m + count - 1
+        def joined(height: float, parts: Iterable[int]) -> int:
+            for each in parts:
+                parents[each] = len(parents)
+            parents.append(-1)
+            heights.append(height)
+            return len(parents) - 1
 
-        for node in range(n + len(tree.merges)):
+        for node in range(2 * n - 1):
             at = node
             if node >= n:
-                a, b = tree.merges[node - n]
-                at = merge(float(tree.heights[node - n]), top[int(a)], top[int(b)])
+                at = joined(tree.heights[node - n], (top[child] for child in tree.merges[node - n]))
             for item in beside.get(node, ()):
-                at = merge(float(self.heights[item]), at, n + item)
-            top[node] = at
-        order = sorted(range(len(merges)), key=lambda at: merges[at][:2])
-        place = {n + m + old: n + m + new for new, old in enumerate(order)}
-        return Dendrogram(
-            [
-                [place.get(merges[at][2], merges[at][2]), place.get(merges[at][3], merges[at][3])]
-                for at in order
-            ],
-            [sign * merges[at][0] for at in order],
+                at = joined(self.heights[item], (at, n + item))
+            top.append(at)
+        return Dendrogram.from_parents(
+            parents,
+            heights=heights,
             kind=tree.kind,
             names=None if tree.names is None else (*tree.names, *(names or ())),
             settings=tree.settings,

@@ -148,8 +148,8 @@ impl<'a> Agglomeration<'a> {
     /// smallest leaves. Their height is that of the last merge before (0 if there was none).
     ///
     /// # Errors
-    /// Another linkage; dissimilarities with [`Missing::Zero`]; initial clusters for a different number of leaves; not
-    /// enough memory; [`Error::Interrupted`].
+    /// Another linkage; constraints; dissimilarities with [`Missing::Zero`]; initial clusters for a different number of
+    /// leaves; not enough memory; [`Error::Interrupted`].
     ///
     /// ```
     /// use ordhc::agglomerate::{Agglomeration, Missing, SparsePairs};
@@ -163,6 +163,9 @@ impl<'a> Agglomeration<'a> {
     /// # Ok::<(), ordhc::Error>(())
     /// ```
     pub fn run_sparse(&self, pairs: &SparsePairs, missing: Missing) -> Result<(Dendrogram, usize)> {
+        if self.constraints.is_some() {
+            return Err(Error::Argument("sparse similarities take no constraints".into()));
+        }
         watched!(monitor = self.monitor);
         agglomerate_sparse(pairs, &self.linkage, missing, self.initial, monitor)
     }

@@ -108,7 +108,7 @@ impl<'a, L: Linkage> KeptApart<'a, L> {
     }
 
     fn is_set(&self, i: usize, k: usize) -> bool {
-        self.n_words > 0 && self.bits[i * self.n_words + k / 64] >> (k % 64) & 1 == 1
+        self.bits[i * self.n_words + k / 64] >> (k % 64) & 1 == 1
     }
 }
 
@@ -119,6 +119,9 @@ impl<L: Linkage> Linkage for KeptApart<'_, L> {
 
     fn similarities(&mut self, i: usize, others: &[usize], out: &mut [f64]) -> Result<()> {
         self.linkage.similarities(i, others, out)?;
+        if self.n_words == 0 {
+            return Ok(());
+        }
         for (value, &k) in out.iter_mut().zip(others) {
             *value = if self.is_set(i, k) { f64::NEG_INFINITY } else { *value };
         }
@@ -126,10 +129,12 @@ impl<L: Linkage> Linkage for KeptApart<'_, L> {
     }
 
     fn merge(&mut self, i: usize, j: usize, active: &[usize]) -> Result<()> {
-        for &k in active {
-            if self.is_set(j, k) {
-                self.set(i, k);
-                self.set(k, i);
+        if self.n_words > 0 {
+            for &k in active {
+                if self.is_set(j, k) {
+                    self.set(i, k);
+                    self.set(k, i);
+                }
             }
         }
         self.linkage.merge(i, j, active)
@@ -141,4 +146,47 @@ pub(super) fn with_last(mut merges: Vec<RawMerge>, last: Vec<RawMerge>) -> Vec<R
     let smallest = merges.iter().map(|merge| merge.similarity).fold(f64::INFINITY, f64::min);
     merges.extend(last.into_iter().map(|merge| RawMerge { similarity: merge.similarity.min(smallest), ..merge }));
     merges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+    use crate::agglomerate::{Agglomeration, Layout, Matrix, Missing, SparsePairs, Values};
+    use crate::linkage::Rule;
+
+    fn message<T>(result: Result<T>) -> String {
+        result.err().expect("an error").to_string()
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (sizes, apart, part) in [
+            (Some(&[1.0, 2.0][..]), &[][..], "2 sizes for 3 leaves"),
+            (Some(&[1.0, 0.0, 1.0]), &[], "size 0 of leaf 1"),
+            (Some(&[1.0, f64::NAN, 1.0]), &[], "size NaN of leaf 1"),
+            (None, &[[0, 3]], "above the 3 leaves"),
+            (None, &[[1, 1]], "leaf 1 can't be kept apart from itself"),
+        ] {
+            let message = message(Constraints::new(3, sizes, apart));
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_take_constraints_says_so() {
+        let apart = Constraints::new(3, None, &[[0, 1]]).unwrap();
+        let by = |rule: Rule| Agglomeration::new(rule).constraints(&apart);
+        let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], Kind::Similarity, None).unwrap();
+        assert!(message(by(Rule::Average).run_sparse(&pairs, Missing::Zero)).contains("take no constraints"));
+        let matrix = Matrix::new(Values::F64(&[1.0]), Layout::Condensed, Kind::Similarity).unwrap();
+        assert!(message(by(Rule::Average).run(&matrix)).contains("constraints of 3 leaves for 2 leaves"));
+        let initial = Partition::new(&[0, 0, 1]).unwrap();
+        let matrix = Matrix::new(Values::F64(&[1.0, 2.0, 3.0]), Layout::Condensed, Kind::Similarity).unwrap();
+        let both = message(by(Rule::Average).initial(&initial).run(&matrix));
+        assert!(both.contains("leaves 0 and 1 are kept apart, but in one initial cluster"), "{both}");
+        let sizes = Constraints::new(3, Some(&[1.0; 3]), &[]).unwrap();
+        let ward = message(Agglomeration::new(Rule::Ward).constraints(&sizes).run(&matrix));
+        assert!(ward.contains("ward takes sizes with dissimilarities only"), "{ward}");
+    }
 }

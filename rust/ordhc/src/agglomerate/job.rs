@@ -163,7 +163,7 @@ impl Task<'_> {
         let mut is_left = vec![true; self.about.n];
         within.iter().chain(&after).for_each(|merge| is_left[merge.j] = false);
         let mut left: Vec<usize> = (0..self.about.n).filter(|&cluster| is_left[cluster]).collect();
-        let last = among(&mut rows, left.clone(), &mut left, monitor)?;
+        let last = if left.len() > 1 { among(&mut rows, left.clone(), &mut left, monitor)? } else { Found::default() };
         let rows = rows.linkage;
         if doubtful || last.doubtful || rows.is_doubtful() {
             monitor.warn(
