@@ -9,7 +9,7 @@ from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers
 from ordhc._checks.dissimilarities import check_dissimilarities, is_dissimilarity
 from ordhc._checks.leaf_names import LeafNumbers, leaf_number, names
 from ordhc._checks.matrices import leaves_of_condensed, matrix, overwritable, square
-from ordhc._checks.quoting import nearest, on_one_line, quoted, unknown_name
+from ordhc._checks.quoting import nearest, on_one_line, quoted, unknown_name, unknown_option
 from ordhc._checks.remedies import remedied
 from ordhc._checks.scalars import (
     as_int,
@@ -35,18 +35,18 @@ __all__ = [
     "check_dissimilarities",
     "choice",
     "flag",
-    "overwritable",
     "is_dissimilarity",
     "labels",
+    "leaf_number",
     "leaves_of_condensed",
     "listed",
     "matrix",
-    "leaf_number",
     "names",
     "nearest",
     "number",
     "numbers_of",
     "on_one_line",
+    "overwritable",
     "path",
     "quoted",
     "remedied",
@@ -56,6 +56,7 @@ __all__ = [
     "square",
     "text",
     "unknown_name",
+    "unknown_option",
     "whole",
     "whole_numbers",
     "words",

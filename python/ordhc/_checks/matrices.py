@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc._checks.arrays import array, numbers_of
 from ordhc.errors import InputError
 
-__all__ = ["overwritable", "leaves_of_condensed", "matrix", "square"]
+__all__ = ["leaves_of_condensed", "matrix", "overwritable", "square"]
 
 
 def matrix(S: ArrayLike) -> NDArray[Any]:

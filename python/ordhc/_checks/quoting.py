@@ -3,12 +3,12 @@
 import difflib
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["nearest", "on_one_line", "quoted", "unknown_name"]
+__all__ = ["nearest", "on_one_line", "quoted", "unknown_name", "unknown_option"]
 
 #: The maximum number of characters of a value that a message shows.
 QUOTED = 80
@@ -65,6 +65,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """Return a hint with up to three known names that are similar to `name`, or an empty text."""
     near = difflib.get_close_matches(str(name)[:QUOTED], list(known), n=3)
     return f"; nearest: {', '.join(quoted(found) for found in near)}" if near else ""
+
+
+def unknown_option(what: str, name: str, known: Iterable[str], hints: Mapping[str, str] | None = None) -> str:
+    """Return the message that `what` has no option `name`, with a hint or with similar known names."""
+    hint = f"; {hints[name]}" if hints and name in hints else nearest(name, known)
+    return f"{what} has no option {quoted(name)}{hint}"
 
 
 def unknown_name(name: str, known: Sequence[str]) -> str:

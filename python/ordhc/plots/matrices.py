@@ -145,8 +145,7 @@ def heatmap(
     """
     for name in others:
         known = [option for option in signature(heatmap).parameters if option != "others"]
-        hint = f"; {_OF_CLUSTERMAP[name]}" if name in _OF_CLUSTERMAP else _checks.nearest(name, known)
-        raise InputError(f"heatmap has no option {_checks.quoted(name)}{hint}")
+        raise InputError(_checks.unknown_option("heatmap", name, known, _OF_CLUSTERMAP))
     order = _checks.choice("order", order, ORDERS)
     table = _table_of(tree, S, column_tree, order, dissimilarity)
     found, rows = table.tree, table.tree.n_leaves

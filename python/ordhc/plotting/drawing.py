@@ -408,11 +408,8 @@ def checked_options(given: Mapping[str, Any], *others: str) -> Mapping[str, Any]
     known = [*options_of_pictures(), *others]
     for name in given:
         if name not in known:
-            instead = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else _checks.nearest(name, known)
-            raise InputError(
-                f"a picture has no option {_checks.quoted(name)}{instead}; "
-                "help(ordhc.plotting.plot_dendrogram) lists them"
-            )
+            reason = _checks.unknown_option("a picture", name, known, _ELSEWHERE)
+            raise InputError(f"{reason}; help(ordhc.plotting.plot_dendrogram) lists them")
     return given
 
 

@@ -67,4 +67,4 @@ def _check_options_of_pages(given: dict[str, Any], shown: list[str], drawn: list
             continue
         if name in drawn:
             raise InputError(f"{name} is an option of svg, png and pdf files; {has}")
-        raise InputError(f"a page has no option {_checks.quoted(name)}{_checks.nearest(name, shown)}; {has}")
+        raise InputError(f"{_checks.unknown_option('a page', name, shown)}; {has}")
