@@ -5,7 +5,7 @@ import hashlib
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from argon2 import PasswordHasher
@@ -35,8 +35,6 @@ __all__ = ["Dashboard"]
 
 log = logging.getLogger("ordhc_collect")
 _STATES = {"pause": PAUSED, "resume": RUNNING, "close": CLOSED}
-#: Texts that are translated where they are shown.
-TOO_MANY, WRONG = "Too many tries. Wait a minute.", "Wrong token or password."
 #: The cookie with the language of the dashboard.
 _LANGUAGE = "ordhc_dashboard_language"
 #: Maximum number of people in the page's table; the downloads contain all people.
@@ -92,27 +90,30 @@ class Dashboard:
         except (Argon2Error, InvalidHashError):
             return False
 
+    def _say(self, request: Request) -> Callable[[str], str]:
+        """Return the function that translates texts to the language of the page."""
+        return self._words[self._language(request)].gettext
+
     def _login(self, request: Request, status: int = 403, what: str = "") -> Response:
         """Return the page that asks for the token or password; `what` is a message."""
         has_password = self._study.password is not None
-        language = self._language(request)
-        text = self._words[language].gettext(what) if what else ""
-        values = {"what": text, "has_password": has_password, "up": _up(request)}
-        return HTMLResponse(self._render("enter.html", language, **values), status)
+        values = {"what": what, "has_password": has_password, "up": _up(request)}
+        return HTMLResponse(self._render("enter.html", self._language(request), **values), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
         """Give access to the dashboard if `secret` is the token or the password."""
         # Check the token before the rate limit. A token of 192 bits cannot be guessed, so it needs no limit,
         # and failed attempts from the same address must not lock its owner out.
+        say = self._say(request)
         if not secrets.compare_digest(secret.encode(), self._token.encode()):
             address = request.client.host if request.client else ""
             if not self._tries.allows(address):
                 log.warning("too many attempts to open the dashboard")
-                return self._login(request, 429, TOO_MANY)
+                return self._login(request, 429, say("Too many tries. Wait a minute."))
             # Checking a password is slow by design, so do not block the event loop.
             if not await asyncio.to_thread(self._is_password, secret[:1000]):
                 log.warning("a wrong token or password for the dashboard")
-                return self._login(request, 403, WRONG)
+                return self._login(request, 403, say("Wrong token or password."))
         response = RedirectResponse(f"{_up(request)}dashboard", 303)
         response.set_cookie(
             self._cookie,
@@ -244,7 +245,7 @@ class Dashboard:
         if form is None:
             return self._login(request)
         name = form.get("person", "").strip()
-        say = self._words[self._language(request)].gettext
+        say = self._say(request)
         try:
             if form.get("confirmed") != "yes":
                 who, count = await self._writer.do(lambda state: _known(state, name))
@@ -266,7 +267,7 @@ class Dashboard:
         if form.get("confirmed") != "yes":
             return self._ask(request, "ids", count=await self._writer.do(StudyState.n_ids))
         count = await self._writer.do(StudyState.delete_ids)
-        say = self._words[self._language(request)].gettext
+        say = self._say(request)
         text = say("The ids of the platform are deleted: %(count)s. Answers stay, under random ids.")
         return self._result(request, text % {"count": f"{count:,}"})
 
