@@ -10,7 +10,6 @@ import sys
 import types
 import warnings
 from contextlib import contextmanager
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ import pytest
 import ordhc
 from ordhc import _progress
 from ordhc.errors import InputError, OrdhcWarning
-from support.modules import PUBLIC
+from support.modules import public_functions
 from support.processes import printed
 
 T, LABELS = ordhc.datasets.planted(2000, levels=2, leaves_per_cluster=8, seed=1)
@@ -29,27 +28,13 @@ HANDED_ON = {"read_answers", "fit", "fit_predict", "linkage"}
 
 
 def functions():
-    found = {}
-    for name in PUBLIC:
-        module = import_module(name)
-        for public in module.__all__:
-            thing = getattr(module, public)
-            if inspect.isclass(thing):
-                for base in thing.__mro__[::-1]:
-                    for key, value in vars(base).items() if base.__module__.startswith("ordhc") else ():
-                        if not key.startswith("_") or key == "__init__":
-                            found[f"{public}.{key}"] = getattr(value, "__func__", value)
-            else:
-                found[public] = thing
-    found |= {
+    found = public_functions() | {
         f"OrdinalClustering.{key}": getattr(ordhc.OrdinalClustering, key) for key in ("fit", "fit_predict")
     }
     return {
         name: thing
         for name, thing in found.items()
-        if inspect.isfunction(thing)
-        and "progress" in inspect.signature(thing).parameters
-        and thing.__module__ != "ordhc._progress"
+        if "progress" in inspect.signature(thing).parameters and thing.__module__ != "ordhc._progress"
     }
 
 
