@@ -40,11 +40,13 @@ class Way:
     questions
         "chosen" or "random".
     answers_per_leaf, answers, hours, people
-        What is needed on average to reach the target; None if no simulated number of answers reaches it.
+        The expected amounts with which a study reaches the target: answers per leaf, answers, hours, people.
+        None if no simulated number of answers is enough.
     low, high
-        Answers per leaf: 10% of studies reach the target with `low`, 90% with `high`. None as above.
+        Answers per leaf: 10% of studies reach the target with `low`, 90% with `high`. None if no simulated
+        number of answers is enough.
     answers_low, answers_high
-        The same for all leaves together.
+        `low` and `high` times the number of leaves: answers about all leaves together.
     is_measured
         False if `high` is above the largest simulated number of answers. `high` is then extrapolated, to at
         most four times `most`; a `high` that is four times `most` is a lower bound.

@@ -28,7 +28,7 @@ class Agreement:
         same answer, and the number of such answers. If people are unknown, all other answers to the question
         count. None without such answers.
     within, n_within
-        The same, with the other answers of the same person instead of other people.
+        As `between` and `n_between`, but a person's answer is compared with the person's own other answers.
     chance
         The expected `between` of random answers; None if questions differ in the number of possible answers.
     """

@@ -37,8 +37,8 @@ def mulk3_sums(
 
     Rows are divided into blocks by the smaller of the two leaves that are compared with the anchor, so that
     all rows about a pair are in one block. If the rows exceed `scan.memory`, blocks are written to files.
-    With whole weights, the kernel equals the kernel of all rows at once, bit for bit. With other weights and
-    several blocks, values can differ by rounding, but not between runs with and without an executor.
+    If all weights are whole numbers, the result has the same bits as for all rows in one block. Otherwise,
+    values from several blocks can differ by rounding. The result is the same with and without an executor.
     """
     n = scan.n_leaves
     n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))

@@ -57,8 +57,8 @@ class Vectors:
     names
         (n,) names of the leaves, instead of the names in the data frame.
     neighbors
-        By default all pairs of vectors are compared. For more vectors than this allows: the number of nearest
-        neighbours with which each vector is linked; begin with 20. Or the neighbours themselves:
+        By default, all pairs of vectors are compared. If there are too many vectors for this, give the number
+        of nearest neighbours to which each vector is linked, such as 20. Or give the neighbours themselves:
 
         * an (n, k) array of leaf numbers; negative numbers are skipped
         * the pair of indices and distances from `kneighbors` of scikit-learn or `neighbor_graph` of
@@ -299,8 +299,8 @@ def products(
 ) -> NDArray[Any]:
     """Return `scale` times the dot products of all pairs of rows.
 
-    With `what`, the name of the similarity, warn of negative values; only for the condensed layout, which
-    clustering uses.
+    If `what` is given, the name of the similarity, negative values cause a warning that contains this name.
+    `what` has an effect for the condensed layout only, which clustering uses.
     """
     n = rows.shape[0]
     size = np.dtype(dtype).itemsize

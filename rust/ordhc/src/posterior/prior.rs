@@ -2,8 +2,8 @@
 //!
 //! A tree is less likely if it has more inner nodes, and if these nodes are larger. The weight of an inner node with s
 //! leaves is `node` times (s - 1)^-balance. With balance 0, all trees with the same number of nodes are equally likely.
-//! With balance 1, binary trees are Yule trees. Larger balances make the sizes of siblings more equal, and negative
-//! balances make trees caterpillars. Both parameters are estimated, with a uniform prior over a grid of pairs (`node`,
+//! If the balance is 1, the prior of binary trees is that of Yule's model. With a larger balance, the sizes of siblings
+//! are more equal. With a negative balance, most trees are caterpillars. Both parameters are estimated, with a uniform prior over a grid of pairs (`node`,
 //! balance). The prior of height differences is in `increments`.
 
 use super::dot;

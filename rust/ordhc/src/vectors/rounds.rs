@@ -70,8 +70,8 @@ enum Nearest {
 impl<'m> Rounds<'m> {
     fn new(clusters: MeanClusters, patience: usize, monitor: &'m Monitor) -> Result<Self> {
         let k = clusters.len();
-        // By the Cauchy-Schwarz inequality, no dot product exceeds the largest squared norm. Equal vectors can reach
-        // this bound, so their search ends early.
+        // The largest squared norm is an upper bound of all dot products (Cauchy-Schwarz). The search for a nearest
+        // vector ends when it reaches this bound, as with equal vectors.
         let most = (0..k).map(|at| clusters.value(at, at)).fold(0.0, f64::max);
         let zero = |at: usize| clusters.row(at).iter().all(|&x| x == 0.0);
         let unknown = |at| Nearest::Unknown { most: if zero(at) { 0.0 } else { most }, new: true };
