@@ -10,8 +10,10 @@ use crate::bytes::Bytes;
 
 const LEAVES: usize = 14;
 
-/// Whatever the matrix and the coefficients: no panic; the nearest-pair engine makes the naive one's merges unless it
-/// warns of doubts (of formulas only where these are means, as large terms may cancel out); every engine makes a tree of finite heights, and trees of reducible rules are monotone.
+/// Agglomerates any matrix with any linkage, without a panic. All heights must be finite.
+///
+/// The nearest-pair engine must make the merges of the naive engine. Exceptions are a warning about rounding errors,
+/// and formulas that are not means, because large terms may cancel. Trees of reducible linkages must be monotone.
 pub fn agglomerate(data: &[u8]) {
     let mut bytes = Bytes(data);
     let n = 1 + bytes.below(LEAVES);
@@ -44,7 +46,7 @@ pub fn agglomerate(data: &[u8]) {
         }
         (Ok(_), Ok(_)) => {}
         (Err(_), Err(_)) => {}
-        // Where values are about to overflow, what one engine adds up first may, and the other's sums not yet.
+        // Near overflow, the sums of one engine can overflow although the sums of the other engine do not.
         (Ok(tree), Err(_)) | (Err(_), Ok(tree))
             if !is_tame || tree.heights().iter().any(|height| height.abs() > 1e290) => {}
         _ => panic!("{rule:?}: naive {naive:?}, nearest pair {nearest:?}"),
@@ -57,14 +59,14 @@ pub fn agglomerate(data: &[u8]) {
     assert_eq!(auto.map(|tree| bits(&tree)), overwritten.map(|tree| bits(&tree)), "{rule:?}, in place");
 }
 
-/// Whether heights are far beyond the values: what was added up may have cancelled out by then.
+/// Returns true if heights are much larger than the values. Digits of smaller sums may then be lost by cancellation.
 fn has_grown(tree: &Dendrogram, values: &[f64]) -> bool {
     let largest = |values: &[f64]| values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
     largest(tree.heights()) > 8.0 * largest(values)
 }
 
-/// The naive engine works in twice the precision, so heights differ by what sums in the other lose: of their largest
-/// term, and for squares of the square.
+/// Checks that the heights of both engines are equal up to rounding errors. The naive engine works in twice the
+/// precision. Errors of the other engine are relative to the largest value or, for squares, to the largest square.
 fn assert_near(naive: &[f64], nearest: &[f64], values: &[f64], rule: &Rule) {
     let scale = naive.iter().chain(values).fold(0.0f64, |largest, value| largest.max(value.abs()));
     for (a, b) in naive.iter().zip(nearest) {
@@ -88,7 +90,7 @@ fn in_square(pairs: &[f64], n: usize) -> Vec<f64> {
     square
 }
 
-/// A rule, and whether it keeps values about as large as they are.
+/// Returns a linkage, and true if its merges keep similarities about as large as the values of the matrix.
 fn rule(bytes: &mut Bytes<'_>) -> Option<(Rule, bool)> {
     if bytes.byte().is_multiple_of(2) {
         return Some((Rule::NAMES[bytes.below(Rule::NAMES.len())].parse().ok()?, true));

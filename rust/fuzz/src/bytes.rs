@@ -1,6 +1,6 @@
-//! Bytes as decisions.
+//! Numbers from the bytes that a fuzzer generates.
 
-/// Takes decisions from bytes; zeros when they are used up.
+/// Reads bytes as numbers. After the last byte, all numbers are read from zero bytes.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Bytes<'_> {
@@ -14,14 +14,15 @@ impl Bytes<'_> {
         first
     }
 
-    /// One of `n`.
+    /// Returns a number below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         let number =
             if n > 256 { usize::from(self.byte()) << 8 | usize::from(self.byte()) } else { usize::from(self.byte()) };
         number % n.max(1)
     }
 
-    /// Small numbers mostly, so that there are ties; sometimes any bits.
+    /// Returns a number. Most numbers are small multiples of 1/4, so that equal numbers are common. Some are huge,
+    /// infinite, NaN, or have arbitrary bits.
     pub(crate) fn float(&mut self) -> f64 {
         match self.byte() {
             byte @ 0..=199 => (f64::from(byte) - 100.0) / 4.0,

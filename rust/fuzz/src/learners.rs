@@ -4,7 +4,7 @@ use ordhc::learn::{Assume, Learner, Method, Noise, QuadrupletMethod, Schedule};
 
 use crate::bytes::Bytes;
 
-/// Leaves of a learner; the next steps of time would only be more of the same.
+/// The largest number of leaves. More leaves take longer without reaching other code.
 const LEAVES: usize = 24;
 const STEPS: usize = 400;
 
@@ -31,7 +31,8 @@ fn triplet_method(bytes: &mut Bytes<'_>) -> Method {
     }
 }
 
-/// A log of a session: (asked for so many) or (question, answer), as it may come from a damaged file.
+/// Replays a log of calls to a learner: `ask` with a limit, and `tell` with a question and an answer. The log may have
+/// errors, like a damaged file.
 pub fn replay(data: &[u8]) {
     let mut bytes = Bytes(data);
     let four = bytes.byte() % 4 == 3;
@@ -64,7 +65,7 @@ fn replay_into<const K: usize>(learner: &mut dyn Learner<K>, mut bytes: Bytes<'_
             0 => _ = learner.ask(usize::MAX).expect("there is memory"),
             few @ 1..=60 => _ = learner.ask(usize::from(few) % 8).expect("there is memory"),
             other => {
-                // Most ids are near those that were asked; answers may be none.
+                // Most ids are near the ids of asked questions. Answers from -3 to 4 include invalid answers.
                 let id = if other == 255 { u64::MAX } else { bytes.below(300) as u64 };
                 let answer = (bytes.byte() % 8) as i8 - 3;
                 let (before, open) = (learner.n_answered(), learner.open().iter().any(|question| question.id == id));
@@ -86,7 +87,8 @@ fn check<const K: usize>(learner: &dyn Learner<K>) {
     assert_eq!(learner.open().len() as u64, learner.n_asked() - learner.n_answered(), "asked is open or answered");
 }
 
-/// Two learners are told the same answers, between two calls of `ask` in different orders: they stay the same.
+/// Gives two learners the same answers, but in different orders between two calls of `ask`. Both learners must ask the
+/// same questions and make the same tree.
 pub fn orders(data: &[u8]) {
     let mut bytes = Bytes(data);
     let n = 1 + bytes.below(LEAVES);
@@ -114,7 +116,7 @@ fn side_by_side<const K: usize>(
         let limit = 1 + bytes.below(7);
         let asked = a.ask(limit);
         assert_eq!(asked, b.ask(limit), "both ask the same");
-        // A tree that the method cannot build.
+        // `asked` is an error if the method cannot build a tree from the answers.
         let Ok(asked) = asked else { break };
         assert!(asked.len() <= limit, "no more than wanted");
         assert!(asked.iter().flat_map(|question| question.leaves).all(|leaf| (leaf as usize) < a.n_leaves()));
@@ -123,7 +125,7 @@ fn side_by_side<const K: usize>(
             assert!(a.done(), "nothing is open and nothing is asked, but the learner is not done");
             break;
         }
-        // At least one answer, so that it comes to an end.
+        // Answer at least one question, so that the learner makes progress.
         let share = 1 + bytes.below(4);
         let told: Vec<_> = open.iter().step_by(share).map(|question| (question.id, answers[bytes.below(3)])).collect();
         for &(id, answer) in &told {

@@ -14,6 +14,6 @@ pub use text::{newick, triplets};
 /// A target takes any bytes.
 pub type Target = fn(&[u8]);
 
-/// All targets by name; the corpus has a folder for each.
+/// All fuzz targets by name. The folder of inputs (the corpus) of a target has the same name.
 pub const TARGETS: [(&str, Target); 5] =
     [("triplets", triplets), ("newick", newick), ("replay", replay), ("orders", orders), ("agglomerate", agglomerate)];

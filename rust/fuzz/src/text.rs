@@ -1,4 +1,4 @@
-//! Text that somebody else has written.
+//! Fuzz targets that read text: delimited tables and Newick trees.
 
 use ordhc::Triplets;
 use ordhc::bindings::{Columns, Delimiter, TableOptions, parse_table};
@@ -8,7 +8,7 @@ use ordhc::tree::{NewickTree, Underscores, build};
 
 use crate::bytes::Bytes;
 
-/// Triplets from delimited text, and what is made of those that are read: errors are fine, panics are not.
+/// Reads triplets from delimited text, and makes trees and similarities from them. Errors are fine, panics are not.
 pub fn triplets(data: &[u8]) {
     let mut bytes = Bytes(data);
     let names = |names: [&str; 3]| names.map(String::from).to_vec();
@@ -60,7 +60,7 @@ pub fn triplets(data: &[u8]) {
     }
 }
 
-/// Trees from Newick text: what is read is written so that it is read again, unchanged.
+/// Checks that a tree that is read from Newick text, written and read again is unchanged.
 pub fn newick(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(read) = NewickTree::read(text, Underscores::Blanks, None) else { return };

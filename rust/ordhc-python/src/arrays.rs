@@ -134,7 +134,7 @@ pub(crate) struct Overwritten<'py>(PyReadwriteArrayDyn<'py, f64>);
 
 impl<'py> Overwritten<'py> {
     pub(crate) fn of(values: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let needed = || to_py(Error::Argument("a writable array of float64 is needed to be overwritten".into()));
+        let needed = || to_py(Error::Argument("the matrix is overwritten: pass a writable array of float64".into()));
         let array = values.cast::<PyArrayDyn<f64>>().map_err(|_| needed())?;
         Ok(Self(array.try_readwrite().map_err(|error| match error {
             BorrowError::AlreadyBorrowed => taken(error),

@@ -55,7 +55,9 @@ pub(crate) fn bootstrap_adds<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Tree>, Bound<'py, PyArray2<f64>>)> {
     let Some(rule) = linkage.get().rule() else {
-        return Err(to_py(Error::Argument("row updates are not resampled in the engine".into())));
+        return Err(to_py(Error::Argument(
+            "a linkage with row updates cannot be resampled here; cluster each resample instead".into(),
+        )));
     };
     let tree = tree.get().dendrogram()?;
     let n = tree.n_leaves();
@@ -95,7 +97,10 @@ fn times_of(times: &PyReadonlyArray2<'_, u32>) -> PyResult<Vec<Vec<u32>>> {
 fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usize) -> PyResult<&'a [u32]> {
     let groups = groups.as_slice()?;
     if groups.len() != m || groups.iter().any(|&group| group as usize >= n_groups) {
-        return Err(to_py(Error::Argument(format!("{} groups below {n_groups} for {m} answers", groups.len()))));
+        return Err(to_py(Error::Argument(format!(
+            "groups has {} values; it must have one value below {n_groups} for each of {m} answers",
+            groups.len()
+        ))));
     }
     Ok(groups)
 }
@@ -153,7 +158,9 @@ impl Tallies {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Tree>> {
         let Some(rule) = linkage.get().rule() else {
-            return Err(to_py(Error::Argument("row updates are not resampled in the engine".into())));
+            return Err(to_py(Error::Argument(
+                "a linkage with row updates cannot be resampled here; cluster each resample instead".into(),
+            )));
         };
         let trees = callbacks::run(py, true, progress.as_ref(), |monitor| {
             let taken = self.inner.lock().expect(GONE).take();

@@ -123,7 +123,7 @@ fn report(py: Python<'_>, done: f64, progress: Option<&Py<PyAny>>) -> PyResult<(
     }
 }
 
-/// Calls a row update that is written in Python. Stores an exception that it raises in `failure`.
+/// Calls a Python function that computes the row of a merged cluster. Stores an exception of the function in `failure`.
 pub(crate) fn update_row(
     py: Python<'_>,
     callback: &Py<PyAny>,

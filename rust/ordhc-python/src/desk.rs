@@ -18,7 +18,7 @@ use crate::tree::Tree;
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Desk(Mutex<Width>);
 
-/// A desk whose questions have three or four leaves.
+/// A desk (a learner and its open questions), by the number of leaves in a question.
 #[derive(Clone)]
 enum Width {
     Three(Box<ordhc::bindings::Desk<3>>),
@@ -179,7 +179,7 @@ impl Desk {
         })
     }
 
-    /// Asks the learner until `count` questions wait.
+    /// Asks the learner for questions until `count` questions can be handed to people, if the learner has enough.
     fn want(&self, py: Python<'_>, count: u64) -> PyResult<()> {
         py.detach(|| with!(self.lock(), desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
     }
@@ -211,7 +211,7 @@ impl Desk {
         asked.into_py(py)
     }
 
-    /// Returns true if a number is not answered and the learner still asks its question.
+    /// Returns true if question `number` has no answer yet and the learner still needs the answer.
     fn is_asked(&self, py: Python<'_>, number: u64) -> bool {
         with!(self.lock_attached(py), desk => desk.is_asked(number))
     }

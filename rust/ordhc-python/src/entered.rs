@@ -1,10 +1,10 @@
-//! Reports which mechanisms of the engine have been used (entered).
+//! Reports which mechanisms (algorithms and code paths) of the engine this process has run.
 
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 
-/// Returns, for each mechanism by name, whether this process has entered it.
+/// Returns, for each mechanism (algorithm or code path) by name, true if this process has run it.
 #[pyfunction]
 pub(crate) fn mechanisms() -> BTreeMap<&'static str, bool> {
     ordhc::entered::mechanisms().into_iter().collect()

@@ -56,7 +56,8 @@ impl Linkage {
 }
 
 impl Linkage {
-    /// Returns the rule of a native linkage, or `None` for a row update that is written in Python.
+    /// Returns the rule by which the crate computes similarities of merged clusters. Returns `None` for a row update,
+    /// which is a Python function.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         match &self.0 {
             Form::Rule(rule) => Some(rule),
@@ -75,7 +76,7 @@ const QUICK: usize = 1 << 11;
 /// `agglomerate_few` refuses input with more values than this number.
 const MANY: usize = 512 * 512;
 
-/// Returns the tree of a small matrix, which must be a contiguous float64 array, and a rule.
+/// Returns the tree of a small matrix under a linkage with a [`Rule`]. The matrix must be a contiguous float64 array.
 ///
 /// Returns `None` for other input, and if there is an error or a warning. Call `agglomerate` in these cases.
 #[pyfunction]
@@ -97,7 +98,8 @@ pub(crate) fn agglomerate_few(
     }
     let work = || {
         let matrix = Matrix::new(Values::F64(slice), layout, kind(dissimilarity)).ok()?;
-        // Python must check dissimilarities that are negative or have a diagonal, so leave these to `agglomerate`.
+        // Python must check dissimilarities that are negative or in a square matrix, which has a diagonal. So leave
+        // these to `agglomerate`.
         if dissimilarity && (layout == Layout::Square || matrix.any_negative()) {
             return None;
         }
@@ -109,12 +111,12 @@ pub(crate) fn agglomerate_few(
     Ok(tree.map(Tree::from))
 }
 
-/// From this number of values on, the work takes some tenths of a second, so it runs on a separate thread. A separate
-/// thread costs some milliseconds, because threads that it starts wait for a processor.
+/// Work on more than this number of values runs on a separate thread, because it takes some tenths of a second. Less
+/// work does not, because a separate thread costs some milliseconds: the threads that it starts wait for a processor.
 const LONG: usize = 1 << 26;
 
-/// Agglomerates a matrix. If dissimilarities are negative or have a diagonal, calls `look` first, because they may be
-/// similarities by mistake.
+/// Agglomerates a matrix. If a value is negative or the matrix is square (has a diagonal), calls `look` first, which
+/// checks that dissimilarities are not similarities by mistake.
 #[pyfunction]
 #[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
@@ -182,7 +184,7 @@ pub(crate) fn agglomerate(
     Ok(Tree::from(tree))
 }
 
-/// Returns the tree under sizes of leaves, and pairs of leaves to keep apart, as rows of `apart`.
+/// Returns the tree for leaves of the given `sizes`. The pairs of leaves in the rows of `apart` are kept apart.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
 pub(crate) fn agglomerate_constrained(
@@ -197,7 +199,7 @@ pub(crate) fn agglomerate_constrained(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Tree> {
     let Some(rule) = linkage.get().rule() else {
-        return Err(to_py(Error::Argument("a linkage given as a row update takes no sizes and no pairs".into())));
+        return Err(to_py(Error::Argument("a linkage that is a Python function takes no sizes and no pairs".into())));
     };
     let (engine, initial) = (engine.parse::<Engine>().map_err(to_py)?, partition(initial)?);
     let layout = values.layout()?;

@@ -15,7 +15,8 @@ use crate::tree;
 
 type Tree<'py> = Bound<'py, tree::Tree>;
 type Progress<'py> = Option<Bound<'py, PyAny>>;
-/// The mean, its standard error, the number of leaves without a value, and the value of each leaf.
+/// Kendall's tau-b: the mean over leaves, the standard error of the mean, the number of leaves without a value, and the
+/// value of each leaf.
 type Kendall<'py> = (f64, f64, usize, Bound<'py, PyArray1<f64>>);
 
 /// Above this number of leaves, scores whose time grows faster than linearly are computed on a separate thread.

@@ -157,7 +157,7 @@ pub(crate) fn square<'py>(
     result.reshape([n, n])
 }
 
-/// Counts of (near, far) pairs, from comparisons that are added block by block.
+/// Counts of the near pair and the far pair in comparisons ("near is closer than far"), added block by block.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct NearFarCounts {
     inner: Mutex<ordhc::bindings::NearFarCounts>,
@@ -203,7 +203,8 @@ impl NearFarCounts {
         })
     }
 
-    /// Returns the (k, 4) near and far leaves, their (k,) weights, and the largest weight of a comparison.
+    /// Returns a (k, 4) array with the leaves of the near and the far pair in each row, the (k,) weights of the rows,
+    /// and the largest weight of a comparison.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Columns<'py>> {
         let (keys, weights, largest) = py.detach(|| self.inner.lock().expect(BROKE).columns()).map_err(to_py)?;
         let k = keys.len();
@@ -216,7 +217,8 @@ impl NearFarCounts {
         self.inner.lock().expect(BROKE).total()
     }
 
-    /// Returns the length of each leaf. A weight of 1 counts as `unit` answers.
+    /// Returns the length of each leaf, as `leaf_lengths` of the crate does: untypical leaves have large lengths. A
+    /// weight of 1 counts as `unit` answers.
     fn lengths<'py>(
         &self,
         py: Python<'py>,
@@ -228,7 +230,8 @@ impl NearFarCounts {
     }
 }
 
-/// Returns the weights of comparisons, reduced by the part that lengths of leaves explain.
+/// Returns the weight of each comparison times 2 (1 - p), where p is the comparison's probability according to the
+/// lengths of leaves alone. So comparisons that lengths do not explain count more.
 #[pyfunction]
 pub(crate) fn weights_less_lengths<'py>(
     py: Python<'py>,

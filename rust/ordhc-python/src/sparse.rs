@@ -60,7 +60,8 @@ pub(crate) fn agglomerate_sparse(
     Ok((tree.into(), n_trees))
 }
 
-/// Returns the tree of AddS similarities and a linkage, without storing the similarities of all pairs.
+/// Returns the tree of a linkage of AddS similarities (sums over comparisons). Similarities of pairs without
+/// comparisons are not stored.
 #[pyfunction]
 pub(crate) fn adds_linkage<'py>(
     py: Python<'py>,
@@ -83,7 +84,7 @@ pub(crate) fn adds_linkage<'py>(
 
 type Csr<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
 
-/// Returns AddS similarities as a CSR matrix: row pointers, column indices and values.
+/// Returns AddS similarities (sums over comparisons) as a CSR matrix: row pointers, column indices and values.
 #[pyfunction]
 pub(crate) fn adds_csr<'py>(
     py: Python<'py>,

@@ -30,7 +30,7 @@ pub(crate) fn adds_into<'py>(
     } else if let Ok(out) = out.cast::<PyArray1<f64>>() {
         add(py, out, &answers)
     } else {
-        Err(to_py(Error::Argument("sums are float64, int64 or int32 in 1 dimension".into())))
+        Err(to_py(Error::Argument("sums must be a 1-dimensional array of float64, int64 or int32".into())))
     }
 }
 

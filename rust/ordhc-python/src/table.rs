@@ -48,8 +48,8 @@ fn ascii(what: &str, text: Option<char>) -> PyResult<Option<u8>> {
     }
 }
 
-/// Reads the `chosen` columns of a table, and returns a dict of the results. By default, reads all columns, or the
-/// `known` columns.
+/// Reads a table, and returns a dict of the results. `chosen` are the positions or names of the columns to read.
+/// Without `chosen`, reads the columns whose names are in `known`, or all columns if `known` is empty.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one call reads a table")]
 pub(crate) fn parse_table<'py>(

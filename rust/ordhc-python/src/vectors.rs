@@ -84,14 +84,14 @@ pub(crate) fn vector_linkage(
             ("single", _) => single_linkage(&vectors, measure, scale, Some(monitor)),
             ("ward", Measure::Euclidean) => ward_linkage(&vectors, Some(monitor)),
             ("average", Measure::SquaredEuclidean) => mean_square_linkage(&vectors, Some(monitor)),
-            _ => Err(Error::Argument(format!("linkage `{linkage}` of this measure needs a matrix"))),
+            _ => Err(Error::Argument(format!("linkage `{linkage}` of the measure {measure:?} needs a matrix"))),
         }
     })?;
     Ok(tree.into())
 }
 
-/// Returns the tree of a linkage along a graph of nearest neighbours. `neighbors` of each vector are searched, unless
-/// they are `given`.
+/// Returns the tree of a linkage that compares only nearest neighbours. They are `given`, or the `neighbors` nearest of
+/// each vector are searched.
 #[pyfunction]
 #[pyo3(signature = (rows, linkage, measure, neighbors, given, until, initial, progress))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]

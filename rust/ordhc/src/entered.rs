@@ -1,4 +1,4 @@
-//! Records which mechanisms of the crate this process has run.
+//! Records which mechanisms (algorithms and code paths) of the crate this process has run.
 //!
 //! `benches/digests` compares results before and after a change. The comparison says something about a mechanism only
 //! if the mechanism has run, so the crate records this. Add each new mechanism to the list below, and put `entered!` at
@@ -7,8 +7,8 @@
 //! Without the feature `counters`, `entered!` compiles to nothing. The Python bindings enable the feature. So the
 //! digests are computed with the code that users run.
 
-/// Records that a mechanism runs. Each use costs a load, and the first use also a store, so don't use it in inner
-/// loops.
+/// Records that a mechanism (one of the crate's algorithms or code paths) runs. Each use costs a load, and the first
+/// use also a store, so don't use it in inner loops.
 macro_rules! entered {
     ($mechanism:ident) => {
         #[cfg(feature = "counters")]
@@ -27,7 +27,7 @@ mod recorded {
 
     macro_rules! mechanisms {
         ($($mechanism:ident)*) => {
-            /// The mechanisms, named as in [`entered!`].
+            /// The mechanisms (code paths), named as in [`entered!`].
             #[allow(non_camel_case_types)]
             #[derive(Clone, Copy)]
             pub(crate) enum Mechanism {
@@ -75,7 +75,7 @@ mod recorded {
         }
     }
 
-    /// Returns all mechanisms by name, and whether this process has run them.
+    /// Returns all mechanisms (code paths) by name, and true for those that this process has run.
     pub fn mechanisms() -> Vec<(&'static str, bool)> {
         NAMES.iter().zip(&ENTERED).map(|(&name, entered)| (name, entered.load(Ordering::Relaxed))).collect()
     }

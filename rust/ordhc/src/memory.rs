@@ -134,15 +134,16 @@ fn available() -> Option<u64> {
 /// Returns the number of bytes by which the address space of the process can grow, or `None` if it has no limit. Some
 /// bytes are set aside for allocators and threads.
 fn address_room() -> Option<u64> {
-    const PAGE: u64 = 4096;
     const THREAD: u64 = 72 << 20;
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    // The field is not a number if there is no limit.
+    // Without a limit, the first word is "unlimited", which is not a number.
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
-    let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().next()?.parse().ok()?;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let kilobytes: u64 = size.split_whitespace().next()?.parse().ok()?;
     let threads = crate::parallel::n_threads().min(4) as u64;
-    Some(limit.saturating_sub(pages * PAGE).saturating_sub(threads * THREAD))
+    Some(limit.saturating_sub(1024 * kilobytes).saturating_sub(threads * THREAD))
 }
 
 fn system_room() -> Option<u64> {

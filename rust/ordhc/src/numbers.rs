@@ -35,7 +35,7 @@ impl Number for i16 {
     }
 }
 
-/// A float type that a [`Buffer`](crate::memory::Buffer) can store, and in which costs of moves are computed.
+/// A float type that a [`Buffer`](crate::memory::Buffer) can store.
 pub(crate) trait Held: Number + PartialOrd + Send + bytemuck::Pod {
     const ZERO: Self;
 

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// 0: threads are provided as wanted. k: this thread gets only k - 1 more threads.
+        /// For tests: 0 provides all threads that are wanted; k provides only k - 1 more threads to this thread.
         pub(super) static REFUSED: Cell<usize> = const { Cell::new(0) };
     }
 

@@ -48,7 +48,8 @@ impl UnionFind {
         a != b
     }
 
-    /// Makes a number a set of its own. All members of the number's set must be reset before they are used again.
+    /// Makes a number a set of its own. The caller must reset all other members of the number's old set, too, because
+    /// their paths to the set's name may contain this number.
     pub(crate) fn reset(&mut self, at: u32) {
         self.parent[at as usize] = at;
     }

@@ -124,6 +124,6 @@ fn what_cannot_be_is_refused() {
         |method: Method, leaves: &[u32], n| method.learner_after(&start, leaves, n, 0).err().unwrap().to_string();
     assert!(wrong(Method::Quick, &[0, 1, 2], 5).contains("quick takes no start"));
     assert!(wrong(Method::Exact, &[0, 1], 5).contains("leaves"));
-    assert!(wrong(Method::Exact, &[0, 1, 1], 5).contains("leaf 1 of the tree is there twice"));
+    assert!(wrong(Method::Exact, &[0, 1, 1], 5).contains("leaf 1 of the tree occurs twice"));
     assert!(wrong(Method::Exact, &[0, 1, 5], 5).contains("leaf 5"));
 }

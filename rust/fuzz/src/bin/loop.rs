@@ -1,7 +1,8 @@
-//! Fuzzing on the stable toolchain: changes what is in the corpus, from a seed, for some seconds a target.
+//! Fuzzing on the stable toolchain: runs each target for some seconds on random changes of the inputs in its corpus.
 //!
-//! `loop SECONDS [TARGET ...]`; `FUZZ_SEED` begins elsewhere. What makes a target panic, or takes it longer than ten
-//! seconds, is written to `found/TARGET-HASH` and the exit code is 1; `loop 0` runs the corpus alone.
+//! Usage: `loop SECONDS [TARGET ...]`. `loop 0` runs only the inputs in the corpus. The environment variable
+//! `FUZZ_SEED` sets the seed. If a target panics on an input, or takes longer than ten seconds, the input is written
+//! to `found/TARGET-HASH`, and the exit code is 1.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
     if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Whether nothing was found.
+/// Fuzzes one target. Returns true if no input makes the target panic or take too long.
 fn fuzz(name: &str, target: Target, time: Duration, seed: u64) -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut inputs = corpus(&folder.join("corpus").join(name));
@@ -54,7 +55,7 @@ fn fuzz(name: &str, target: Target, time: Duration, seed: u64) -> bool {
             return false;
         }
         runs += 1;
-        // Without a look inside the target any input may be one to go on from.
+        // There is no coverage of the target that could guide the choice, so keep every 64th input for further changes.
         if runs % 64 == 0 {
             if inputs.len() < n_seeds + 512 {
                 inputs.push(input);
@@ -106,7 +107,7 @@ impl Random {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    /// One of the inputs with some changes, pieces of others among them.
+    /// Returns a random input after some random changes. A change may insert a piece of another input.
     fn changed(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         let mut input = inputs[self.below(inputs.len())].clone();
         for _ in 0..=self.below(6) {

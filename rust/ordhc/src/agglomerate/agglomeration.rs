@@ -90,7 +90,8 @@ impl<'a> Agglomeration<'a> {
         Self::of(rule)
     }
 
-    /// Sets the sizes of leaves and the pairs to keep apart. Takes O(n^2) time in twice the precision.
+    /// Sets the sizes of leaves and the pairs to keep apart. The agglomeration then computes in
+    /// twice the precision of floats, in O(n^2) time.
     #[must_use]
     pub fn constraints(mut self, constraints: impl Into<Option<&'a Constraints>>) -> Self {
         self.constraints = constraints.into();
@@ -114,9 +115,9 @@ impl<'a> Agglomeration<'a> {
 
     /// Returns the dendrogram of a matrix, and overwrites the values of the matrix, which are undefined afterwards.
     ///
-    /// For large inputs and reducible linkages, only O(n) more memory is needed. But the input is copied if ties may
-    /// have to be decided from the input again. This is so for linkages that round, if there are fewer than 1,500
-    /// leaves or repeated values.
+    /// For large inputs and reducible linkages, only O(n) more memory is needed. But the input is copied if its
+    /// values may be needed again, to decide ties that depend on rounding errors. This applies to linkages whose
+    /// similarities are rounded, if there are fewer than 1,500 leaves or repeated values.
     ///
     /// # Errors
     /// The errors of [`Matrix::new`] and [`run`](Self::run).
@@ -208,7 +209,9 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<
             Engine::Auto | Engine::NearestPair => nearest_pair::merges_among,
             Engine::Naive => naive::merges_among,
             Engine::Chain => {
-                return Err(Error::Argument("the chain engine takes no row updates; use `nearest-pair`".into()));
+                return Err(Error::Argument(
+                    "the engine `chain` cannot run row updates; use the engine `nearest-pair`".into(),
+                ));
             }
         };
         let ([within, after], _) = staged(&mut rows, initial, false, among, monitor)?;

@@ -45,11 +45,11 @@ struct Search<'a> {
     second: Vec<f64>,
     /// For each position: a new similarity below this value changes neither `near` nor `second`.
     limit: Vec<f64>,
-    /// For each position: the key of the similarity with the nearest row, or NaN if unknown.
+    /// For each position: the key (rounded value) of the similarity with the nearest row, or NaN if unknown.
     keys: Vec<f64>,
-    /// The largest error of a similarity, relative to the similarity and to the values within clusters.
+    /// The largest error of a similarity, relative to its absolute value plus 4 times `inside`.
     relative: f64,
-    /// An upper bound of the values within clusters.
+    /// An upper bound of the mean similarities within clusters, which are subtracted to compute similarities.
     inside: f64,
     doubts: Doubts<'a>,
     /// True if sums are exact.
@@ -135,7 +135,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns a difference. Similarities that differ by more have different keys, in the order of the similarities.
+    /// Returns a difference. Two similarities that differ by more than this have different keys (rounded values), whose
+    /// order is certain.
     #[inline(always)]
     fn reach(&self, similarity: f64) -> f64 {
         2.0 * CELL * similarity.abs() + 3.0 * self.error(similarity) + f64::MIN_POSITIVE * CELL
@@ -158,7 +159,7 @@ impl<'a> Search<'a> {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
     }
 
-    /// Searches for the nearest row of a row: the first later row whose similarity has the largest key.
+    /// Searches for the nearest row of a row: the first later row whose similarity has the largest key (rounded value).
     #[inline(always)]
     fn search_row<S: Simd>(&mut self, simd: S, i: usize) -> Result<()> {
         self.rows.bring_up_to_date(i);
@@ -173,12 +174,13 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Does the same as [`search_row`](Self::search_row) by comparing keys, if other rows are about as near.
+    /// Does the same as [`search_row`](Self::search_row) if several rows are about equally near. Compares the keys
+    /// (rounded values) of their similarities.
     #[inline(never)]
     fn search_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
         entered!(centers_keys);
         let floor = top - self.reach(top);
-        // No key is larger than `highest`, so the first row that reaches this key is the nearest.
+        // No key (rounded similarity) is larger than `highest`, so the first row with this key is the nearest.
         let highest = key(top + self.error(top));
         let (mut near, mut best) = (NONE as usize, f64::NEG_INFINITY);
         for k in i + 1..self.rows.names.len() {
@@ -201,7 +203,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Returns the key of the similarity of the clusters at two positions. The first row must be up to date.
+    /// Returns the key (rounded value) of the similarity of the clusters at two positions. The first row must be up to
+    /// date.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
         let rounded = self.rows.similarity(i, k);
         let key = self.certain_key(i, k, rounded);
@@ -220,8 +223,8 @@ impl<'a> Search<'a> {
         self.doubts.computed_key(&self.merges, i, k, rounded)
     }
 
-    /// Returns the key of the similarity of the clusters at two positions, or NaN if the error of the similarity makes
-    /// the key uncertain.
+    /// Returns the key (rounded value) of the similarity of the clusters at two positions. Returns NaN if the error of
+    /// the similarity makes the key uncertain.
     #[inline(always)]
     fn certain_key(&self, i: usize, k: usize, similarity: f64) -> f64 {
         if self.rows.sizes[i] == 1.0 && self.rows.sizes[k] == 1.0 {
@@ -232,8 +235,8 @@ impl<'a> Search<'a> {
         if low == high { low } else { f64::NAN }
     }
 
-    /// Returns the positions of the pair whose similarity has the largest key, and this similarity. Among ties, returns
-    /// the first pair.
+    /// Returns the positions of the pair whose similarity has the largest key (rounded value), and this similarity.
+    /// Among ties, returns the first pair.
     #[inline(always)]
     fn nearest_pair<S: Simd>(&mut self, simd: S) -> Result<(usize, usize, f64)> {
         // Each iteration searches at least one row whose nearest row is unknown. If the loop does not end, the values
@@ -241,7 +244,7 @@ impl<'a> Search<'a> {
         for _ in 0..4 * self.best.len() + 64 {
             let top = largest(simd, &self.best);
             let floor = f64x8::splat(simd, top - self.reach(top));
-            // No key is larger than `highest`.
+            // No key (rounded similarity) is larger than `highest`, so the search ends at this key.
             let highest = key(top + self.error(top));
             let (mut first, mut all_known) = (None, true);
             'rows: for chunk in 0..self.best.len() / LANES {
@@ -282,7 +285,8 @@ impl<'a> Search<'a> {
         Err(Error::changed_meanwhile())
     }
 
-    /// Returns the one of two positions with the larger key. Returns `first` if both keys are equal.
+    /// Returns `first` or `i`, the position whose nearest row has the larger key (rounded similarity). Returns `first`
+    /// if both keys are equal.
     #[inline(always)]
     fn first_of(&mut self, first: usize, i: usize) -> Result<usize> {
         for i in [first, i] {

@@ -23,9 +23,9 @@ pub(super) enum Strategy {
 /// Returns the first algorithm in this table that applies to the input. `tolerance` decides when similarities count as
 /// equal.
 ///
-/// | input | strategy | mechanisms | then |
+/// | input | strategy | mechanisms (see `entered!`) | mechanisms afterwards |
 /// | --- | --- | --- | --- |
-/// | tests ask for the reference | `Precisely` | `naive` on `precise_matrix` | |
+/// | tests select the naive engine | `Precisely` | `naive` on `precise_matrix` | |
 /// | sizes of leaves, or pairs to keep apart | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | dissimilarities too small to square | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | all values equal, if merging keeps them nearest | `Equal` | `equal` | |

@@ -152,8 +152,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Merges slot `j` into slot `i < j` for all third slots after `i`. Returns the update for the third slots before
-    /// `i`.
+    /// Merges slot `j` into slot `i < j`, and updates the values with all other slots after `i`. Returns the update for
+    /// the slots before `i`.
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
         let k = self.clusters.len();
         let values = &mut *self.values;

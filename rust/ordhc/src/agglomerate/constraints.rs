@@ -49,7 +49,9 @@ impl Constraints {
         }
         for &[a, b] in apart {
             if a >= n_leaves || b >= n_leaves {
-                return Err(Error::Argument(format!("pair ({a}, {b}) has a leaf above the {n_leaves} leaves")));
+                return Err(Error::Argument(format!(
+                    "pair ({a}, {b}) has a leaf that is not below {n_leaves}, the number of leaves"
+                )));
             }
             if a == b {
                 return Err(Error::Argument(format!("leaf {a} can't be kept apart from itself")));
@@ -66,7 +68,10 @@ impl Constraints {
     /// Returns an error if the constraints have another number of leaves, or contradict the initial clusters.
     pub(super) fn check(&self, n_leaves: usize, initial: Option<&Partition>) -> Result<()> {
         if self.n_leaves != n_leaves {
-            return Err(Error::Argument(format!("constraints of {} leaves for {n_leaves} leaves", self.n_leaves)));
+            return Err(Error::Argument(format!(
+                "the constraints are for {} leaves, but the matrix has {n_leaves}",
+                self.n_leaves
+            )));
         }
         for cluster in initial.map_or(&[][..], Partition::clusters) {
             let within = |leaf: &usize| cluster.binary_search(leaf).is_ok();
@@ -81,7 +86,7 @@ impl Constraints {
 /// A linkage by which clusters with a pair to keep apart are infinitely unlike.
 pub(super) struct KeptApart<'a, L> {
     pub(super) linkage: &'a mut L,
-    /// Bits for each pair of clusters, a row after the other. Empty once nothing is kept apart any more.
+    /// One bit for each pair of clusters, row by row: true if the clusters are kept apart. Not used if `n_words` is 0.
     bits: Vec<u64>,
     n_words: usize,
 }
@@ -141,7 +146,8 @@ impl<L: Linkage> Linkage for KeptApart<'_, L> {
     }
 }
 
-/// Appends the merges of clusters that were kept apart, with similarities at most the smallest before.
+/// Appends the merges of clusters that were kept apart. Lowers their similarities to at most the smallest similarity
+/// of the merges before.
 pub(super) fn with_last(mut merges: Vec<RawMerge>, last: Vec<RawMerge>) -> Vec<RawMerge> {
     let smallest = merges.iter().map(|merge| merge.similarity).fold(f64::INFINITY, f64::min);
     merges.extend(last.into_iter().map(|merge| RawMerge { similarity: merge.similarity.min(smallest), ..merge }));
@@ -165,7 +171,7 @@ mod tests {
             (Some(&[1.0, 2.0][..]), &[][..], "2 sizes for 3 leaves"),
             (Some(&[1.0, 0.0, 1.0]), &[], "size 0 of leaf 1"),
             (Some(&[1.0, f64::NAN, 1.0]), &[], "size NaN of leaf 1"),
-            (None, &[[0, 3]], "above the 3 leaves"),
+            (None, &[[0, 3]], "not below 3, the number of leaves"),
             (None, &[[1, 1]], "leaf 1 can't be kept apart from itself"),
         ] {
             let message = message(Constraints::new(3, sizes, apart));
@@ -180,7 +186,9 @@ mod tests {
         let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], Kind::Similarity, None).unwrap();
         assert!(message(by(Rule::Average).run_sparse(&pairs, Missing::Zero)).contains("take no constraints"));
         let matrix = Matrix::new(Values::F64(&[1.0]), Layout::Condensed, Kind::Similarity).unwrap();
-        assert!(message(by(Rule::Average).run(&matrix)).contains("constraints of 3 leaves for 2 leaves"));
+        assert!(
+            message(by(Rule::Average).run(&matrix)).contains("the constraints are for 3 leaves, but the matrix has 2")
+        );
         let initial = Partition::new(&[0, 0, 1]).unwrap();
         let matrix = Matrix::new(Values::F64(&[1.0, 2.0, 3.0]), Layout::Condensed, Kind::Similarity).unwrap();
         let both = message(by(Rule::Average).initial(&initial).run(&matrix));

@@ -14,7 +14,8 @@ use crate::precise::Precise;
 use crate::similarity::condensed_len;
 use crate::tree::{Found, RawMerge};
 
-/// Computes similarities of clusters from the similarities of their leaves, to decide doubts.
+/// Computes similarities of clusters from the similarities of their leaves, to decide comparisons that rounding errors
+/// could decide wrongly (doubts).
 ///
 /// A node is a leaf or a merge. Leaves are numbered first, then merges in the order in which they were made. All nodes
 /// are kept, so that merges can still be compared at the end. No memory is allocated before the first doubt.
@@ -32,11 +33,12 @@ pub(crate) struct Doubts<'a> {
     between: [HashMap<[u32; 2], Precise>; 2],
     /// Sums over the pairs of leaves within a node.
     inside: HashMap<u32, Precise>,
-    /// A result counts as zero if it is smaller than its error, and the error is below this value. `None` until needed.
+    /// A similarity counts as zero if it is smaller than its rounding error, and this error is below `zero`. `None`
+    /// until needed.
     zero: Option<f64>,
     /// The number of pairs of leaves that may still be added to sums.
     patience: usize,
-    /// True if a doubt was not decided.
+    /// True if a comparison that rounding errors could decide was not decided.
     open: bool,
 }
 
@@ -70,7 +72,7 @@ impl Form {
             Between::Mean => Some(Self::Mean),
             Between::Halves => Some(Self::Halves),
             Between::Ward => Some(Self::Ward),
-            // Exact values are never in doubt.
+            // Values are exact, so rounding errors cannot decide a comparison.
             Between::Sum | Between::Least => None,
         }
     }
@@ -83,16 +85,17 @@ impl Form {
 
 /// The maximum number of known sums per leaf, in each of the two tables.
 const KEPT: usize = 16;
-/// Doubts are left open after adding this number of pairs of leaves for each pair that exists. Computing all
-/// similarities in twice the precision then takes less time.
+/// The number of additions, per pair of leaves, after which comparisons are left undecided. Computing all similarities
+/// in twice the precision then takes less time.
 const PATIENCE: usize = 16;
-/// If there are more candidates than this number, with unequal similarities, reciprocal pairs may not commute. The
-/// reason is that the mean of two candidates can be rounded to the key of the larger one, and come before the nearest.
+/// If more than this number of clusters are nearly but not equally near, reciprocal pairs may not commute. The reason
+/// is that two of these clusters can merge, and the rounded mean of their similarities can equal the largest
+/// similarity.
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Returns `Doubts` for the leaves of `matrix` and a linkage with this `form`. Without a matrix or form, doubts are
-    /// left open.
+    /// Returns `Doubts` for the leaves of `matrix` and a linkage whose similarities have this `form`. Without a matrix
+    /// or form, comparisons that rounding errors could decide are left undecided.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -117,17 +120,17 @@ impl<'a> Doubts<'a> {
         }
     }
 
-    /// Returns `Doubts` without a matrix, which leave all doubts open.
+    /// Returns `Doubts` without a matrix, which leave all comparisons in doubt undecided.
     pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
     }
 
-    /// Records that a doubt was not decided.
+    /// Records that a comparison was not decided, although rounding errors could decide it.
     pub(super) fn leave_open(&mut self) {
         self.open = true;
     }
 
-    /// Returns the merges, and whether a doubt was left open.
+    /// Returns the merges, and true if rounding errors may have decided a comparison.
     pub(super) fn found(&self, merges: Vec<RawMerge>) -> Found {
         Found { merges, doubtful: self.open }
     }
@@ -141,7 +144,8 @@ impl<'a> Doubts<'a> {
     }
 
     /// Returns the nearest cluster to cluster `i` among `others`, after `merges`. This is the first cluster whose
-    /// similarity has the largest key. `others` are ascending, and `nearest` is the doubtful result.
+    /// similarity has the largest key (rounded value). `others` are ascending, and `nearest` is the result from rounded
+    /// similarities.
     pub(crate) fn nearest(
         &mut self,
         nearest: Nearest,
@@ -169,7 +173,7 @@ impl<'a> Doubts<'a> {
             if is_first {
                 best = Some((key, Nearest::new(k, s)));
             }
-            // No key is larger than `highest`, so the first cluster that reaches this key is the nearest.
+            // No key (rounded similarity) is larger than `highest`, so the first cluster with this key is the nearest.
             if key == highest {
                 break;
             }
@@ -201,7 +205,8 @@ impl<'a> Doubts<'a> {
     }
 
     /// Returns true if cluster `j` is as near to cluster `i` as the nearest cluster, `nearest`. `found` and `best` are
-    /// the rounded similarities after `merges`. If these are near but not equal, a doubt is left open.
+    /// the rounded similarities after `merges`. If both are near but not equal, records that rounding errors may have
+    /// decided the comparison.
     pub(super) fn are_tied(
         &mut self,
         merges: &[RawMerge],
@@ -216,8 +221,8 @@ impl<'a> Doubts<'a> {
         Ok(are_tied)
     }
 
-    /// Returns the key of the similarity of merge `at`. `merges` contain all merges before `at`, and possibly later
-    /// merges.
+    /// Returns the key (rounded value) of the similarity of merge `at`. `merges` contain all merges before `at`, and
+    /// possibly later merges.
     pub(crate) fn key_of_merge(&mut self, merges: &[RawMerge], at: usize) -> Result<f64> {
         let Some(source) = self.source else {
             self.open = true;
@@ -228,13 +233,14 @@ impl<'a> Doubts<'a> {
         self.key_of_nodes(source, a, b)
     }
 
-    /// Returns the key of the similarity of two clusters. `rounded` is the stored similarity.
+    /// Returns the key of the similarity of two clusters, see [`Tolerance::key`]. `rounded` is the stored similarity.
     fn key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
         let [low, high] = self.tolerance.ends(rounded);
         if low == high { Ok(low) } else { self.computed_key(merges, i, k, rounded) }
     }
 
-    /// Does the same as [`key`](Self::key), if the error of `rounded` makes its key uncertain.
+    /// Does the same as [`key`](Self::key), but computes the similarity from the leaves. This is needed if the error of
+    /// `rounded` makes its key uncertain.
     pub(super) fn computed_key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
         let Some(source) = self.source else { return Ok(key(rounded)) };
         self.bring_up_to_date(merges);
@@ -246,7 +252,7 @@ impl<'a> Doubts<'a> {
         Ok(self.certain_key(similarity))
     }
 
-    /// Returns the key of a similarity that was computed from exact sums.
+    /// Returns the key (rounded value) of a similarity that was computed from exact sums.
     pub(super) fn key_of_number(&mut self, similarity: Precise) -> Result<f64> {
         let similarity = self.or_zero(similarity)?;
         Ok(self.certain_key(similarity))
@@ -299,7 +305,8 @@ impl<'a> Doubts<'a> {
         self.or_zero(similarity)
     }
 
-    /// Returns the sum over the pairs of leaves between two nodes. For forms with halves, returns the weighted mean.
+    /// Returns the sum over the pairs of leaves between two nodes. For [`Form::Halves`] and [`Form::Median`], returns
+    /// the weighted mean.
     fn between(&mut self, source: Source<'_>, a: u32, b: u32) -> Result<Precise> {
         if let Some(known) = self.known(source, a, b) {
             return Ok(known);
@@ -346,7 +353,8 @@ impl<'a> Doubts<'a> {
         Ok(sum)
     }
 
-    /// Returns the leaves of a node, with their weights for forms with halves.
+    /// Returns the leaves of a node, each with the weight 2^-depth, where depth is its number of merges within the
+    /// node.
     fn leaves(&self, source: Source<'_>, node: u32) -> Vec<(u32, f64)> {
         let n = source.matrix.n_leaves();
         let mut leaves = Vec::with_capacity(self.sizes[node as usize] as usize);
@@ -360,7 +368,7 @@ impl<'a> Doubts<'a> {
         leaves
     }
 
-    /// Returns the sum over the pairs of leaves within a node. The sum is weighted for forms with halves.
+    /// Returns the sum over the pairs of leaves within a node. The sum is weighted for [`Form::Median`].
     fn inside(&mut self, source: Source<'_>, node: u32) -> Result<Precise> {
         let n = source.matrix.n_leaves();
         let mut stack = vec![node];
@@ -438,7 +446,7 @@ mod tests {
         (Rule::Median, Form::Median),
     ];
 
-    /// Returns the merges of the naive engine, with its similarities.
+    /// Returns the merges of the naive engine. The similarities are computed from the heights of its tree.
     fn naive(matrix: &Matrix<'_>, rule: &Rule) -> Vec<RawMerge> {
         let tree = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(matrix).unwrap();
         let n = tree.n_leaves();
@@ -502,7 +510,8 @@ mod tests {
 
     #[test]
     fn the_first_of_the_largest_keys_is_the_nearest() {
-        // Clusters {0, 1} and the others have means of halves of a unit, halfway between two keys, except for leaf 2.
+        // The similarities of cluster {0, 1} with leaves 3 and 4 are halfway between two keys (rounded values). The
+        // similarity with leaf 2 is slightly lower.
         let half = 1.0 + 0.5f64.powi(36);
         let less = half - f64::EPSILON;
         let values = [9.0, less, half, half, half, half, half, 0.5, 0.5, 0.5];
@@ -519,7 +528,7 @@ mod tests {
             assert!(!std::mem::take(&mut doubts.open));
             assert!(!doubts.are_tied(&merges, 0, (2, half), (3, half)).unwrap());
             assert!(std::mem::take(&mut doubts.open));
-            // Among three clusters that are nearly but not equally near, two may merge before.
+            // Three clusters are nearly but not equally near. Two of them could merge first, so this is not decided.
             doubts.nearest(found, &merges, 0, &[2, 3, 4], &[half; 3]).unwrap();
             assert!(std::mem::take(&mut doubts.open));
         }

@@ -104,8 +104,8 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     Ok(Some((Similarities { values, names, sizes }, merges)))
 }
 
-/// Returns the merges within groups that leaves outside cannot affect. Each cluster is made before it is merged. `of`
-/// is the group of each leaf.
+/// Returns the merges within groups that leaves outside cannot affect. Each merge comes after the merges that made its
+/// two clusters. `of` is the group of each leaf.
 fn merges_within<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -270,7 +270,7 @@ mod tests {
     use crate::testkit::below;
     use crate::tree::Dendrogram;
 
-    /// Returns the merges in order, or `None` if there are doubts.
+    /// Returns the merges in order, or `None` if rounding errors may have decided a comparison.
     fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
         let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();
@@ -292,7 +292,7 @@ mod tests {
         ) {
             let mut random = below(seed);
             let of: Vec<u32> = (0..n).map(|_| random(clusters) as u32).collect();
-            // Most leaves are in a cluster of their group.
+            // `by` is the cluster of each leaf in the data. For most leaves, this cluster is their group.
             let by: Vec<u32> = of.iter().map(|&g| if random(8) < strays { random(clusters) as u32 } else { g }).collect();
             let mut value = |i: usize, j: usize| {
                 let apart = if by[i] == by[j] { 0 } else { far * kinds / 2 };

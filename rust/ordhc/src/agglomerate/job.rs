@@ -304,7 +304,7 @@ impl Task<'_> {
 
 /// Returns the merges of clusters, which are named by position. `sizes` are their numbers of leaves. `write` writes
 /// their similarities to a square whose rows start at multiples of a stride, with minus infinity on the diagonal.
-/// Doubts are left open.
+/// Comparisons that rounding errors could decide are left undecided.
 pub(crate) fn linkage_of_clusters(
     rule: &Rule,
     sizes: Vec<f64>,
@@ -321,7 +321,9 @@ pub(crate) fn linkage_of_clusters(
         Rule::Average => chain_of_clusters(&Average, clusters, monitor),
         Rule::Weighted => chain_of_clusters(&Weighted, clusters, monitor),
         Rule::Ward => chain_of_clusters(&Ward, clusters, monitor),
-        _ => Err(Error::Argument(format!("linkage `{rule}` does not start from clusters"))),
+        _ => Err(Error::Argument(format!(
+            "linkage `{rule}` cannot start from clusters; use single, complete, average, weighted or ward"
+        ))),
     }
 }
 

@@ -20,7 +20,7 @@ pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<De
     Dendrogram::in_order(n, merges)
 }
 
-/// Merges the clusters `members`, some or all of the active ones, until no two have a finite similarity.
+/// Merges the clusters `members` until no two have a finite similarity. `members` are some or all of `active`.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,

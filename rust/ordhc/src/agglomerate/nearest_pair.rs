@@ -65,8 +65,8 @@ impl Cached {
             }
             return;
         }
-        // If the old nearest cluster was merged, and the merged cluster `i` is equally near, `i` is the equally near
-        // cluster with the smallest name.
+        // If the old nearest cluster was merged, `i` replaces it if equally near. No other equally near cluster has a
+        // smaller name.
         let first = if gone { order.is_ge() } else { order.is_gt() || (order.is_eq() && i < self.cluster) };
         if first {
             *self = fresh;
@@ -77,7 +77,7 @@ impl Cached {
     }
 }
 
-/// Merges the clusters `members`, some or all of the active ones, until no two have a finite similarity.
+/// Merges the clusters `members` until no two have a finite similarity. `members` are some or all of `active`.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,
@@ -124,8 +124,8 @@ fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) ->
     Ok(Cached::new(nearest, linkage.tolerance()))
 }
 
-/// Returns the most similar pair, and whether it is in doubt; `None` if no similarity is finite. Refreshes bounds that
-/// could hide the pair.
+/// Returns the most similar pair, and true if rounding errors could decide which pair this is. Returns `None` if no
+/// similarity is finite. Replaces cached upper bounds that are as large as the best similarity by new searches.
 fn largest(
     linkage: &mut dyn Linkage,
     active: &[usize],

@@ -21,7 +21,7 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,
     sizes: Vec<f64>,
-    /// A result counts as zero if it is smaller than its error, and the error is below this value.
+    /// A similarity counts as zero if it is smaller than its rounding error, and this error is below `zero`.
     zero: f64,
     /// True if keys are the similarities themselves.
     exact: bool,
@@ -31,7 +31,7 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     is_doubtful: bool,
 }
 
-/// A value is never in doubt if its relative error is below this value.
+/// Rounding errors never make a value uncertain if its relative error is below this value.
 pub(super) const VAGUE: f64 = 1e-20;
 /// Sums whose errors are below this share of the smallest value can count as zero.
 pub(super) const NOTHING: f64 = 1e-20;
@@ -125,7 +125,7 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         self.is_doubtful
     }
 
-    /// Replaces the keys of merges by their similarities.
+    /// Replaces the keys (rounded similarities) of merges by the similarities themselves.
     pub(super) fn with_heights(&self, mut merges: Vec<RawMerge>) -> Vec<RawMerge> {
         merges.iter_mut().for_each(|merge| merge.similarity = self.heights[merge.j]);
         merges
@@ -144,7 +144,7 @@ fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
     key_of(similarity).0
 }
 
-/// Returns the key of a number, and true if the key is certain.
+/// Returns the key (value rounded to 36 bits) of a number, and true if the key is certain.
 pub(super) fn key_of(number: Precise) -> (f64, bool) {
     // If the number may belong to two keys, within its error, choose the key farther from zero.
     let [low, high] = number.ends().map(key_of_sum);

@@ -32,7 +32,8 @@ fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool 
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
 }
 
-/// Returns the nearest slot of every slot, in one pass. Doubts are not decided.
+/// Returns the nearest slot of every slot, in one pass. Results that rounding errors could change are marked
+/// as doubtful.
 pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     triangle: &T,
     sizes: &[f64],
@@ -55,7 +56,7 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?))
 }
 
-/// Decides doubts about the nearest slots.
+/// Decides from the leaves which slots are nearest, where rounding errors could have decided this.
 pub(super) fn settle<U: Update, T: TriangleRows>(
     triangle: &T,
     slots: Slots<'_>,
@@ -181,7 +182,7 @@ struct Worker {
 
 impl<U: Update> Round<'_, U> {
     /// Writes the triangle after the merges to the beginning of `out`, which may be longer. Returns the nearest slot of
-    /// each new slot, without deciding doubts.
+    /// each new slot, without deciding comparisons that rounding errors could decide.
     pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
@@ -192,9 +193,9 @@ impl<U: Update> Round<'_, U> {
         Ok(Self::found(workers))
     }
 
-    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the triangle of `k` slots. A
-    /// row and later rows don't need the memory before the row, so new rows are written there. While this memory is
-    /// small, rows are first written to `spare`.
+    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the triangle of `k` slots.
+    /// New rows overwrite old rows that are not needed any more. While there are few such rows, new rows are first
+    /// written to `spare`.
     pub(super) fn run_in_place(
         &self,
         k: usize,

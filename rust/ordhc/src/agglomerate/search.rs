@@ -5,8 +5,8 @@ use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::linkage::Update;
 
-/// The nearest slot of every slot among the rows added so far. Rows must be added in order. Some rows may be added to
-/// another search instead.
+/// The nearest slot of every slot among the rows added so far. Rows must be added in order. Several threads add
+/// different rows to separate searches, which [`join`](Self::join) combines.
 pub(super) struct RowSearch {
     tolerance: Tolerance,
     /// For each slot: a similarity must exceed this value to be nearer than the nearest so far, or as near.

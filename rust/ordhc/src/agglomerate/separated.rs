@@ -5,15 +5,15 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The numbers of groups that are tried.
+/// The numbers of groups from which the best number is chosen.
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
-/// The number of leaves that are tested for each number of groups.
+/// The number of test leaves. They show for each number of groups whether near leaves are in the same group.
 const TESTED: usize = 16;
-/// A tested leaf passes if at least this number of its nearest leaves are in the same group.
+/// A test leaf passes if this number of its nearest leaves, and all ties with the last of these, are in its own group.
 const NEAREST: usize = 8;
-/// Groups are used only if at least this number of tested leaves pass.
+/// Groups are used only if at least this number of test leaves pass.
 const LEAST: usize = TESTED / 2;
-/// No larger numbers of groups are tried if the number of leaves that pass falls by more than this number.
+/// The search ends if the number of test leaves that pass is by more than this number below the best.
 const LESS: usize = 3;
 
 /// Returns the group of each leaf. Returns `None` if too few leaves have their nearest leaves in their own group, or if

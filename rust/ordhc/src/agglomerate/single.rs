@@ -37,7 +37,8 @@ pub(crate) fn merges(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMe
 
 /// Returns the merges, in order, given the edges of a maximum spanning tree and the similarity of any two leaves.
 ///
-/// If edges are tied, all pairs of tied clusters may have to be compared. A `space` makes this faster.
+/// If edges are tied, all pairs of tied clusters may have to be compared. For leaves that are points, `space` finds the
+/// tied pairs faster.
 pub(crate) fn merges_along<'a>(
     n: usize,
     mut edges: Vec<RawMerge>,
@@ -55,8 +56,8 @@ pub(crate) fn merges_along<'a>(
     Ok(RawMerge::sort(n, merges, Tolerance::EXACT))
 }
 
-/// Returns the merges, such that each cluster is made before it is merged. Returns `None` if too many pairs are tied,
-/// or if several clusters are left after `PASSES` passes.
+/// Returns the merges. Each merge comes after the merges that made its two clusters. Returns `None` if too many pairs
+/// are tied, or if several clusters are left after `PASSES` passes.
 fn in_passes(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     let n = matrix.n_leaves();
     let mut clusters = Clusters::without_lookup(n);

@@ -14,7 +14,7 @@ use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::RawMerge;
 
-/// The search of [`all_largest`] ends if it has read more than one in this number of pairs.
+/// The search of [`all_largest`] ends after it has read more than n^2 / `FEW` values.
 const FEW: usize = 16;
 
 /// Returns a spanning tree whose edges all have the largest similarity. Returns `None` if there is no such tree, or if
@@ -146,7 +146,8 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
     Ok(found.map(|parts| parts.concat()))
 }
 
-/// The leaves outside of the spanning tree are packed when more than one in this number has joined the tree.
+/// Leaves that have joined the spanning tree are removed from the list of leaves when they are more than 1 / `PACK` of
+/// the list.
 const PACK: usize = 4;
 
 /// Up to this number of leaves, the matrix is first copied as a square, so that rows are read instead of columns.

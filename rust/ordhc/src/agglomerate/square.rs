@@ -32,7 +32,7 @@ pub(super) const FEW: usize = 1500;
 /// The number of vectors in a block. The largest similarity of each block is stored, so that only blocks with
 /// similarities near the largest are read again.
 const BLOCK: usize = 8;
-/// Squares with fewer positions are not packed.
+/// Squares with fewer positions keep the positions of removed clusters.
 const PACK_FROM: usize = 64;
 /// Rows of at most this number of values are updated at each merge. If a row wrote single values just before it is
 /// read, reading whole vectors would stall, because there is no store-to-load forwarding.
@@ -56,7 +56,7 @@ impl Similarities<'_> {
     }
 }
 
-/// Returns the similarities of leaves as a square. The number of rows is padded to the [`stride`], as the rows are.
+/// Returns the similarities of leaves as a square. Rows and columns are padded to [`stride`].
 pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Store<'static>> {
     let stride = stride(matrix.n_leaves());
     let mut values = Store::zeros(stride * stride)?;
@@ -80,7 +80,8 @@ pub(super) struct Square<'a, U: Update> {
     update: &'a U,
     /// The similarities. The similarity of a cluster with itself is minus infinity.
     values: &'a mut [f64],
-    /// Rows of up to this number of clusters copy values from other rows. Longer rows compute them again.
+    /// Up to this number of clusters, a row copies missed values from the rows of merged clusters. With more clusters,
+    /// a row computes these values itself.
     few: usize,
     /// The number of values from the start of one row to the start of the next.
     stride: usize,
@@ -384,8 +385,8 @@ impl<'a, U: Update> Square<'a, U> {
     }
 }
 
-/// Applies missed merges to the rows at the positions `kept`, and packs these rows. Uses several threads if `is_much`
-/// is true. Returns the new stride.
+/// Applies missed merges to the rows at the positions `kept`, and packs these rows. Several threads are
+/// used if `is_much` is true, because there are many values. Returns the new stride.
 pub(super) fn packed(
     values: &mut [f64],
     old: usize,
@@ -440,8 +441,8 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
 }
 
 /// Returns the nearer one of `near` and `another`, or the first one if they are equally near. `are_leaves` is true if
-/// all three clusters are leaves. `certain` caches [`Tolerance::certain`] of the nearest similarity: another cluster
-/// with this similarity is equally near, but later.
+/// all three clusters are leaves. `certain` caches [`Tolerance::certain`] of the similarity of `near`. If `another` has
+/// exactly this similarity, it is equally near, but comes later.
 #[inline(never)]
 fn consider(
     mut near: Nearest,

@@ -74,7 +74,9 @@ impl<'a> Task<'a> {
         if let Some(constraints) = constraints {
             constraints.check(self.about.n, self.initial)?;
             if constraints.sizes().is_some() && *self.rule == Rule::Ward && !self.about.dissimilarity {
-                return Err(Error::Argument("ward takes sizes with dissimilarities only".into()));
+                return Err(Error::Argument(
+                    "ward takes sizes with dissimilarities only; this matrix has similarities".into(),
+                ));
             }
             self.constraints = Some(constraints);
         }
@@ -129,7 +131,8 @@ impl<'a> Task<'a> {
         Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance })
     }
 
-    /// Returns the `Doubts` that decide doubts from the input. Without a matrix, doubts are left open.
+    /// Returns the `Doubts` that decide comparisons in which rounding errors matter, from the input. Without a matrix,
+    /// these comparisons are left undecided.
     pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
     where
         'a: 'b,

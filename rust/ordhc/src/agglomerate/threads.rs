@@ -11,7 +11,7 @@ const GRAIN: usize = 1 << 17;
 /// The number of parts per thread, if there are several threads.
 const PARTS: usize = 8;
 
-/// Returns one item for each thread. The number of threads is chosen for work on a triangle of `k` slots.
+/// Returns the numbers of the threads, from 0, for work on a triangle of `k` slots.
 pub(super) fn threads(k: usize) -> Vec<usize> {
     (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }

@@ -81,8 +81,8 @@ impl Ties {
                             if !any {
                                 continue;
                             }
-                            // These have a bit for each lane: for values that may be tied, and for values that
-                            // certainly are.
+                            // One bit for each lane: `by_row` and `by_column` mark values that may be tied,
+                            // `sure_by_row` and `sure_by_column` mark values that certainly are.
                             let (mut by_row, mut by_column) = (0u64, 0u64);
                             let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
                             let first = i + 1 + at * LANES;

@@ -71,7 +71,7 @@ impl Tolerance {
         }
     }
 
-    /// Returns the key that is compared instead of a similarity.
+    /// Returns the key of a similarity: the rounded similarity that is compared instead.
     #[inline(always)]
     pub fn key(self, x: f64) -> f64 {
         if self.exact { x } else { key(x) }
@@ -123,9 +123,8 @@ impl Tolerance {
         self.relative == 0.0 && self.absolute == 0.0
     }
 
-    /// Compares two similarities. Also returns true if the result is in doubt. This is so if rounding errors could
-    /// change the result, or if the similarities are nearly but not exactly equal: only the order of merges of the
-    /// naive engine is then right.
+    /// Compares two similarities. Also returns true if the result is in doubt: rounding errors could change the result,
+    /// or the similarities are nearly but not exactly equal. In the second case, reciprocal pairs may not commute.
     pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
         let (order, doubtful) = self.compare_keys(a, b);
         if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {

@@ -95,7 +95,8 @@ struct Work<'a, const K: usize> {
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
-    /// For each answer: the revenue that the original tree gains from it, and the verdict of the original tree.
+    /// For each answer: the revenue that the original tree gains from it, and 1 if this tree agrees, -1 if it
+    /// disagrees, or 0 if it leaves the answer open.
     first: Vec<(i64, i8)>,
 }
 

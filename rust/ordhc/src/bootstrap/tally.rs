@@ -36,7 +36,7 @@ impl Tally {
     }
 
     /// Adds each answer `times` times. `first` has, for each answer, the revenue that the original tree gains from it,
-    /// and the verdict of the original tree.
+    /// and 1 if this tree agrees, -1 if it disagrees, or 0 if it leaves the answer open.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,

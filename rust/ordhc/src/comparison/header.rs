@@ -199,7 +199,7 @@ impl<'a, 'b> Header<'a, 'b> {
         Ok(labels)
     }
 
-    /// Returns an error if a column is used in one role but named for another.
+    /// Returns an error if a column has the name of another role, such as a column `far` that is used as `near`.
     fn check_order(&self, leaves: &[usize], known: &[Vec<String>]) -> Result<()> {
         for names in known {
             for (role, &at) in leaves.iter().enumerate() {

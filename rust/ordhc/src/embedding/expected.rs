@@ -64,7 +64,7 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
     Ok(pairs)
 }
 
-/// Returns, for each option, the expected number of wins minus losses, in one choice against each other option.
+/// Returns, for each option, the expected number of wins minus losses if it is compared once with each other option.
 fn leads(scores: &[f64]) -> Vec<f64> {
     let mut leads = vec![0.0; scores.len()];
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -82,8 +82,8 @@ fn leads(scores: &[f64]) -> Vec<f64> {
     leads
 }
 
-/// Returns the sum of the margins of one option over the others, and subtracts each margin from the other option's
-/// lead.
+/// Returns the sum of the margins of one option over the others: the probability of a win minus that of a loss.
+/// Subtracts each margin from the sum of the other option in `leads`.
 #[inline]
 fn duel(own: f64, others: &[f64], leads: &mut [f64], margin: impl Fn(f64, f64) -> f64) -> f64 {
     // Use several independent sums, so that divisions can overlap.

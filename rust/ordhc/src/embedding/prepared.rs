@@ -111,8 +111,9 @@ impl Prepared {
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
         /// The work for the kernel and gradient of a pair, relative to the work for a triplet.
         const PAIR: usize = 4;
-        /// The smallest work of a block, and the maximum number of blocks.
+        /// The smallest work of a block.
         const GRAIN: usize = 1 << 15;
+        /// The maximum number of blocks.
         const MOST: usize = 16;
         let work = |anchor: &Anchor| anchor.fars.len() + PAIR * anchor.others.len();
         let all: usize = self.anchors.iter().map(work).sum();

@@ -34,7 +34,7 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
         Err(fixed())
     }
 
-    /// See [`Learner::retire`]. Open questions are withdrawn: their answers are never taken.
+    /// See [`Learner::retire`]. All open questions are withdrawn, so the strategy gets no answers to them.
     fn retire(&mut self, _leaf: u32) -> Result<()> {
         Err(fixed())
     }

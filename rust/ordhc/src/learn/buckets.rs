@@ -10,12 +10,12 @@ use crate::tree::Dendrogram;
 /// Sample and buckets: some leaves (the sample) are placed first. All other leaves then search the tree of the sample
 /// in parallel. The leaves that arrive at the same place are a *bucket*. Each bucket is placed in the same way.
 ///
-/// If samples have one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) with two differences. No
-/// pivot is rejected, because a place is already a pivot. Nothing is merged, because leaves outside of the pivot stay
-/// where they are found.
+/// If samples have one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) with two differences.
+/// Pivots are never rejected, because the first leaf of a bucket turns the bucket's place into the next pivot. Trees
+/// are never merged, because every leaf is inserted at the place where its search ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
-    /// The leaves that have or get a place.
+    /// The leaves of the tree in the order of insertion, including leaves without a place yet.
     order: Order,
     /// The number of leaves that ever had a number. Retired leaves are included, but are not in `order`.
     n: usize,
@@ -34,21 +34,22 @@ pub(crate) struct Buckets {
     price: f64,
 }
 
-/// A bucket: leaves that will be placed at and below `state`, which was a place before its first leaf.
+/// A bucket: leaves that will be placed at or below `state`, a state of the [`PivotTree`]. The state was a place until
+/// the first leaf of the bucket was put there.
 #[derive(Debug, Clone, Default)]
 struct Bucket {
     state: u32,
     is_under: bool,
     leaves: Vec<u32>,
-    /// The first `placed` leaves have their places. The leaves from `placed` to `end` are being searched, or are in
-    /// smaller buckets.
+    /// The first `placed` leaves have their places. The places of the leaves from `placed` to `end` are being searched,
+    /// or these leaves are in smaller buckets.
     placed: usize,
     end: usize,
     /// The number of searches and buckets that have not finished.
     waiting: usize,
     /// The number of answers about the leaves from `placed` to `end`.
     steps: usize,
-    /// The results of finished searches: state and leaf.
+    /// The results of finished searches: the state where a search ended, and its leaf.
     found: Vec<(u32, u32)>,
     parent: Option<u32>,
 }
@@ -61,7 +62,7 @@ pub(crate) struct Seeker {
 }
 
 impl Buckets {
-    /// Returns the strategy for leaves in random order, after those whose places are known.
+    /// Returns the strategy for `order`: first the leaves whose places are known, then the others in random order.
     pub(crate) fn new(order: Order, shrink: Option<usize>) -> Self {
         let known = order.n_known();
         let mut new = Self {
@@ -94,7 +95,7 @@ impl Buckets {
     fn search(&mut self, leaf: u32) {
         self.left += bits(self.order.len());
         if let Some(whole) = self.tasks.iter_mut().find(|task| task.parent.is_none() && !task.leaves.is_empty()) {
-            // The searches of this task continue. The new leaf is searched after them.
+            // The searches of this task continue. The place of the new leaf is searched after them.
             whole.leaves.push(leaf);
             return;
         }
@@ -185,7 +186,7 @@ impl Buckets {
     }
 }
 
-/// Returns the end of the range of leaves that are searched next.
+/// Returns the end of the range of leaves whose places are searched next.
 fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     let all = task.leaves.len();
     if task.is_under && task.placed == 1 && all > 3 {

@@ -24,7 +24,7 @@ pub enum Event<const K: usize = 3> {
     Given([u32; K], Told),
     /// A question that the learner doesn't ask is handed to a person, and counts towards the budget.
     Spent,
-    /// From now on, this number of leaves is searched in parallel, see [`Learner::set_parallel`].
+    /// From now on, the places of this number of leaves are searched in parallel, see [`Learner::set_parallel`].
     Parallel(u64),
     /// Use stored answers: the learner is asked for questions as long as stored answers fit them.
     Use,
@@ -64,26 +64,27 @@ pub struct Desk<const K: usize = 3> {
     /// The slots without a number: no person has these questions.
     waiting: BTreeSet<u64>,
     by_key: HashMap<[u32; K], Vec<u64>>,
-    /// The leaves and slots of the numbers that aren't answered. The slot is `None` if the learner doesn't ask the
-    /// question now.
+    /// For the number of each question without an answer: its leaves and its slot. The slot is `None` if the learner
+    /// doesn't ask the question now.
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// The numbers without a slot, by `key`.
+    /// The numbers of questions that people have, but the learner doesn't ask now, by `key` of the question.
     orphans: HashMap<[u32; K], VecDeque<u64>>,
     /// The answers that were not used, by `key`.
     stored: Stored<K>,
     retired: BTreeSet<u32>,
-    /// True if the learner restarts its searches when a leaf is retired. Then `used` has at least the answers about
-    /// [`Learner::unplaced`] leaves, in order.
+    /// True if the learner restarts its searches when a leaf is retired.
     is_restarting: bool,
+    /// For such a learner: the used answers in order. Answers that are only about placed leaves may be missing.
     used: Vec<([u32; K], Told)>,
     /// The number of answers in `used` when answers about placed leaves were last removed.
     n_used: usize,
     /// The number of answers that were put back into `stored`, and already count as spent.
     n_back: u64,
-    /// For a flexible learner: the numbers that were handed to people, the number of wanted questions, and these
-    /// questions once they are requested. `wanted` and `drafts` are cleared by every event.
+    /// For a flexible learner: the numbers of the questions that were handed to people.
     handed: Vec<u64>,
+    /// For a flexible learner: the number of wanted questions. Every event clears `wanted` and `drafts`.
     wanted: u64,
+    /// The wanted questions, once [`Self::waiting`] was called.
     drafts: Option<Vec<[u32; K]>>,
     /// The number of slots that were answered or have a number.
     spent: u64,
@@ -202,7 +203,7 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// Removes the answers about placed leaves from `used`. The leaves in `used` are in the order of their key.
+    /// Removes the answers about placed leaves from `used`.
     fn keep_unplaced(&mut self) {
         let unplaced: BTreeSet<u32> = self.learner.unplaced().into_iter().flatten().collect();
         self.used.retain(|(leaves, _)| leaves.iter().any(|leaf| unplaced.contains(leaf)));
@@ -319,7 +320,8 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// Takes an answer that has no number. A slot that waits for a person is answered first.
+    /// Takes an answer to a question that was not handed out. If the learner asks the question several times, a slot
+    /// that no person has gets the answer.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
             return Ok(());
@@ -392,12 +394,13 @@ impl<const K: usize> Desk<K> {
         free.take(most).map(|(&number, &(leaves, _))| (number, leaves)).collect()
     }
 
-    /// Returns the leaves of a number that is not answered, even if the learner doesn't ask the question any more.
+    /// Returns the leaves of the question with this number, or `None` if it is answered or unknown. A question that the
+    /// learner doesn't ask any more still has its leaves.
     pub fn held(&self, number: u64) -> Option<[u32; K]> {
         Some(self.held.get(&number)?.0)
     }
 
-    /// Returns true if a number is not answered, and the learner still asks the question.
+    /// Returns true if the question with this number is not answered, and the learner still asks it.
     pub fn is_asked(&self, number: u64) -> bool {
         self.held.get(&number).is_some_and(|held| held.1.is_some())
     }

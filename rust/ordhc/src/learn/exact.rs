@@ -14,11 +14,13 @@ pub(crate) struct Exact {
     tree: GrowingTree,
     root: u32,
     region: Region,
-    /// The top of the remaining part of the region, and the pivot of this part.
+    /// The topmost node of the part of `region` that can still contain the place.
     top: u32,
+    /// The pivot of this part.
     pivot: u32,
-    /// The children of the pivot, and how many pairs of children are ruled out.
+    /// The children of the pivot.
     children: Vec<u32>,
+    /// The number of pairs of children that are ruled out.
     pairs: usize,
     is_ready: bool,
 }
@@ -51,7 +53,7 @@ impl Exact {
         self.narrow(0);
     }
 
-    /// Restricts the search to this part of the region.
+    /// Restricts the search to the part of `region` at and below `top`.
     fn narrow(&mut self, top: u32) {
         self.top = top;
         if self.region.size(top) == 1 {

@@ -26,7 +26,7 @@ impl Progress {
         Self { order, n, placed, under_way: 0, work }
     }
 
-    /// Returns the number of leaves that have or get a place.
+    /// Returns the number of leaves, with and without a place.
     pub(crate) fn n_leaves(&self) -> usize {
         self.order.len()
     }
@@ -69,7 +69,8 @@ impl Progress {
         self.work.placed(self.placed);
     }
 
-    /// Records that the next leaf has its place. All answers under way are about this leaf.
+    /// Records that the next leaf has its place. All answers that [`Self::answered`] has counted since the last place
+    /// are about this leaf.
     pub(crate) fn place_next(&mut self) {
         self.place(self.under_way);
     }

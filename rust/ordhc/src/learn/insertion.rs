@@ -7,7 +7,7 @@ use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
 /// `InsertionClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 3). The search for each leaf asks about the pivots of the
-/// largest entropy. `parallel` leaves are searched at the same time.
+/// largest entropy. The places of `parallel` leaves are searched at the same time.
 ///
 /// A leaf is put at its place as soon as its search ends. This place then becomes a pivot. If another search has ended
 /// at the same place, that search continues with the new pivot.

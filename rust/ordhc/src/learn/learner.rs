@@ -154,8 +154,8 @@ pub trait Learner<const K: usize = 3>: Send {
     }
 
     /// Returns the places where a leaf may belong with a probability of at least 0.001, the likeliest first. Places are
-    /// known while the leaf is searched. They are also known afterwards if the learner started from a tree, or if
-    /// leaves were added. Returns `None` for other leaves, and for learners other than
+    /// known while the learner searches the place of the leaf. They are also known afterwards if the learner started
+    /// from a tree, or if leaves were added. Returns `None` for other leaves, and for learners other than
     /// [`Method::Robust`](super::Method::Robust).
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
@@ -191,8 +191,8 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Returns an estimate of the number of answers that are still needed.
     fn remaining_estimate(&self) -> f64;
 
-    /// Sets the number of leaves (at least 1) that are searched in parallel from now on, if the method supports it.
-    /// Searches that have begun continue.
+    /// Sets the number of leaves (at least 1) whose places are searched in parallel from now on, if the method supports
+    /// this. Searches that have begun continue.
     fn set_parallel(&mut self, _parallel: usize) {}
 
     /// Adds a leaf with the number [`n_leaves`](Self::n_leaves). The learner asks where the new leaf belongs. All other
@@ -245,8 +245,8 @@ pub(crate) fn fixed() -> Error {
 
 /// A learner that can use any answer, even to questions that it did not choose.
 pub trait Flexible<const K: usize = 3> {
-    /// Announces that questions are wanted, so that samples drawn from earlier answers may be drawn again. Nothing else
-    /// depends on when this method is called.
+    /// Announces that questions are wanted. The learner may then replace the samples that it drew from earlier answers.
+    /// Nothing else depends on when this method is called.
     fn note(&mut self);
 
     /// Returns questions that may be asked now: first the questions that must be repeated, then up to `count` useful
@@ -256,7 +256,7 @@ pub trait Flexible<const K: usize = 3> {
     /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).
     fn suggest(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>>;
 
-    /// Records that a question is asked, suggested or not. Returns the id of the question.
+    /// Records that a question is asked, and returns its id. The learner need not have suggested the question.
     ///
     /// # Errors
     /// Not enough memory.

@@ -15,7 +15,7 @@ pub(crate) struct Ledger<T, const K: usize = 3> {
     n_open: usize,
     told: Vec<(u64, T, Told)>,
     n_rounds: u64,
-    /// The number of questions before the last restart, which do not count.
+    /// The number of questions before the last restart. The counts leave these questions out.
     base: u64,
 }
 
@@ -68,7 +68,7 @@ impl<T, const K: usize> Ledger<T, K> {
             return Err(Error::Question { id, reason: format!("p = {p} is outside [1/2, 1]") });
         }
         if id >= self.next_id() {
-            let reason = format!("it was never asked (there are {} so far)", self.next_id());
+            let reason = format!("it was never asked (questions so far: {})", self.next_id());
             return Err(Error::Question { id, reason });
         }
         let entry = id.checked_sub(self.first).and_then(|at| self.open.get_mut(at as usize));
@@ -172,7 +172,7 @@ mod tests {
         assert!(message(ledger.tell(2, Told::new(0))).contains("question 2: it is answered already"));
         ledger.tell(0, Told { p: Some(0.75), ..Told::new(1) }).unwrap();
         assert!(message(ledger.tell(0, Told::new(0))).contains("question 0: it is answered already"));
-        assert!(message(ledger.tell(3, Told::new(0))).contains("question 3: it was never asked (there are 3 so far)"));
+        assert!(message(ledger.tell(3, Told::new(0))).contains("question 3: it was never asked (questions so far: 3)"));
         assert!(message(ledger.tell(1, Told::new(3))).contains("question 1: the answer 3"));
         for p in [0.4, 1.1, f64::NAN] {
             assert!(message(ledger.tell(1, Told { p: Some(p), ..Told::new(0) })).contains("is outside [1/2, 1]"));

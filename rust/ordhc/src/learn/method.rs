@@ -40,7 +40,8 @@ pub enum Method {
     /// `InsertionClustering` with the pivots of the largest entropy: the fewest questions. The computation takes O(log^2
     /// n) per leaf.
     Insertion {
-        /// The number of leaves that are searched in parallel. The number of rounds falls almost by this factor.
+        /// The number of leaves whose places are searched in parallel. The number of rounds falls almost by this
+        /// factor.
         parallel: usize,
     },
     /// `InsertionClustering` with the paper's pivots: at most log2(2i - 3) questions for the i-th leaf of a binary
@@ -52,16 +53,16 @@ pub enum Method {
     /// Sample and buckets, starting from a sample of an eighth of the leaves. Takes few rounds, and only a few more
     /// questions than insertion.
     Balanced,
-    /// For answers that are right with a probability of at least `p`: posterior search with fresh verification, one
-    /// leaf after the other, for trees of any degree.
+    /// For answers that are right with a probability of at least `p`, and trees of any degree. The learner searches the
+    /// place of one leaf after the other by its posterior. New questions then verify the place.
     ///
     /// The tree is wrong with a probability of at most `delta`, if each answer is right with a probability of at least
     /// `p` whatever was answered before. No other assumption is made about wrong answers or about the tree. The proof
     /// and measurements are in docs/decisions/0004-noisy-search.md. If the answers about a leaf contradict each other
     /// too long, the leaf is put at its likeliest place.
     ///
-    /// With `p` = 1 this is [`Insertion`](Self::Insertion), or the method that has the name of the schedule:
-    /// [`Balanced`](Self::Balanced), [`Rounds`](Self::Rounds).
+    /// With `p` = 1 this is [`Insertion`](Self::Insertion). If `schedule` is `Balanced` or `Rounds`, this is instead
+    /// [`Balanced`](Self::Balanced) or [`Rounds`](Self::Rounds).
     Robust {
         /// The probability that an answer is right, greater than 1/2. At p = 1/2 an adversary can make two trees
         /// indistinguishable. See [`estimate_p`](super::estimate_p).
@@ -76,9 +77,10 @@ pub enum Method {
         /// instead. The search stops on the posterior, or when no informative question is left. If only one question
         /// can decide a place, the place is as uncertain as its answer, so there is no guarantee.
         noise: Noise,
-        /// The number of leaves that are searched in parallel. The number of rounds falls almost by this factor.
+        /// The number of leaves whose places are searched in parallel. The number of rounds falls almost by this
+        /// factor.
         parallel: usize,
-        /// Whether more leaves are searched in parallel as the tree grows.
+        /// Whether the places of more leaves are searched in parallel as the tree grows.
         schedule: Schedule,
     },
     /// For answers that are right with a probability of at least `p`: the paper's own algorithm (Theorem 5.1), as a
@@ -112,7 +114,8 @@ pub enum Method {
         noise: Noise,
         /// The smallest number of questions that are chosen together.
         parallel: usize,
-        /// Whether a twentieth, a tenth or a quarter of the number of leaves is chosen together.
+        /// The number of questions that are chosen together, if it is larger than `parallel`: the number of leaves
+        /// divided by 20 (`Questions`), 10 (`Balanced`) or 4 (`Rounds`).
         schedule: Schedule,
     },
     /// For answers that are right with a probability of at least `p`: [`Exact`](Self::Exact) with every question asked
@@ -155,8 +158,8 @@ named!(Method, "learner", {
 });
 
 impl Method {
-    /// Returns [`Robust`](Self::Robust) with the strongest guarantee: wrong answers may be anything, and one leaf is
-    /// searched at a time.
+    /// Returns [`Robust`](Self::Robust) with the strongest guarantee: wrong answers may be anything, and the place of
+    /// one leaf is searched at a time.
     pub fn robust(p: f64, delta: f64) -> Self {
         let (assume, noise, schedule) = (Assume::Adversarial, Noise::Independent, Schedule::Questions);
         Self::Robust { p, delta, assume, noise, parallel: 1, schedule }
@@ -165,8 +168,8 @@ impl Method {
     /// Returns a learner of a tree over `n` leaves. The seed determines the order in which leaves are inserted.
     ///
     /// # Errors
-    /// `n` is 0 or more than 2^31 - 1; `parallel` = 0; `p` not in (1/2, 1]; `delta` not in (0, 1); not enough memory
-    /// for `n` leaves.
+    /// `n` outside `1..2^31`; `parallel` = 0; `p` not in (1/2, 1]; `delta` not in (0, 1); not enough memory for `n`
+    /// leaves.
     ///
     /// ```
     /// use ordhc::learn::{Learner, Method};
@@ -219,7 +222,7 @@ impl Method {
         for &leaf in leaves {
             match known.get_mut(leaf as usize) {
                 Some(known) if !*known => *known = true,
-                _ => return Err(Error::Argument(format!("leaf {leaf} of the tree is there twice, or not below {n}"))),
+                _ => return Err(Error::Argument(format!("leaf {leaf} of the tree occurs twice, or is not below {n}"))),
             }
         }
         self.with_start(Some((start, leaves)), n, seed)
@@ -302,8 +305,8 @@ impl Method {
     /// Returns a learner that starts from the tree `prior`, for example a tree from embeddings or from an earlier
     /// study.
     ///
-    /// `strength` is the prior odds that a subtree belongs where it is in `prior`, compared to all other places
-    /// together in a cluster twice as large as the subtree.
+    /// `strength` is how much the learner trusts `prior`: the prior odds of a subtree's place in `prior` against all
+    /// other places together in a cluster twice as large as the subtree.
     ///
     /// # Errors
     /// A method that doesn't take a prior; the errors of [`learner`](Self::learner); a `strength` that isn't positive

@@ -21,7 +21,7 @@ named!(Assume, "assume", {
     "uniform": Self::Uniform => Self::Uniform,
 });
 
-/// The largest failure probability of the search for each leaf.
+/// The largest probability of each leaf that its search ends at a wrong place (its failure probability).
 ///
 /// The leaves at the start share `delta` equally. The leaves that are added later share another `delta`. The number of
 /// later leaves is unknown, so the k-th of them has delta / (k (k + 1)).
@@ -55,7 +55,7 @@ impl Risk {
         self.own.insert(leaf, risk);
     }
 
-    /// Adds a leaf, with the next failure probability.
+    /// Adds the k-th later leaf, with the failure probability delta / (k (k + 1)).
     pub(crate) fn add(&mut self, leaf: u32) {
         self.n_added += 1;
         let k = self.n_added as f64;
@@ -79,7 +79,7 @@ named!(Noise, "noise", {
     "persistent": Self::Persistent => Self::Persistent,
 });
 
-/// The number of leaves that are searched in parallel.
+/// The number of leaves whose places are searched in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Schedule {
@@ -109,9 +109,9 @@ pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the smallest count of a place (answers for minus answers against) that a wrong place reaches with a
-/// probability of at most `failure`. Each answer is wrong with a probability of at most 1 - p, given all answers
-/// before.
+/// Returns a threshold for the count of a place: the number of answers for the place minus the number against it. The
+/// count of a wrong place reaches the threshold with a probability of at most `failure`. Each answer is wrong with a
+/// probability of at most 1 - p, given all answers before.
 pub(crate) fn needed(p: f64, failure: f64) -> f64 {
     (failure.ln() / ((1.0 - p) / p).ln()).ceil().max(1.0)
 }
@@ -158,7 +158,8 @@ pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
 /// Assumes that answers are independent and right with the same probability. Then the bound is below this probability
 /// with a probability of at least 1 - `delta`, whatever the wrong answers are. This is the Clopper-Pearson bound at
 /// `delta` / 4^k for k questions, by a union bound over the possible right answers. The bound is tight if a few
-/// questions are asked often. Use the bound, not the estimate, as `p` of a learner. The failure probabilities add up.
+/// questions are asked often. Use the bound, not the estimate, as `p` of a learner. The learner's tree is then wrong
+/// with a probability of at most the sum of this `delta` and the learner's `delta`.
 ///
 /// # Errors
 /// No answers; an answer other than 0, 1, 2, -1; `delta` outside (0, 1).

@@ -20,10 +20,10 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns the change of a count by an answer that is right with probability `p`. The change is 1 if `p` is the
-    /// assumed probability.
+    /// Returns the weight of an answer that is right with probability `p` in the count of a place: the answers for the
+    /// place minus the answers against it. The weight is 1 if `p` is the assumed probability.
     ///
-    /// With these changes, the probability that the count of a wrong place reaches a given value does not depend on
+    /// With these weights, the probability that the count of a wrong place reaches a given value does not depend on
     /// `p`, see docs/decisions/0004-noisy-search.md.
     pub(crate) fn step(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { (p / (1.0 - p)).ln() / (self.p / (1.0 - self.p)).ln() }
@@ -58,12 +58,12 @@ impl Settings {
         entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
     }
 
-    /// Returns the count that a wrong place reaches with at most the probability `failure`.
+    /// Returns a threshold that the count of a wrong place reaches with a probability of at most `failure`.
     pub(crate) fn needed(&self, failure: f64) -> f64 {
         needed(self.p, failure)
     }
 
-    /// Returns the probability that the count of a wrong place reaches this value.
+    /// Returns a bound of the probability that the count of a wrong place reaches `count`.
     pub(crate) fn failure(&self, count: f64) -> f64 {
         ((1.0 - self.p) / self.p).powf(count)
     }
@@ -83,10 +83,11 @@ impl Settings {
 pub(crate) struct NoisySearch {
     pub(crate) leaf: u32,
     pub(crate) posterior: Posterior,
-    /// The next pivot to ask about and two of its children. `None` during an attempt.
+    /// The next pivot to ask about and two of its children. `None` while a place is verified.
     pub(crate) pivot: Option<(u32, [u32; 2])>,
+    /// The verification of a place.
     pub(crate) attempt: Option<Attempt>,
-    /// The number of attempts so far.
+    /// The number of verifications so far.
     pub(crate) attempts: u32,
     /// The failure probability that this search may still use.
     pub(crate) risk_left: f64,
@@ -179,7 +180,7 @@ fn wrong(p: f64) -> f64 {
     0.5 * (1.0 - p)
 }
 
-/// Returns how many of these pairs of leaves are between two children of a pivot.
+/// Returns the number of pairs with one leaf below each of two children of a pivot.
 fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[u32; 2]>) -> u64 {
     let is_between = |pair: &&[u32; 2]| {
         let [a, b] = pair.map(|leaf| tree.child_towards(pivot, tree.node_of(leaf)));
@@ -210,7 +211,8 @@ struct Test {
     open: u32,
 }
 
-/// The number of the attempt, the index of the test, and the expected outcome.
+/// A question that verifies a place: the number of the [`Attempt`], the index of the [`Test`], and the expected
+/// outcome.
 pub(crate) type Check = (u32, u32, Outcome);
 
 impl Attempt {
@@ -242,7 +244,7 @@ impl Attempt {
         self.tests.push(Test { pivot, children, expected, count: 0.0, open: 0 });
     }
 
-    /// Adds a test for a new child of the node under which the place is.
+    /// Adds a test for a new child of `pivot`, if the place is under `pivot`.
     pub(crate) fn extend(&mut self, tree: &GrowingTree, pivot: u32, child: u32) {
         if let Some(other) = tree.children(pivot).find(|&other| other != child) {
             self.test(pivot, [child, other], Outcome::Neither);
@@ -262,8 +264,8 @@ impl Attempt {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// Returns the test with the lowest count, if more answers are needed than are open: the pivot, nodes at or below
-    /// two of its children, and the check.
+    /// Returns the question of the test with the lowest count: its pivot, nodes at or below two children of the pivot,
+    /// and the check. Returns `None` if right answers to the open questions would be enough.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
         // Any person may answer an open question, so an open question counts as an answer with the assumed probability.
         let expected = |test: &Test| test.count + f64::from(test.open);
@@ -274,7 +276,8 @@ impl Attempt {
         Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
-    /// Adds `step` to the count of the outcome's test, if the check belongs to the current attempt.
+    /// Adds `step` to the count of the check's test if the outcome is as expected, and subtracts it otherwise. Ignores
+    /// a check of an earlier attempt.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {
             let test = &mut self.tests[which as usize];

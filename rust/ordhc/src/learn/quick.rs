@@ -47,14 +47,16 @@ struct Division {
     cursor: u32,
     /// The number of missing answers, or of missing trees of parts.
     waiting: u32,
-    /// For each part: its task and its tree, or [`NONE`].
+    /// For each part: its task, or [`NONE`].
     parts: [u32; 4],
+    /// For each part: the root of its finished tree, or [`NONE`].
     trees: [u32; 4],
     merge: Option<Walk>,
     /// The stand-in for a in part 3, or [`NONE`] if part 3 has the stand-in of another division.
     stand_in: u32,
-    /// The task of which this division is a part, and the number of the part.
+    /// The task of which this division is a part.
     parent: u32,
+    /// The number of this part, 0 to 3.
     part: u8,
 }
 

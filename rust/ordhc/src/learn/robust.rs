@@ -9,7 +9,7 @@ use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 
-/// Posterior search with fresh verification, see [`Method::Robust`](super::Method::Robust).
+/// Posterior search, then verification by new answers, see [`Method::Robust`](super::Method::Robust).
 ///
 /// A search asks about the pivot with the most information until one place is likely. An *attempt* then verifies this
 /// place: it asks questions whose right answers are known if the place is right. For a place beside a node, the answer
@@ -33,7 +33,7 @@ pub(crate) struct Robust {
     started: usize,
     /// The likely places of each leaf when it was placed, if the learner started from a tree or leaves were added.
     kept: Option<HashMap<u32, Vec<(Place, f64)>>>,
-    /// The number of leaves that were put under a node.
+    /// The number of leaves that became one more child of a node, so that the tree is not binary there.
     under: usize,
     tree: SizedTree,
     searches: Vec<Option<Box<NoisySearch>>>,
@@ -56,16 +56,16 @@ pub(crate) struct Purpose {
     check: Option<Check>,
 }
 
-/// An attempt begins at a place with at least the probability `LIKELY`, and ends if the probability falls below
-/// `UNLIKELY`.
+/// The verification of a place (an attempt) begins if the probability of the place is at least `LIKELY`, and ends if
+/// this probability falls below `UNLIKELY`.
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// The share of the remaining delta that an attempt may use for each of its tests, if there are at least two. An
-/// attempt with one test uses half of this share for each test.
+/// The share of the remaining delta that an attempt may use if it has one test. An attempt with two or more tests uses
+/// twice this share.
 const SHARE: f64 = 0.3;
 
-/// The assumed number of leaves under nodes before any leaf was placed.
+/// The assumed number of leaves that become one more child of a node, before any leaf is placed (a prior).
 const FEW: f64 = 0.25;
 
 /// The share of delta that is used if searches stop on the posterior. The rest is a margin, because a posterior is only
@@ -166,7 +166,7 @@ impl Robust {
         }
     }
 
-    /// Returns the place if the search is finished. Otherwise, the search has a new pivot or an attempt.
+    /// Returns the place if the search is finished. Otherwise, the search has a new pivot or verifies a place.
     fn found(&mut self, search: &mut NoisySearch) -> Option<Place> {
         let Self { tree, settings, .. } = self;
         if search.effort > (self.patience * u64::from(tree.widest()) / 2) as f64 {

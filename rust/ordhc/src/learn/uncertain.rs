@@ -79,8 +79,9 @@ pub(super) struct Uncertain<const K: usize = 3> {
 /// One tree that is updated when answers arrive.
 #[derive(Debug, Clone)]
 struct Follower<const K: usize> {
-    /// The numbers of answers each time when questions were wanted, and how many of these updates the tree has had.
+    /// The number of answers at each time when questions were wanted. The tree is updated once for each entry.
     counts: Vec<usize>,
+    /// The number of updates that are done.
     done: usize,
     /// `None` before the first update. Copies of a learner share the tree until one of them changes it.
     local: Option<Arc<Local<K>>>,

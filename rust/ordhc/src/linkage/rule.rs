@@ -100,8 +100,8 @@ pub(crate) trait Update: Sync {
     fn fold_precisely(&self, merging: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
 
     /// Returns true if reciprocal nearest pairs may be merged in any order, even with ties. The merged cluster is then
-    /// never closer to a third cluster than the closer part was. It is as close as the closer part only if both parts
-    /// were equally close.
+    /// never closer to a third cluster than the closer part was. The merged cluster is as close as the closer part only
+    /// if both parts were equally close.
     fn commutes(&self) -> bool;
 }
 

@@ -57,7 +57,7 @@ pub fn noise_ceiling<const K: usize>(
     let mut keys = memory::filled("the keys of questions", 0u64, count)?;
     let blocks: Vec<_> = (0..count).step_by(BLOCK).map(|start| start..(start + BLOCK).min(count)).collect();
     monitor.start(2 * blocks.len() as u64);
-    // The number of bits of a key that are the number of the answer.
+    // The number of low bits of a key that contain the number of the answer.
     let low = usize::BITS - count.leading_zeros();
     let hashed = parallel::map_in_turn(keys.chunks_mut(BLOCK).enumerate().collect(), |(block, keys)| {
         monitor.advance(1)?;

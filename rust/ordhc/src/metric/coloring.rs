@@ -12,11 +12,11 @@ pub(super) enum Color {
     Blue,
 }
 
-/// The parts from which the sums over a tree are computed.
+/// The parts of a tree from which sums over the tree are computed.
 ///
 /// A balanced binary tree is built over the nodes of every heavy path. The balance is by the number of leaves beside
-/// each node. A part is a node (with the node's number in the tree), or the join of two neighbouring stretches of a
-/// path. There are O(log n) parts between any leaf and the root.
+/// each node. A part is a node (with the node's number in the tree), or a join of two neighbouring parts of a path.
+/// There are O(log n) parts between any leaf and the root.
 #[derive(Debug)]
 pub(super) struct Parts {
     n_leaves: usize,

@@ -9,7 +9,8 @@ use crate::monitor::Monitor;
 use crate::sorting::order_by;
 use crate::tree::Dendrogram;
 
-/// How well two dendrograms agree on the order in which the other leaves are close to a leaf.
+/// Kendall's tau-b of each leaf in two dendrograms. Each leaf ranks the other leaves by closeness in both dendrograms,
+/// and tau-b compares the two rankings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KendallTau {
     /// The mean over the leaves whose tau-b is defined, or NaN if there are none.
@@ -134,8 +135,9 @@ struct Pairs {
     score: i64,
     /// The number of tied pairs in the truth, and in the tree.
     ties: [u64; 2],
-    /// The numbers of other leaves that the truth ties with the leaf and ranks before it, for [`Itself::InFinestClass`].
+    /// For [`Itself::InFinestClass`]: the number of other leaves that the truth ties with the leaf.
     tied: u64,
+    /// For [`Itself::InFinestClass`]: the number of other leaves that the truth ranks before the leaf.
     before: u64,
 }
 
@@ -190,7 +192,7 @@ impl Ranking {
 struct Scratch {
     /// For each merge of the inner tree, from the leaf up: its rank, and the number of leaves that join.
     steps: Vec<(u32, u32)>,
-    /// The distinct ranks in order. Leaves whose merge has the k-th rank are class k.
+    /// The distinct ranks in order. Class k contains the other leaves that join the leaf at merges with the k-th rank.
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
@@ -401,7 +403,7 @@ mod tests {
             .collect()
     }
 
-    /// Closeness by pair as a matrix; the diagonal is the closest of all heights.
+    /// Returns the matrix of the closeness of pairs. The diagonal has the closest of all heights.
     fn rows_of(truth: &Dendrogram) -> Vec<f64> {
         let n = truth.n_leaves();
         let sign = if truth.is_dissimilarity() { -1.0 } else { 1.0 };

@@ -31,7 +31,11 @@ impl Revenue {
     }
 
     fn whole(value: i128) -> Result<Self> {
-        let too_large = || Error::Argument(format!("the revenue {value} overflows a 64-bit integer"));
+        let too_large = || {
+            Error::Argument(format!(
+                "the revenue {value} overflows a 64-bit integer; give weights of 1.0 to compute it as a float"
+            ))
+        };
         i64::try_from(value).map(Self::Whole).map_err(|_| too_large())
     }
 

@@ -10,11 +10,14 @@ use crate::tree::{Dendrogram, LcaSizes, Topology, Tree};
 /// The weights of the comparisons with which a tree agrees or disagrees, or which it leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Satisfied {
-    /// The closer pair joins below the node at which the farther pair joins, or in another branch at a closer height.
+    /// The weight of comparisons whose closer pair joins below the node at which the farther pair joins, or in another
+    /// branch at a closer height.
     pub agreed: f64,
-    /// The farther pair joins below the node at which the closer pair joins, or in another branch at a closer height.
+    /// The weight of comparisons whose farther pair joins below the node at which the closer pair joins, or in another
+    /// branch at a closer height.
     pub disagreed: f64,
-    /// Both pairs join at the same node, or in different branches at equal heights.
+    /// The weight of comparisons whose pairs join at the same node, or in different branches at equal heights or
+    /// without heights.
     pub unresolved: f64,
 }
 

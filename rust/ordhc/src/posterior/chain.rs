@@ -20,14 +20,14 @@ use crate::monitor::Monitor;
 const HEIGHT_STEPS: usize = 5;
 /// The number of Metropolis steps for each length in a sweep.
 const LENGTH_STEPS: usize = 2;
-/// The standard deviations of the steps of log lengths.
+/// All lengths are multiplied by a random factor. These are the standard deviations of its logarithm.
 const SPREADS: [f64; 2] = [0.1, 1.0];
 /// The number of moves of the root in a sweep, if leaves have lengths.
 const ROOT_STEPS: usize = 4;
 /// The number of steps for the noise and the scale of heights in a sweep.
 const NOISE_STEPS: usize = 3;
-/// If there are fewer sums of answers, computing their log-likelihood directly is faster than making a table for a new
-/// noise level.
+/// Answers that compare the same two nodes are summed. Below this number of sums, computing their log-likelihood
+/// directly is faster than making a table for a new noise level.
 const FEW: usize = 500;
 
 /// The state of a chain between sweeps: the tree, the parameters, and the random numbers.
@@ -76,7 +76,8 @@ pub(super) struct Chain<'a> {
     weights: Vec<f64>,
     /// For each node: its number of leaves, without the leaves of a subtree that is cut off.
     sizes: Vec<u32>,
-    /// For each inner node: the cost of adding the leaves of the subtree to this node and all nodes above.
+    /// For each inner node: the decrease of the log prior if the leaves of the subtree are added to this node and all
+    /// nodes above.
     costs: Vec<f64>,
 }
 

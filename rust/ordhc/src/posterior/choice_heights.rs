@@ -8,10 +8,11 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// The nodes that each choice depends on in the current topology, and the probability of each choice without noise.
+/// For answers of several comparisons (choices): the nodes on which each answer depends in the current topology, and
+/// the probability of the answer without noise.
 #[derive(Debug, Clone)]
 pub(super) struct ChoiceHeights {
-    /// For each pair: its lowest common ancestor, and exp of the part of its closeness that is due to lengths.
+    /// For each pair: its lowest common ancestor, and exp of minus the lengths of its two leaves.
     nodes: Vec<u32>,
     factors: Vec<f64>,
     /// exp of the height of each node.
@@ -43,7 +44,7 @@ impl ChoiceHeights {
         })
     }
 
-    /// Finds the lowest common ancestors of all pairs in a tree.
+    /// Finds the lowest common ancestor of each pair of the answers in a tree.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, choices: &Choices, lengths: &Lengths) {
         let Self { nodes, starts, by_node, .. } = self;
         nodes.clear();

@@ -10,10 +10,11 @@ use super::height_tree::{HeightTree, NONE};
 use super::luce;
 use super::places::{Rest, Spot};
 
-/// A pair whose closeness depends on the place.
+/// A pair of a leaf in the subtree and a leaf outside of it (the outer leaf), so that the height of the pair depends on
+/// the place of the subtree.
 #[derive(Debug, Clone, Copy)]
 struct Open {
-    /// The position of the outer leaf in the preorder of the nodes.
+    /// The position of the leaf outside of the subtree in the preorder of the nodes.
     start: u32,
     outer: u32,
     option: usize,
@@ -25,14 +26,15 @@ pub(super) struct ChoiceScores {
     /// exp of the height of each node, and of the new node beside it.
     pub(super) powers: Vec<[f64; 2]>,
     open: Vec<Open>,
-    /// The lowest common ancestor of each two neighbours in `open`. If both have the same outer leaf, the leaf itself.
+    /// The lowest common ancestor of the outer leaves of each two neighbours in `open`. If both have the same outer
+    /// leaf, the leaf itself.
     joins: Vec<u32>,
-    /// For each option: its weight, and the factor due to the lengths of its leaves.
+    /// For each option (pair) of the answer: its weight, and the factor of the weight due to the lengths of its leaves.
     weights: Vec<f64>,
     factors: Vec<f64>,
 }
 
-/// The probability of an answer as a function of x, where x is exp(height) of the pairs that are at the place.
+/// The probability of an answer as a function of x = exp(height), where height is the height of the subtree's place.
 enum Curve {
     /// (num\[0\] + num\[1\] x) / (den\[0\] + den\[1\] x), where x is exp(height) or its inverse.
     Ratio {
@@ -89,8 +91,8 @@ impl ChoiceScores {
         self.branch(spots, &scored, [0, self.open.len()], NONE);
     }
 
-    /// Scores the branch below the node `stop` that leads to the open pairs `from..to`, and all branches below this
-    /// branch.
+    /// Scores the places on the path from the node `stop` down to the outer leaves of `open[from..to]`, and on all
+    /// branches of this path.
     fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
         let tree = scored.tree;
         let height = |node: &u32| if tree.is_leaf(*node) { f64::INFINITY } else { tree.height(*node) };
@@ -138,7 +140,7 @@ impl ChoiceScores {
 
     fn curve(&self, scored: &Scored<'_>, [from, to]: [usize; 2]) -> Curve {
         let count = self.weights.len();
-        // The single chosen pair if there is one, or otherwise the worst pair.
+        // If one of two blocks is a single pair, the probability of the answer is a ratio of weights.
         let (one, is_inverse) = match *scored.choices.blocks(scored.choice) {
             [1, _] => (0, false),
             [_, 1] => (count - 1, true),

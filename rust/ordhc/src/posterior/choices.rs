@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::memory;
 use crate::sorting::{order_by, order_by_key};
 
-/// An answer: a range of pairs, with the sizes of its blocks.
+/// An answer: a range of pairs in order of closeness, in blocks of equal rank. `blocks` has the sizes of the blocks.
 #[derive(Debug, Clone, PartialEq)]
 struct Choice {
     first: usize,
@@ -36,15 +36,15 @@ pub(super) struct Choices {
     leaf_weights: Vec<f64>,
 }
 
-/// The pairs of an answer in order, and the size of each block.
+/// The pairs of an answer in order of closeness, and the size of each block of pairs with equal rank.
 pub(super) type Order = (Vec<[u32; 2]>, Vec<u32>);
 
 /// An answer with its order, its weight and its person.
 pub(super) type Given = (Order, f64, u32);
 
 /// Returns the order of pairs that the comparisons (nearer pair, farther pair) of an answer determine. Each pair starts
-/// with its smaller leaf. Repeated comparisons count once. Returns `None` if two pairs of different blocks are not
-/// compared, or if comparisons contradict each other.
+/// with its smaller leaf. Repeated comparisons count once. Pairs that are not compared with each other are in
+/// one block. Returns `None` if pairs of different blocks are not compared, or if comparisons contradict each other.
 pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
     let mut pairs: Vec<[u32; 2]> = rows.iter().flatten().copied().collect();
     pairs.sort_unstable();
@@ -168,7 +168,7 @@ impl Choices {
 mod tests {
     use super::*;
 
-    /// Returns the order for comparisons of an anchor, like triplets.
+    /// Returns the order of the pairs of triplets (anchor, nearer leaf, farther leaf).
     fn of(rows: &[[u32; 3]]) -> Option<Order> {
         let sorted = |a: u32, b: u32| [a.min(b), a.max(b)];
         let rows: Vec<_> = rows.iter().map(|&[a, b, c]| [sorted(a, b), sorted(a, c)]).collect();
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_is_no_order_is_nothing() {
-        // A missing pair; two answers in one; contradictions; a circle.
+        // A missing comparison, comparisons of unrelated pairs, a contradiction, and a cycle.
         assert_eq!(of(&[[0, 1, 3], [0, 1, 4], [0, 2, 3]]), None);
         assert_eq!(of(&[[0, 1, 2], [3, 4, 5]]), None);
         assert_eq!(of(&[[0, 1, 2], [0, 2, 1]]), None);

@@ -84,7 +84,7 @@ mod tests {
         let found = mixing(&chains(0.0, 0.0));
         assert!((found.r_hat - 1.0).abs() < 0.01 && (found.effective_size / 20_000.0 - 1.0).abs() < 0.15, "{found:?}");
         let found = mixing(&chains(0.9, 0.0));
-        // The expected share is (1 - 0.9) / (1 + 0.9).
+        // The expected effective size, as a share of all values, is (1 - 0.9) / (1 + 0.9).
         assert!((found.effective_size / 1052.0 - 1.0).abs() < 0.25, "{found:?}");
         assert!(mixing(&chains(0.5, 1.0)).r_hat > 1.3);
     }

@@ -46,8 +46,8 @@ impl Increments {
         self.constant + powers - f64::from(k) * increment / self.mean
     }
 
-    /// Returns the change of the log density if there are `count` more increments, minus the logarithm of `density`.
-    /// The sum of the increments grows by `more`, and their product by the factor `times`.
+    /// Returns the change of the log density of all increments, minus the logarithm of `density`. `count` is the change
+    /// of their number, `more` is the change of their sum, and `times` is the factor by which their product changes.
     #[inline]
     fn log_of(&self, count: f64, more: f64, times: f64, density: f64) -> f64 {
         let k = self.regularity;
@@ -70,9 +70,9 @@ impl Increments {
         }
     }
 
-    /// Returns the log density of the increments around a new node beside `node`, minus the log density with which
-    /// [`new_height`](Self::new_height) draws its height `new`. `height` is the height of `node`, and `most` is the
-    /// height of the subtree.
+    /// Returns the log density of the increments around a new node with height `new`, minus the log density with which
+    /// [`new_height`](Self::new_height) draws `new`. `lowest` is the height of the parent of the new node. `height`
+    /// and `most` are the heights of its two children: an old node and the moved subtree.
     pub(super) fn log_beside(&self, lowest: f64, height: f64, most: f64, new: f64) -> f64 {
         let highest = height.min(most);
         let (is_leaf, moves_leaf) = (height == f64::INFINITY, most == f64::INFINITY);

@@ -3,8 +3,8 @@
 //! A tree is less likely if it has more inner nodes, and if these nodes are larger. The weight of an inner node with s
 //! leaves is `node` times (s - 1)^-balance. With balance 0, all trees with the same number of nodes are equally likely.
 //! If the balance is 1, the prior of binary trees is that of Yule's model. With a larger balance, the sizes of siblings
-//! are more equal. With a negative balance, most trees are caterpillars. Both parameters are estimated, with a uniform prior over a grid of pairs (`node`,
-//! balance). The prior of height differences is in `increments`.
+//! are more equal. With a negative balance, most trees are caterpillars. Both parameters are estimated, with a uniform
+//! prior over a grid of pairs (`node`, balance). The prior of height differences is in `increments`.
 
 use super::dot;
 use super::random::Random;
@@ -12,22 +12,23 @@ use crate::error::Result;
 use crate::memory;
 use crate::parallel;
 
-/// The values of the balance in the grid.
+/// The possible values of the balance, the exponent in the weight `node` (s - 1)^-balance of a node with s leaves.
 const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.0];
-/// The values of ln `node` in the grid: the first value, and the number of values in steps of 1.
+/// The possible values of ln `node`, the factor in the weight of each inner node: the first value, and the number of
+/// values, in steps of 1.
 const LEAST_NODE: f64 = -5.0;
 const NODES: usize = 13;
 
-/// The prior of the shapes of trees, for each pair of parameters in the grid.
+/// The prior of the shapes of trees, for each pair of the parameters `node` and balance.
 #[derive(Debug, Clone)]
 pub(super) struct Shapes {
-    /// The logarithm of the size of a node minus 1, at the index size - 1. The logarithm of 0 is set to 0.
+    /// ln(size - 1) for a node of `size` leaves, at the index size - 1. ln(0) is set to 0.
     logs: Vec<f64>,
     /// For each balance and `node`: the logarithm of the sum of the weights of all trees.
     sums: Vec<f64>,
 }
 
-/// A pair of parameters in the grid.
+/// A pair of the parameters `node` and balance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
     pub(super) log_node: f64,
@@ -131,8 +132,8 @@ pub(super) const MOST_NOISE: f64 = 0.45;
 mod tests {
     use super::*;
 
-    /// Returns every tree of any degree, as the number of leaves of each inner node. Splits off the first leaf's part
-    /// of the root, and then the rest.
+    /// Returns every tree of any degree, as the number of leaves of each inner node. Divides the leaves into the
+    /// child of the root with the first leaf and the other leaves, and the other leaves recursively.
     fn trees(n: usize) -> Vec<Vec<u32>> {
         fn forests(leaves: &[u32], whole: usize) -> Vec<Vec<u32>> {
             let Some((first, others)) = leaves.split_first() else { return vec![vec![]] };

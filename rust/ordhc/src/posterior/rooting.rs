@@ -33,8 +33,9 @@ pub(super) struct Rooting<'a> {
 
 impl Rooting<'_> {
     /// Returns places for the root, with the logarithms of their weights: each inner node, and one point on each edge.
-    /// The point is drawn from the prior, and has the weight of all points on the edge. On the root's own edge, the
-    /// point is the current root. `cost` returns the cost of a node with the given number of leaves.
+    /// The point is drawn from the prior, and has the weight of all points on the edge. If the root has two children,
+    /// it divides an edge, and the point on this edge is the current root. `cost` returns the cost of a node with the
+    /// given number of leaves.
     pub(super) fn places(&self, cost: impl Fn(u32) -> f64, random: &mut Random) -> (Vec<Place>, Vec<f64>) {
         let Self { tree, order, increments, .. } = *self;
         let (root, n) = (tree.root(), tree.n_leaves() as u32);
@@ -85,8 +86,8 @@ impl Rooting<'_> {
         (places, weights)
     }
 
-    /// Returns another point on the root's own edge, drawn from the prior. Also returns the logarithm of its weight
-    /// relative to the current root. Returns `None` if the root has more than two children.
+    /// Returns another point on the edge that a root with two children divides, drawn from the prior. Also returns the
+    /// logarithm of its weight relative to the current root. Returns `None` if the root has more than two children.
     pub(super) fn another_point(&self, random: &mut Random) -> Option<(Place, f64)> {
         let Self { tree, increments, .. } = *self;
         let root = tree.root();

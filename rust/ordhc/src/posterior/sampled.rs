@@ -72,8 +72,8 @@ impl Sampled {
         self.join_of_sizes(leaves).0
     }
 
-    /// Returns the lowest common ancestor of two different leaves. Also returns, for each of the two leaves, the number
-    /// of leaves below the ancestor's child that is at or above this leaf.
+    /// Returns the lowest common ancestor of two different leaves. Also returns the sizes of the two children
+    /// of the ancestor that contain the leaves.
     fn join_of_sizes(&self, leaves: [usize; 2]) -> (usize, [u32; 2]) {
         let [mut a, mut b] = leaves.map(|leaf| self.leaf_parents[leaf] as usize);
         let mut sizes = [1; 2];
@@ -157,9 +157,10 @@ impl Sampled {
         }
     }
 
-    /// Adds, for each leaf after leaf `i`, the AddS3 similarity with leaf `i` to `row`. The similarity is the sum over
-    /// all triplets according to the tree. A leaf outside of a pair's common ancestor is farther from both leaves of
-    /// the pair. A leaf that shares a child of the ancestor with one leaf of the pair is closer to this leaf.
+    /// Adds, for each leaf after leaf `i`, the AddS3 similarity with leaf `i` to `row`: the number of triplets of the
+    /// tree in which the two leaves are the nearer pair, minus the number in which they are the farther pair. A leaf
+    /// outside of a pair's common ancestor is farther from both leaves of the pair. A leaf that shares a child of the
+    /// ancestor with one leaf of the pair is closer to this leaf.
     pub(super) fn add_outside(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             let (join, sizes) = self.join_of_sizes([i, j]);
@@ -171,7 +172,7 @@ impl Sampled {
     /// Returns the tree, with heights as similarities.
     pub(super) fn dendrogram(&self) -> Result<Dendrogram> {
         let inner = self.n_inner();
-        // Here parents have smaller numbers than their children, but in a topology they have larger numbers.
+        // In `self`, parents have smaller numbers than their children. In a `Topology`, parents have larger numbers.
         let label = |node: u32| (self.n + inner - 1) as u32 - node;
         let above = |&parent: &u32| label(if parent == NONE { 0 } else { parent });
         let parents = self.leaf_parents.iter().chain(self.parents.iter().rev()).map(above).collect();

@@ -26,8 +26,9 @@ impl Samples {
     ///
     /// For each pair, the number of leaves outside of the pair's smallest cluster is averaged over the trees. Average
     /// linkage of this similarity (AddS3 of all triplets according to the trees) gives a first tree. Then moves of
-    /// subtrees raise the expected revenue. The height of a merge is the mean correlation of the rows of the matrix of
-    /// mean heights. Above 3,000 leaves, the result is the average linkage of the mean heights.
+    /// subtrees raise the expected [`revenue`](crate::metric::revenue()). The height of a merge is the mean correlation
+    /// of the rows of the matrix of mean heights. Above 3,000 leaves, the result is the average linkage of the mean
+    /// heights.
     ///
     /// # Errors
     /// No samples, or fewer than three leaves; not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).

@@ -17,7 +17,7 @@ struct Term {
     sign: f32,
 }
 
-/// The terms of each node or leaf, stored consecutively.
+/// The terms (comparisons with signs) that depend on each node or leaf, stored consecutively.
 #[derive(Debug, Clone)]
 struct Lists {
     starts: Vec<usize>,

@@ -61,7 +61,7 @@ fn start(n: usize) -> Dendrogram {
     random_tree(TreeShape::Yule, n, 5).unwrap()
 }
 
-/// Returns a chain at the first tree of n leaves without lengths.
+/// Returns a chain that begins at the tree `start(n)`, without lengths.
 fn chain_at<'a>(answers: &'a Answers, shapes: &'a Shapes, noises: Noises, n: usize, random: Random) -> Chain<'a> {
     chain_with(Lengths::new(0), answers, shapes, noises, n, random)
 }

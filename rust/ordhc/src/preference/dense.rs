@@ -9,7 +9,8 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// A table with a net count for every column and every pair of slots.
+/// A table of net counts of answers, for every column and every pair of slots. A slot is a cluster at the last packing.
+/// A column is a slot in 3-AL, and a pair of slots in 4-AL.
 pub(super) struct Dense<V: Value, const K: usize> {
     values: Vec<V>,
     n_pairs: usize,
@@ -31,7 +32,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Counts the answers, and adds their values to the gains of pairs. Returns `None` if `fits` is false for a count.
+    /// Counts the answers, and adds their values to `gains`, which has a sum for each pair. Returns `None` if `fits` is
+    /// false for a count.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,

@@ -2,7 +2,7 @@
 
 use crate::similarity::{Triangle, condensed_len};
 
-/// The slots: the clusters at the last packing, in the order of their smallest leaves.
+/// Numbers of clusters (slots). Packing numbers the existing clusters again, in the order of their smallest leaves.
 pub(super) struct Slots {
     /// For each slot: the slot of the cluster that it now belongs to.
     pub(super) now: Vec<usize>,

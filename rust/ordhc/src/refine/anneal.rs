@@ -8,10 +8,10 @@ use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// Places whose weights are below e^-REACH times the largest weight are ignored.
+/// Places (edges on which a subtree can be put) whose weights are below e^-REACH times the largest weight are ignored.
 const REACH: f64 = 12.0;
 
-/// An objective that can score all places of a subtree.
+/// An objective that can score all edges on which a subtree can be put.
 pub(super) trait Scored: Objective {
     /// Writes the objective, up to a constant, for each node above which the subtree may be put. Writes minus infinity
     /// for all other nodes. Returns the largest rounding error.

@@ -284,7 +284,8 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
     }
 }
 
-/// Calls `visit` for each leaf of a comparison, with the leaf's role and the other leaf of its pair.
+/// Calls `visit` with each leaf of a comparison, its role and the other leaf of its pair. The roles are 1 for the near
+/// pair and 2 for the far pair. In a triplet, the near leaf has role 3, and the anchor is visited once, with role 1.
 #[inline(always)]
 fn each_role<const K: usize>(near: [usize; 2], far: [usize; 2], mut visit: impl FnMut(usize, u64, usize)) {
     visit(near[0], 1, near[1]);

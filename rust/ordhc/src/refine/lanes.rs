@@ -3,7 +3,7 @@
 use super::cost::Real;
 use super::shape::Shape;
 
-/// The values of all groups are kept between calls if they need at most this number of bytes.
+/// The values of all groups of subtrees are kept between calls if they need at most this number of bytes.
 const KEPT: usize = 1 << 20;
 
 /// Sums of similarities between the nodes of a tree, and between subtrees and every node.
@@ -18,13 +18,13 @@ pub(super) struct Places<V, const LANES: usize> {
     places: Vec<u32>,
     /// The number of the current tree, which grows by 1 with every change of the tree.
     tree: u64,
-    /// The two nodes from which upwards the tree differs from the last tree, if only one move was made.
+    /// If only one move was made since the last tree: the two nodes at and above which the trees differ.
     changed: Option<[usize; 2]>,
     /// For each inner node, counted from the first inner node: the number of the first tree in which it has its current
     /// leaves.
     since: Vec<u64>,
     groups: Vec<Group<LANES>>,
-    /// For each group and node: its lanes.
+    /// For each group of subtrees and each node: the values of the node, with a lane for each subtree.
     lanes: Vec<Lanes<V, LANES>>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Places<V, const LANES: usize> {
 #[derive(Clone)]
 struct Group<const LANES: usize> {
     subtrees: [usize; LANES],
-    /// For each lane: the number of the tree for which the similarities with leaves were stored.
+    /// For each subtree: the number of the tree for which its similarities with leaves were stored.
     put: [u64; LANES],
     /// The number of the tree for which the subtrees were scored.
     tree: u64,
@@ -55,12 +55,13 @@ struct Join<V> {
 struct Lanes<V, const LANES: usize> {
     /// The sum of similarities of the node with the subtree, without the subtree's own leaves.
     with: [V; LANES],
-    /// The score of the best place at or below the node, including the edge above, minus the score above the node.
+    /// The best score of all edges above the node or below it, minus the score of the edge above the node.
     more: [V; LANES],
 }
 
 impl<V: Real, const LANES: usize> Places<V, LANES> {
-    /// If `same_groups`, the same subtrees are scored together every time. Then their values are kept if memory allows.
+    /// Returns sums of 0 for a tree with `n` leaves. `same_groups` means that the same subtrees are scored together
+    /// every time. Their values are then kept if they need at most [`KEPT`] bytes.
     pub(super) fn new(n: usize, movable: &[bool], same_groups: bool) -> Self {
         let floor = |movable: bool| if movable { V::ZERO } else { V::of(f64::NEG_INFINITY) };
         let nothing = Join { children: [0; 2], sizes: [V::ZERO; 2], cross: V::ZERO, floor: V::ZERO };
@@ -170,16 +171,16 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         &self.lanes[group * n_nodes..][..n_nodes]
     }
 
-    /// Returns the group for the `at`-th subtrees in the order of turns.
+    /// Returns the group for the `at`-th `LANES` subtrees, counted in the order in which subtrees are scored.
     pub(super) fn group_of(&self, at: usize) -> usize {
         at % self.groups.len()
     }
 
-    /// Scores all places of subtrees, given their similarities with all leaves. Putting a subtree of x leaves above
-    /// node v costs (|v| + x) times its similarity with v. Every node b above v gets x more leaves. So the two parts of
-    /// b cost x times their similarity more, and the similarity of the subtree with the part without v costs |b| + x.
-    /// From a node down to a child, the cost therefore rises by x times the similarity of the two children. The cost
-    /// falls by the size of the other child times the similarity of the subtree with that child.
+    /// Scores all places of subtrees, given their similarities with all leaves.
+    ///
+    /// Let S be the sum of similarities between two sets of leaves, and T a subtree of x leaves. Let b be a node with
+    /// children c and d. Above b, T costs (|b| + x) S(T, b). Above c, T costs (|c| + x) S(T, c) + (|b| + x) S(T, d),
+    /// and b has x more leaves, which costs x S(c, d). A step down from b to c thus adds x S(c, d) - |d| S(T, c).
     pub(super) fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES], rows: [&[V]; LANES]) {
         let (n, n_nodes) = (self.n, 2 * self.n - 1);
         let lanes = &mut self.lanes[group * n_nodes..][..n_nodes];
@@ -210,8 +211,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
             let x = subtrees.map(|subtree| V::of(shape.size(subtree) as f64));
             match changed {
                 Some(ends) => {
-                    // The first pass computes the nodes above both ends from old values below the second end. The
-                    // second pass corrects these nodes.
+                    // The tree differs above two nodes. The first iteration computes their common ancestors from old
+                    // values of the second node's side. The second iteration corrects these ancestors.
                     for mut node in ends {
                         sum_up(joins, lanes, node - n, &x);
                         while let Some(above) = shape.parent(node) {
@@ -333,8 +334,8 @@ fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, 
     }
 }
 
-/// Stores the similarities of four subtrees with all leaves in their lanes. Four leaves are stored at a time, so that
-/// each block is transposed in registers.
+/// Stores the similarities with all leaves of four subtrees, from `lane` on. Each subtree has its own lane. Four leaves
+/// are stored at a time, so that each block is transposed in registers.
 fn put_four<V: Real, const LANES: usize>(leaves: &mut [Lanes<V, LANES>], lane: usize, rows: &[&[V]; 4]) {
     let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
         rows.map(|row| row.as_chunks::<4>());

@@ -71,8 +71,8 @@ pub enum Heights {
     /// similarity.
     #[default]
     Sizes,
-    /// The mean over the pairs of leaves that the merge joins. If a part of the merge is farther, the height is that of
-    /// the part.
+    /// The mean over the pairs of leaves that the merge joins. If a child has a more distant height, the
+    /// merge gets the height of this child.
     Average,
 }
 
@@ -232,7 +232,9 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
             return Err(Error::Leaves {
                 before: "leaves ".into(),
                 leaves: vec![vec![cluster[0]], vec![cluster[size - 1]]],
-                after: format!(" are to stay in one cluster of {size}, but the tree joins them in one of {found}"),
+                after: format!(
+                    " must stay in one cluster of {size}, but the tree's cluster with these leaves has {found} leaves"
+                ),
             });
         }
         shape.below(top).for_each(|node| movable[node] = false);

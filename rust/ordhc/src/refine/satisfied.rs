@@ -39,7 +39,7 @@ pub(super) struct SatisfiedTriplets<'a> {
     wishes: Vec<Wish>,
     /// For each leaf: its position from left to right, counting leaves only.
     ranks: Vec<u32>,
-    /// For each two neighbouring leaves: the position of the node at which they join.
+    /// For each pair of neighbouring leaves: the position of the node at which they join.
     joins: RangeMax,
     /// For each position: the objective of the tree if the current subtree is there.
     worth: Vec<f64>,

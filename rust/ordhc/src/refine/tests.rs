@@ -276,7 +276,7 @@ fn what_does_not_fit() {
     assert_eq!(error(None, 4), "the tree has 3 leaves, the matrix has 4");
     assert_eq!(
         error(Some(&[0, 1, 0]), 3),
-        "leaves 0 and 2 are to stay in one cluster of 2, but the tree joins them in one of 3"
+        "leaves 0 and 2 must stay in one cluster of 2, but the tree's cluster with these leaves has 3 leaves"
     );
     let stopped = Monitor::new();
     stopped.cancel();

@@ -12,8 +12,7 @@ use crate::tree::Topology;
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     leaves: Vec<u32>,
-    /// The known places of the leaves after the first. Their nodes are those of a [`GrowingTree`] that grows in this
-    /// order.
+    /// The known places, from the second leaf on. Nodes are numbered as in a [`GrowingTree`] that grows in this order.
     places: Vec<Place>,
 }
 
@@ -112,7 +111,7 @@ impl Order {
         self.leaves[0]
     }
 
-    /// Returns the other leaves whose places are known, with their places, in order.
+    /// Returns the leaves whose places are known except the first leaf, with their places, in order.
     pub(crate) fn known(&self) -> impl Iterator<Item = (Place, u32)> + '_ {
         self.places.iter().copied().zip(self.leaves[1..].iter().copied())
     }

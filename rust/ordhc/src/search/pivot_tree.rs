@@ -12,13 +12,15 @@ struct State {
     up: u32,
     /// The pivot, or the node of the place.
     node: u32,
-    /// Representatives of the two children to ask about. For a place, [`ABOVE`] or [`UNDER`].
+    /// The representative of the first child to ask about. For a place, [`ABOVE`] or [`UNDER`].
     first: u32,
+    /// The representative of the second child to ask about.
     second: u32,
     /// The next state for each [`Outcome`], or [`NONE`] if the outcome contradicts earlier answers.
     next: [u32; 4],
-    /// The number of places below, counting two for each later leaf. `built` is this number when the state was made.
+    /// The number of places below. Each leaf that is inserted below adds 2, an upper bound.
     size: u32,
+    /// The value of `size` when the state was made.
     built: u32,
 }
 
@@ -133,7 +135,7 @@ impl PivotTree {
                 if node == self.root {
                     self.root = parent;
                 }
-                // Use different representatives on different levels.
+                // Use the new leaf, so that different levels have different representatives.
                 self.tree.represent(parent, leaf);
                 (node, new, 3)
             }
@@ -221,7 +223,7 @@ impl PivotTree {
         new
     }
 
-    /// Chooses the pivot of a part of the region, and makes the states that follow the pivot.
+    /// Chooses the pivot of the part of the region (the possible places) below `top`, and makes the states that follow.
     fn fill(&mut self, top: u32, state: u32, scratch: &mut Scratch) {
         let Scratch { region, open, children, .. } = scratch;
         let pivot = region.pivot(top, PivotRule::Entropy);

@@ -20,12 +20,14 @@ struct Spot {
     first: u32,
     next: u32,
     degree: u32,
-    /// The weight of the place beside the node, and the total weight of all places at and below the node.
+    /// The weight of the place beside the node.
     own: f64,
+    /// The total weight of all places at and below the node.
     sum: f64,
     scale: f64,
-    /// The weight of the place under the node, and the total weight of this place and all children.
+    /// The weight of the place under the node.
     under: f64,
+    /// The total weight of the place under the node and of all children.
     below: f64,
     /// The largest value of `below` since its parts were last summed.
     summed: f64,
@@ -181,8 +183,9 @@ impl Posterior {
         self.multiply(0, 1.0 / self.spots[0].sum);
     }
 
-    /// Multiplies the weights of the places at and below the children of `pivot` towards two nodes, outside the pivot,
-    /// and in the rest of the pivot by `factors`, in this order.
+    /// Multiplies the weights of four groups of places by the four `factors`, in this order. The first two groups are
+    /// at and below the children of `pivot` on the paths to the nodes of `pair`. The third group is outside the pivot.
+    /// The last group is the rest of the pivot.
     pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, pair: [u32; 2], factors: [f64; 4]) {
         let [first, second, outside, neither] = factors;
         let (at, _) = self.find(tree, pivot);

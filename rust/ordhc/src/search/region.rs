@@ -26,7 +26,7 @@ struct Spot {
     degree: u32,
 }
 
-/// A connected part of a [`GrowingTree`], which pivots split into smaller parts.
+/// The places that are still possible, a connected part of a [`GrowingTree`]. Pivots split a region into smaller parts.
 ///
 /// A part is named by the position of its topmost node. At the topmost node of the region, the place above and some of
 /// the children may be missing. Then the leaf is known to be below this node.

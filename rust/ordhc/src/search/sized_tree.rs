@@ -10,9 +10,11 @@ use super::place::Place;
 pub(crate) struct SizedTree {
     tree: GrowingTree,
     root: u32,
-    /// For each node: the number of leaves at and below it, of inner nodes at and below it, and of its children.
+    /// For each node: the number of leaves at and below it.
     leaves: Vec<u32>,
+    /// For each node: the number of inner nodes at and below it.
     inner: Vec<u32>,
+    /// For each node: the number of its children.
     degrees: Vec<u32>,
     widest: u32,
     /// The node of each leaf.
@@ -115,7 +117,7 @@ impl SizedTree {
         }
         let mut grown = 0;
         if let Place::Above(node) = place {
-            // Use different representatives on different levels.
+            // Use the new leaf, so that different levels have different representatives.
             self.tree.represent(parent, leaf);
             self.leaves[parent as usize] = self.leaves[node as usize];
             self.inner[parent as usize] = self.inner[node as usize];

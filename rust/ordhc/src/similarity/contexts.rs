@@ -37,7 +37,8 @@ struct Entry<V> {
     value: V,
 }
 
-/// The sums of statements about the items of each context, context by context. Contexts with one item are left out.
+/// For each context (in MulK3 a pair of leaves), its items (in MulK3 the anchors) and their values. The value of an
+/// item is the weighted sum of +1 and -1 over the answers. Contexts with one item are left out.
 #[derive(Default)]
 struct Groups {
     ends: Vec<usize>,
@@ -50,7 +51,8 @@ struct Groups {
 /// Maximum number of entries that all threads together sort at a time.
 const ENTRIES: u64 = 48 << 20;
 
-/// One answer's statement about an item.
+/// A statement of an answer: +1 or -1 about an item in a context. In MulK3, "i is closer to k than to l" is +1 or -1
+/// about item i in the context {k, l}.
 #[derive(Clone, Copy)]
 pub(super) struct Said {
     pub(super) context: u64,
@@ -58,8 +60,9 @@ pub(super) struct Said {
     pub(super) sign: i8,
 }
 
-/// Returns the unnormalized kernel of the answers' statements. Contexts are numbers in `0..n_contexts`, and `say`
-/// returns the statements of an answer.
+/// Returns the unnormalized kernel: for each pair of items, the sum over contexts of the products of their values. The
+/// value of an item in a context is the weighted sum of +1 and -1 over the answers. `say` returns the contexts, items
+/// and signs of an answer. Contexts are numbers in `0..n_contexts`.
 pub(super) fn sum_products<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     n_contexts: u64,
@@ -110,7 +113,7 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     Err(Error::BadValue { what, place: Position::Pair(i, j), value: pairs[at], limit })
 }
 
-/// Returns the statements whose context is in `range`, grouped by context.
+/// Returns the items and values of each context in `range`; `say` returns the contexts, items and signs of an answer.
 fn group<V: Value, const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: Range<u64>,
@@ -155,7 +158,8 @@ fn sort_by_context<V>(bucket: &mut [Entry<V>]) {
     bucket.sort_by_key(|entry| (entry.context, entry.item));
 }
 
-/// Calls `work` with each statement in a range of contexts, and with its weight, in the order of the rows.
+/// Calls `work` for each item that an answer is about, with its context, its sign and the weight of the answer. Other
+/// contexts than those in `range` are skipped. The order is that of the rows.
 fn each_said<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: &Range<u64>,
@@ -174,7 +178,7 @@ fn each_said<const K: usize, const E: usize>(
 }
 
 impl Groups {
-    /// Adds the statements of one context, which are sorted by item.
+    /// Adds a context, given its items and their signs or weights. `entries` are sorted by item.
     fn push<V: Value>(&mut self, entries: &[Entry<V>]) -> Result<()> {
         const WHAT: &str = "the contexts of items";
         let before = self.items.len();
@@ -199,8 +203,8 @@ impl Groups {
     }
 }
 
-/// Adds, for every context, the products of its items' values. Every thread has its own rows and processes the contexts
-/// in the same order, so sums do not depend on the number of threads.
+/// Adds to the kernel, for every context, the products of the values of every two items. Every thread has its own rows
+/// of the kernel and processes the contexts in the same order, so sums do not depend on the number of threads.
 fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monitor) -> Result<()> {
     let parts = Triangle::new(n).shares();
     let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();

@@ -12,7 +12,8 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// Returns the unnormalized kernel from a table of all anchors and pairs, or `None` if the table would be slower.
+/// Returns the unnormalized kernel, computed from a table that has a row for each anchor and a column for each pair of
+/// leaves. Returns `None` if the sparse algorithm is faster, or if there is no memory for the table.
 pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     let n = triplets.n_leaves();
     let cells = n as u64 * condensed_len(n) as u64;
@@ -24,8 +25,8 @@ pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<
     of_counts(triplets, monitor)
 }
 
-/// Returns the kernel from a table, whether this is faster or not. Returns `None` if a net count does not fit into a
-/// byte.
+/// Returns the unnormalized kernel as [`mulk3`] does, even if the sparse algorithm is faster. Returns `None` if a count
+/// (of answers minus opposite answers) does not fit into a byte.
 pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     entered!(mulk_dense);
     let n = triplets.n_leaves();
@@ -66,7 +67,7 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
 }
 
-/// Maximum number of bytes of one block of all rows, so that the block stays in the cache.
+/// Maximum number of bytes of a block of columns, over all rows. So the block stays in the cache.
 const CACHE: usize = 1 << 19;
 /// Maximum length of rows whose product certainly fits into 32 bits.
 const LONGEST: usize = 1 << 16;

@@ -116,7 +116,7 @@ pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Res
     Ok(sum_products(quadruplets, n_contexts, say, monitor)?.kernel)
 }
 
-/// An unnormalized kernel, and for each item the number of contexts with an answer about the item.
+/// An unnormalized kernel, and for each leaf the number of contexts (in MulK3: pairs) with an answer about the leaf.
 pub(super) struct Found {
     pub(super) kernel: Kernel,
     pub(super) answered: Vec<u64>,

@@ -39,7 +39,8 @@ pub fn leaf_lengths<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: O
     counts.lengths(1., monitor)
 }
 
-/// Returns the lengths of `n` leaves from sorted, distinct terms.
+/// Returns the lengths of `n` leaves. A term has the total weight of the comparisons with the same near and far leaves.
+/// The terms are sorted and distinct.
 pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Result<Vec<f64>> {
     entered!(leaf_lengths);
     let work = Work { n, terms, monitor };
@@ -67,24 +68,27 @@ pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Resul
     Ok(lengths)
 }
 
-/// Maximum number of updates of the variance, and the relative change at which the variance has converged.
+/// Maximum number of updates of the variance.
 const UPDATES: usize = 40;
+/// The relative change at which the variance has converged.
 const SETTLED: f64 = 1e-2;
-/// Lengths are 0 if their variance is at most the first limit. The second limit is a standard deviation of 5 in log
-/// odds: answers cannot distinguish larger odds.
+/// All lengths are 0 if their variance is at most this limit.
 const LEAST_VARIANCE: f64 = 1e-4;
+/// The largest variance, a standard deviation of 5 in log odds: answers cannot distinguish larger odds.
 const MOST_VARIANCE: f64 = 25.;
 /// Number of standard deviations by which the differences of leaves must exceed the expectation under chance.
 const BEYOND_CHANCE: f64 = 3.;
-/// Newton's method stops at a step below the first limit, or after this number of steps.
+/// Newton's method stops at a step below this limit.
 const FOUND: f64 = 1e-8;
+/// Maximum number of steps of Newton's method.
 const STEPS: usize = 50;
-/// Conjugate gradients stop when the residual is below this share of the gradient, or after this number of steps.
+/// Conjugate gradients stop when the residual is below this share of the gradient.
 const REMAINDER: f64 = 1e-10;
+/// Maximum number of steps of conjugate gradients.
 const CONJUGATE_STEPS: usize = 300;
-/// Terms are summed in at most this number of parts, with at least this number of terms each. The parts do not depend
-/// on the number of threads.
+/// Maximum number of parts in which terms are summed. The parts do not depend on the number of threads.
 const PARTS: usize = 16;
+/// Minimum number of terms of a part.
 const PART: usize = 1 << 14;
 struct Work<'a> {
     n: usize,
@@ -93,8 +97,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Returns `cells` sums over all terms: `add` adds a term to the sums. The parts of the sums do not depend on the
-    /// number of threads.
+    /// Returns `cells` sums over all terms (combinations of near and far leaves): `add` adds a term to the sums. The
+    /// terms are summed in parts that do not depend on the number of threads.
     fn sums(&self, cells: usize, add: impl Fn(usize, &Term, &mut [f64]) + Sync + Send) -> Result<Vec<f64>> {
         self.monitor.check()?;
         let part = self.terms.len().div_ceil(PARTS).max(PART);

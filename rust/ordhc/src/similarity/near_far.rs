@@ -30,11 +30,12 @@ use crate::parallel;
 #[derive(Debug, Clone)]
 pub struct NearFarCounts {
     n: usize,
-    /// The weights of terms of two leaves, as an n x n array of (near, far). Empty if there is no table, or no term of
-    /// two leaves yet.
+    /// The total weight of the comparisons with one near and one far leaf, as an n x n array of (near, far). Empty if
+    /// there is no table, or no such comparison yet.
     table: Vec<f64>,
     has_table: bool,
-    /// The other terms. The first `merged` terms are sorted and distinct.
+    /// The total weights of the comparisons that are not in `table`, for each combination of near and far leaves. The
+    /// first `merged` combinations are sorted and distinct.
     terms: Vec<Term>,
     merged: usize,
     largest: f64,
@@ -42,7 +43,7 @@ pub struct NearFarCounts {
 
 /// Maximum number of cells of the n x n table of pairs of one near and one far leaf.
 const CELLS: usize = 1 << 22;
-/// Terms are merged when there are twice as many as after the last merge, plus this number.
+/// Equal terms are joined when the number of terms is twice the number after the last time, plus this number.
 const PENDING: usize = 1 << 20;
 /// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
@@ -217,7 +218,8 @@ impl NearFarCounts {
         Ok(())
     }
 
-    /// Returns the distinct terms, in an order that does not depend on the order of comparisons.
+    /// Returns the distinct combinations of near and far leaves with their total weights. The result does not depend on
+    /// the order of comparisons.
     fn terms(&self) -> Result<Vec<Term>> {
         let (n, none) = (self.n, self.n as u32);
         let filled = self.table.iter().filter(|&&weight| weight > 0.).count();
@@ -234,7 +236,7 @@ impl NearFarCounts {
     }
 }
 
-/// Sorts the terms, and adds the weights of equal terms in their order.
+/// Sorts the terms by their near and far leaves. Adds the weights of terms with equal leaves, in their order.
 fn merge_equal(terms: &mut Vec<Term>) {
     terms.sort_by_key(Term::key);
     terms.dedup_by(|next, kept| {
@@ -315,7 +317,8 @@ mod tests {
         found
     }
 
-    /// Counts do not depend on how rows are cut into blocks, where blocks are counted, or whether there is a table.
+    /// Counts do not depend on how rows are cut into blocks, on whether there is a table, and on whether blocks are
+    /// counted separately and merged.
     fn check<const K: usize>(rows: &[[i32; K]], weights: &[f64], cut: usize) {
         let of = |part: std::ops::Range<usize>| {
             Comparisons::new(rows[part.clone()].to_vec(), Some(7))

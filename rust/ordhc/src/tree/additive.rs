@@ -72,7 +72,7 @@ impl AdditiveTree {
     pub fn depths(&self) -> Result<Vec<f64>> {
         let root = self.topology.root();
         if let Some(node) = self.lengths[..root].iter().position(|length| length.is_nan()) {
-            return Err(Error::Argument(format!("the edge above node {node} has no length, so that paths have none")));
+            return Err(Error::Argument(format!("the edge above node {node} has no length, so depths are unknown")));
         }
         let mut depths = vec![0.0; self.lengths.len()];
         for node in (self.topology.n_leaves()..=root).rev() {

@@ -271,8 +271,8 @@ impl Dendrogram {
     }
 }
 
-/// Returns the inner nodes ordered by `key`, children before parents. If a node below has a larger key, the node counts
-/// with that key. Among equal keys, smaller nodes come first, then nodes with smaller leaves.
+/// Returns the inner nodes in the order of the largest `key` of each node and the nodes below it. So children come
+/// before parents. Among equal keys, smaller nodes come first, then nodes with smaller leaves.
 pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u32> {
     let n = topology.n_leaves();
     let mut keys: Vec<f64> = Vec::with_capacity(topology.n_inner());

@@ -49,8 +49,8 @@ impl RawMerge {
         other.similarity.total_cmp(&self.similarity)
     }
 
-    /// Sorts merges in the order of the naive engine: always the most similar merge whose parts exist, with ties by
-    /// `(i, j)`. In `merges`, each merge must come after the merges of its parts.
+    /// Sorts merges in the order of the naive algorithm, which always takes the most similar merge whose parts exist.
+    /// Ties are broken by `(i, j)`. In `merges`, each merge must come after the merges of its parts.
     ///
     /// If rounding errors made a merge more similar than one of its parts, its similarity is lowered to that of the
     /// part.

@@ -24,7 +24,7 @@ impl Dendrogram {
         let few = self.n_leaves();
         let ascending = leaves.windows(2).all(|pair| pair[0] < pair[1]);
         if leaves.len() != few || !ascending || leaves.last().is_none_or(|&last| last as usize >= n) {
-            return Err(Error::Argument(format!("{few} ascending leaves below {n} are needed")));
+            return Err(Error::Argument(format!("leaves must be {few} ascending numbers below {n}")));
         }
         let (tree, n_rest) = (self.topology(), n - few);
         // Leaves and inner nodes keep their order. Each added leaf needs one more node.

@@ -290,7 +290,7 @@ impl Shape {
     }
 }
 
-/// Returns, for every component, the nearest other point to its points at some positions.
+/// Returns, for every component, the nearest point of another component to its points at the positions `places`.
 fn nearest_from(
     search: Search<'_>,
     places: Range<usize>,

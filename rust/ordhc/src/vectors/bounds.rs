@@ -12,11 +12,13 @@ use crate::sorting::order_by;
 pub(super) const LANES: usize = 16;
 /// The number of queries that are compared with a tile together.
 pub(super) const QUERIES: usize = 2;
-/// The number of additional coordinates of a tile: the norm, and the norm of the coordinates after the head.
+/// The number of additional coordinates of a tile: the norm, and the norm of the coordinates after the head (the first
+/// and largest coordinates).
 const EXTRA: usize = 2;
 
-/// The means of clusters in tiles of [`LANES`] clusters. The coordinates of a tile are: the norm, the head, the norm of
-/// the rest, and the rest.
+/// The means of clusters in tiles of [`LANES`] clusters. The *head* of a mean is the coordinates that are largest over
+/// all means. The coordinates of a tile are: the norm, the head, the norm of the other coordinates, and these
+/// coordinates.
 pub(super) struct Tiles {
     values: Vec<f32>,
     /// The order in which coordinates are stored.
@@ -158,7 +160,8 @@ fn mean_squares(clusters: &MeanClusters) -> Vec<f64> {
     sums.iter().map(|sum| sum / clusters.len() as f64).collect()
 }
 
-/// Returns the size of the head with the smallest expected cost, given the mean squares of coordinates. Assumes that
+/// Returns the number of coordinates in the head with the smallest expected cost, given mean squares, largest first.
+/// A search reads the other coordinates only if the bound from the head allows a nearer cluster. Assumes that
 /// products are normally distributed, so that the largest of `k` products is at sqrt(2 ln k) standard deviations.
 fn best_head(squares: &[f64], k: usize) -> usize {
     let p = squares.len();

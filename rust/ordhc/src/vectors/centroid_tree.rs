@@ -17,7 +17,8 @@ const NONE: u32 = u32::MAX;
 /// The clusters and their k-d tree, by position in the tree. A merged cluster gets the position of its larger part.
 pub(super) struct CentroidTree<C> {
     criterion: C,
-    /// The k-d tree. Its boxes bound means, and its points are the rows of the criterion.
+    /// The k-d tree of clusters. Its boxes contain the means, and its points are the rows from which the criterion
+    /// computes means.
     tree: Tree,
     /// For each position: the properties of the cluster besides the mean.
     about: Vec<About>,

@@ -192,7 +192,7 @@ impl Criterion for MeanDot {
         if self.sums { product / (a.about.size * b.about.size) } else { product }
     }
 
-    /// The smallest rank of a node is 1 if all its clusters are single leaves.
+    /// The rank is 1 divided by the size, so a node whose smallest rank is 1 has only single leaves.
     fn rank(self, about: About) -> f64 {
         1.0 / about.size
     }

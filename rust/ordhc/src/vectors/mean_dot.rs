@@ -171,7 +171,8 @@ mod tests {
     use crate::kind::Kind;
     use crate::linkage::Rule;
 
-    /// Compares a tree of means, and all pairs of means, with the naive engine on the matrix of dot products.
+    /// Compares the linkages by a tree of means and by all pairs of means with the naive engine (which searches the
+    /// whole matrix of dot products before each merge).
     fn check(values: &[f64], n: usize, p: usize, initial: Option<&Partition>) {
         let pair = |i: usize, j: usize| (0..p).map(|k| values[i * p + k] * values[j * p + k]).sum::<f64>();
         let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();

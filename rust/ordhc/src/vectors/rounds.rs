@@ -36,8 +36,8 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
 /// After this number of queries per cluster, a single chain continues. The chain needs at most three more queries per
 /// cluster.
 const PATIENCE: usize = 8;
-/// A round searches only for one in this number of candidates: those with the largest bounds. Then fewer clusters must
-/// be searched for again. But a round searches for at least `SMALL` candidates, if there are enough.
+/// A round searches the nearest neighbours of 1 / `SHARE` of the candidates, those with the largest bounds, but of at
+/// least `SMALL` candidates if there are enough. The merges of the round would outdate many results for the others.
 const SHARE: usize = 8;
 const SMALL: usize = 64;
 

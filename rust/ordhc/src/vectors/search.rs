@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::testkit::fractions;
 
-    /// Every other cluster is removed.
+    /// Checks the search after every second cluster is removed.
     fn check(rows: &[Vec<f64>], most: impl Fn(usize) -> f64) {
         let (k, p) = (rows.len(), rows[0].len());
         let mut clusters = MeanClusters::new(k, p, false).unwrap();

@@ -42,25 +42,27 @@ pub(super) struct Rows<'a> {
     /// For each position: the number of leaves of the cluster.
     pub(super) sizes: Vec<f64>,
     pub(super) n_alive: usize,
-    /// For each cluster: the factor of its sums with other clusters.
+    /// For each cluster: the factor that converts its sums into means. This is one over the size for the centroid, and
+    /// 1 for the median.
     share: Vec<f64>,
     /// For each cluster: the sum over pairs of its own leaves (for the centroid).
     pub(super) sums: Vec<f64>,
     /// For each cluster: the value that is subtracted from its similarities. Infinite for removed clusters.
     pub(super) inner: Vec<f64>,
     means: Means,
-    /// All merges since the last packing.
+    /// All merges since positions of removed clusters were last removed.
     log: Vec<(u32, u32)>,
     /// For each row: the number of merges in `log` that the row has applied.
     seen: Vec<u32>,
 }
 
-/// Matrices with fewer rows are not packed.
+/// Rows with at most this number of values keep the positions of removed clusters.
 const PACK_FROM: usize = 64;
 /// The number of vectors of a row that are processed together.
 const BLOCK: usize = 64;
 
-/// Terms that set the first lanes of a vector to minus infinity, up to the row's own position.
+/// `AFTER[k]` is added to a vector of similarities, and sets the first `k` lanes to minus infinity. These lanes are not
+/// after the row's own position.
 const AFTER: [[f64; LANES]; LANES] = {
     let mut all = [[0.0; LANES]; LANES];
     let mut at = 0;

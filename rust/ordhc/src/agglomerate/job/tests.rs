@@ -28,7 +28,7 @@ struct Case<'a> {
     initial: Option<&'a Partition>,
 }
 
-/// The largest number of leaves that start on a square, and the largest number of clusters whose square copies values.
+/// The values of [`Task::at_once`] and [`Task::few`].
 type Sizes = [usize; 2];
 
 fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, [at_once, few]: Sizes) -> Dendrogram {
@@ -195,7 +195,7 @@ fn packing_and_handing_over_keep_the_tree() {
     }
 }
 
-/// Returns the result of a chain.
+/// Returns the merges, computed from rounded similarities, and whether rounding errors may have decided a comparison.
 fn found<U: Update>(update: &U, rule: &Rule, values: &[f64], at_once: usize) -> Found {
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();
@@ -226,15 +226,15 @@ fn merges_that_are_nearly_as_high_are_in_order() {
 
 #[test]
 fn leaves_that_are_as_similar_are_so_for_certain() {
-    // Halfway between two keys.
+    // Halfway between two keys (rounded similarities).
     let half = 1.0 + 0.5f64.powi(36);
     assert_eq!(all_doubts(&[half, half, 0.25, 0.25, 0.25, 0.25], 0), [false; 3]);
     assert_eq!(all_doubts(&[half, 0.25, 0.25, 0.25, 0.25, half], 0), [false; 3]);
-    // The similarity of the cluster is rounded, and settled from its leaves.
+    // The similarity of cluster {0, 1} is a rounded mean. Its leaves decide the comparison.
     assert_eq!(all_doubts(&[2.0, half, half, half, half, half], 0), [false; 3]);
 }
 
-/// Returns numbers that are halfway between two keys, `ulps` away from that, or fractions with few denominators.
+/// Returns numbers at most `ulps` floats away from the middle between two keys (rounded similarities).
 fn halfway(ulps: i64) -> impl Strategy<Value = f64> + Clone {
     let half = move |(x, ulps): (i32, i64)| {
         let x = 1.0 + f64::from(x) * 0.125 + 0.5f64.powi(36);
@@ -255,7 +255,7 @@ proptest! {
     fn engines_agree_halfway_between_two_keys(values in condensed(halfway(0), 60), dissimilarity: bool) {
         prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
-        // Different means are far apart, so the leaves settle all doubts.
+        // Different means are far apart, so similarities computed from the leaves decide all comparisons.
         prop_assert!(!all_doubts(&values, 0)[0]);
     }
 
@@ -279,7 +279,8 @@ proptest! {
     }
 }
 
-/// Returns the Jaccard similarity of sets (the size of the intersection over that of the union), or 1 less it.
+/// Returns the Jaccard similarity of sets (the size of the intersection over the size of the union), or 1
+/// minus this similarity if `mirrored`.
 fn jaccard(sets: &[Vec<u64>], mirrored: bool) -> Vec<f64> {
     let count = |a: &[u64], b: &[u64], of: fn(u64, u64) -> u64| -> f64 {
         a.iter().zip(b).map(|(&a, &b)| f64::from(of(a, b).count_ones())).sum()
@@ -295,7 +296,8 @@ fn ordinary_similarities_are_in_no_doubt() {
     let n_pairs = condensed_len(1600);
     let uniform: Vec<f64> = (0..n_pairs).map(|_| random(1 << 53) as f64 / (1u64 << 53) as f64).collect();
     let counts: Vec<f64> = (0..n_pairs).map(|_| random(50) as f64).collect();
-    // Clusters of these sets are equally near at numbers halfway between two keys. Their leaves decide.
+    // Some clusters of these sets have equal similarities halfway between two keys (rounded similarities). Similarities
+    // computed from the leaves decide these comparisons.
     let sets: Vec<Vec<u64>> = (0..1600).map(|_| (0..7).map(|_| random(1 << 30)).collect()).collect();
     for values in [uniform, counts, jaccard(&sets, false), jaccard(&sets, true)] {
         assert_eq!(all_doubts(&values, AT_ONCE), [false; 3]);
@@ -352,7 +354,7 @@ proptest! {
     }
 }
 
-/// Covers chains on square rows and rounds on triangles.
+/// The sizes of the input lead to chains on a square, and to rounds on a triangle.
 #[test]
 fn infinite_similarities_are_errors() {
     for n in [3, 40, 1600] {

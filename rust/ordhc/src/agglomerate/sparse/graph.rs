@@ -157,10 +157,11 @@ pub(super) struct Rules<'m> {
     pub(super) monitor: &'m Monitor,
     /// True if rounding errors may have decided a comparison.
     pub(super) doubtful: &'m AtomicBool,
-    /// A round takes about the same time as moving one in this number of all entries one by one. Tests also use 0 and
-    /// large values for this field and for the fields below.
+    /// A round takes about the same time as merging pairs one by one, if these merges move 1 / `share` of all entries.
+    /// Tests also use 0 and large values for this field and for the fields below.
     pub(super) share: usize,
-    /// A chain on rows stops after it has read this multiple of the number of entries. Lists of links continue.
+    /// A chain on `Rows` stops after it has read `patience` times the number of entries. A chain on `Lists` has no
+    /// limit.
     pub(super) patience: usize,
     /// Clusters are stored in a table if at least one in this number of pairs is linked.
     pub(super) filled: usize,

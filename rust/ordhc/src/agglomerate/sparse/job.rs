@@ -191,8 +191,8 @@ impl<'a> SparseJob<'a> {
         Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
     }
 
-    /// Returns a rank for each merge. The rank is lower if a larger share of pairs is known. Each cluster must be made
-    /// before it is merged. Returns no ranks if shares do not matter.
+    /// Returns a rank for each merge. The rank is lower if a larger share of pairs is known. Each merge must
+    /// come after the merges that made its two clusters. Returns no ranks if shares do not matter.
     fn ranks(&self, merges: impl Iterator<Item = RawMerge>) -> Result<Vec<u64>> {
         if self.missing == Missing::Zero || *self.rule == Rule::Single {
             return Ok(Vec::new());

@@ -34,8 +34,8 @@ pub(super) struct Entry {
 pub(super) trait Summary: Sync {
     /// True for means, false for minima.
     const MEAN: bool;
-    /// True if pairs that aren't stored count as zero. The minimum of all pairs is stored only for clusters all of
-    /// whose pairs are stored.
+    /// True if pairs that aren't stored count as zero. For the minimum, two clusters then have a
+    /// link only if all pairs between them are stored.
     const ALL: bool;
 
     /// Returns the similarity of clusters of these sizes.

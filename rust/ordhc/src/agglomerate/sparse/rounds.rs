@@ -209,8 +209,8 @@ struct Sum {
     count: u32,
     /// The number of links.
     links: u32,
-    /// The summary of the links between the two first or the two second parts, and the summary of the other links. With
-    /// this order, rounding is the same for both clusters of the pair.
+    /// Two summaries of the links between the parts of two clusters: first with first and second with second, and the
+    /// other links. With this order, rounding is the same for both clusters.
     values: [f64; 2],
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Table<'m, K: Summary> {
 }
 
 const LANES: usize = 8;
-/// Tables with fewer positions are not packed.
+/// Tables with fewer positions keep the positions of removed clusters.
 const PACK_FROM: usize = 64;
 
 impl<'m, K: Summary> Table<'m, K> {

@@ -16,7 +16,7 @@ pub(super) struct Stored<const K: usize> {
     len: u64,
 }
 
-/// The changes are merged into the shared part if they are more than `APART` plus 1 / `SHARE` of the shared entries.
+/// The changes are merged into the shared part if their number is above `APART` + (number of shared entries) / `SHARE`.
 const APART: usize = 1024;
 const SHARE: usize = 4;
 

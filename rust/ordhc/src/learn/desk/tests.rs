@@ -72,8 +72,8 @@ fn acts() -> impl Strategy<Value = Vec<(u8, usize)>> {
     prop::collection::vec((0u8..6, 0usize..8), 1..40)
 }
 
-/// People ask, answer (also questions that aren't open), import, and take answers back, in any order. A desk that
-/// replays all events has the same state as the original one. At the end all questions are answered.
+/// Applies events in any order: people get questions, answer (also questions that aren't open), import answers, and
+/// withdraw answers. A desk that replays all events has the same state. At the end all questions are answered.
 fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Result<(), TestCaseError> {
     let repeat = if triple { 3 } else { 1 };
     let mut events: Vec<Event> = Vec::new();
@@ -150,14 +150,15 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
     Ok(())
 }
 
-/// Answers by the binary tree of the bits of numbers, because robust-paper finds binary trees only.
+/// Answers by a binary tree, because robust-paper finds binary trees only. The bits of a leaf's number are its path
+/// from the root.
 fn of_bits(leaves: [u32; 3]) -> i8 {
     let [a, b, c] = leaves;
     let bits = [b ^ c, a ^ c, a ^ b].map(u32::leading_zeros);
     (0..3).max_by_key(|&at| bits[at]).unwrap() as i8
 }
 
-/// The methods whose leaves can change, for answers that are right.
+/// Returns a learner whose leaves can be added and retired. The method depends on `kind`.
 fn changing(kind: usize, n: usize) -> Box<dyn Learner> {
     let (assume, schedule) = (crate::learn::Assume::Adversarial, crate::learn::Schedule::Questions);
     let noisy = |noise, parallel| Method::Robust { p: 0.9, delta: 0.05, assume, noise, parallel, schedule };
@@ -327,7 +328,8 @@ fn searches_follow_what_is_wanted() {
     }
 }
 
-/// Few answers can decide a majority, so their number does not say how many majorities there were.
+/// Checks that the estimate of remaining answers stays small. The learner must count its majorities, because the number
+/// of answers does not say how many majorities are decided.
 #[test]
 fn majorities_are_counted_when_leaves_come_and_go() {
     let mut desk = Desk::new(changing(8, 5), None, None);

@@ -8,8 +8,9 @@ pub(super) struct Bracket {
     winners: Vec<u32>,
 }
 
-/// Marks a match without players, and a match that must be played.
+/// Marks a match without players.
 const EMPTY: u32 = u32::MAX;
+/// Marks a match that must be played.
 const OPEN: u32 = u32::MAX - 1;
 
 impl Bracket {

@@ -17,8 +17,9 @@ use crate::tree::Dendrogram;
 /// Complete linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1) with O(n^2) questions.
 ///
 /// The similarity of two clusters is the similarity of their representative, the least similar pair between them. A
-/// merge asks one question for each third cluster: which of its representatives for the two parts is less similar? The
-/// nearest cluster is found by a tournament. The results of its matches are kept, and passed on to the merged cluster.
+/// merge of two parts asks one question for each third cluster c. The question compares two representatives, of c and
+/// the first part, and of c and the second part: which pair is less similar? The nearest cluster is found by a
+/// tournament. The results of its matches are kept, and passed on to the merged cluster.
 /// At the end the merges are sorted by their representatives.
 #[derive(Debug, Clone)]
 pub(super) struct Complete {
@@ -35,7 +36,7 @@ pub(super) struct Complete {
     joins: Vec<Join>,
     /// The clusters being merged, the smaller one first.
     merging: Option<[u32; 2]>,
-    /// For each third cluster: true if its representative for the second part is less similar.
+    /// For each third cluster: true if its representative with the second part is less similar than with the first.
     is_second: Vec<bool>,
     ready: VecDeque<Contest>,
     waiting: usize,

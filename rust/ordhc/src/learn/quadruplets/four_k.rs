@@ -16,7 +16,8 @@ use crate::similarity::condensed_len;
 use crate::tree::Dendrogram;
 
 /// Active 4K-AL (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1 and 2): the similarity of `i` and `j` is the sum
-/// over landmarks `r` and reference pairs `(a, b)` of `sign(w_ir - w_ab) sign(w_jr - w_ab)`.
+/// over landmarks `r` and reference pairs `(a, b)` of `sign(w_ir - w_ab) sign(w_jr - w_ab)`. `w_ij` is the unknown true
+/// similarity of `i` and `j`.
 ///
 /// All questions are known from the start. The questions about one reference pair are consecutive. So if asking stops
 /// early, most leaves have about the same number of answers.
@@ -28,9 +29,9 @@ pub(super) struct FourK {
     /// For each leaf: its index among the landmarks, or [`NONE`].
     which: Vec<u32>,
     references: Vec<Pair>,
-    /// For each leaf, one bit per reference and landmark. In `said`: whether an answer other than 0 was given. In
-    /// `more`: whether this answer was "more similar".
+    /// For each leaf, one bit per reference and landmark: 1 if an answer other than 0 was given.
     said: Vec<u64>,
+    /// For each leaf, one bit per reference and landmark: 1 if the answer was "more similar".
     more: Vec<u64>,
     /// The number of 64-bit words per leaf.
     width: usize,

@@ -28,7 +28,7 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 
 struct Forest {
     leaves: UnionFind,
-    /// For each root of `leaves`: the label of its cluster.
+    /// For the representative leaf of each set of `leaves`: the label of its cluster.
     labels: Vec<u32>,
 }
 

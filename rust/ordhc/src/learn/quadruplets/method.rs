@@ -14,9 +14,10 @@ use crate::learn::asking::Asking;
 /// Source: Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical clustering" (2019).
 ///
 /// Single and complete linkage treat the answer 0 (equally similar, or unknown) as 1, because the first pair of every
-/// question is the lexicographically smaller one. The height of a merge is its number, 1 to n - 1, as a dissimilarity.
-/// Before the merges are sorted, the height is the number of levels that are known to be below. Neither method asks the
-/// same question twice. From answers that contradict each other, both methods still build a tree.
+/// question is the lexicographically smaller one. The heights of the n - 1 merges are 1, 2, ..., n - 1, as
+/// dissimilarities. Before the last questions have sorted the merges, the height of a merge is 1 plus the largest
+/// height of the merges that are known to be lower. Neither method asks the same question twice. From answers that
+/// contradict each other, both methods still build a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum QuadrupletMethod {
@@ -72,8 +73,8 @@ impl QuadrupletMethod {
     /// Returns a learner of a tree over `n` leaves. The seed draws landmarks and reference pairs.
     ///
     /// # Errors
-    /// `n` is 0 or more than 2^30; a number of landmarks or reference pairs that is 0 or more than there can be; a
-    /// probability outside 0..=1; not enough memory.
+    /// `n` outside `1..=2^30`; a number of landmarks or reference pairs that is 0 or too large; a probability outside
+    /// 0..=1; not enough memory.
     ///
     /// ```
     /// use ordhc::generate::QuadrupletOracle;

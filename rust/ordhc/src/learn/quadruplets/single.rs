@@ -28,9 +28,9 @@ pub(super) struct Single {
     /// For each leaf outside: the other leaf of its best pair.
     best: Vec<u32>,
     newest: u32,
-    /// The pairs of the spanning tree. For each pair: 1 + the number of levels of pairs that are known to be more
-    /// similar.
+    /// The pairs of the spanning tree.
     pairs: Vec<Pair>,
+    /// For each of these pairs: 1 + the largest level of the pairs that are known to be more similar.
     levels: Vec<u32>,
     /// The winner of each match of the tournament. The children of match m are 2m and 2m + 1. Leaf v is entry n + v.
     winners: Vec<u32>,
@@ -136,7 +136,7 @@ impl Single {
         if left == NONE || right == NONE {
             self.winners[at as usize] = left.min(right);
         } else if is_known && !self.is_changed[(self.side(at, winner) ^ 1) as usize] {
-            // The winner's side is still better.
+            // Only the winner's side has changed, and for the better, so this side still wins.
             self.winners[at as usize] = self.winners[self.side(at, winner) as usize];
         } else {
             self.ready.push_back(Duel::Match(at));
@@ -146,7 +146,7 @@ impl Single {
         self.change(at);
     }
 
-    /// Returns the child of a match that is above a leaf.
+    /// Returns the match below match `at` (its child) in which a leaf takes part, or the leaf's own entry.
     fn side(&self, at: u32, leaf: u32) -> u32 {
         let mut side = self.n as u32 + leaf;
         while side / 2 > at {

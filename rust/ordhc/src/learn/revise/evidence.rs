@@ -10,11 +10,12 @@ use crate::refine::Shape;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
     answers: Vec<([u32; 3], i8)>,
-    /// For each leaf: the indices of the answers about it, and its position in their questions.
+    /// For each leaf: the index of each answer about it, and the position of the leaf in that question.
     of_leaf: Vec<Vec<(u32, u8)>>,
-    /// For each answer and each leaf of its question: the smallest cluster of the other two leaves has two children.
-    /// Each child is a range of positions with a log likelihood ratio. The ratio compares two places of the leaf: on
-    /// that side, or outside of the cluster, so that the leaf is the odd one out.
+    /// For each answer and each leaf of its question, take the smallest cluster that contains the other two leaves. For
+    /// each child of this cluster, a [`Tilt`] has the positions of the child and a log likelihood ratio. The ratio
+    /// compares a place of the leaf within the child to a place outside of the cluster (where the leaf is the odd one
+    /// out).
     tilts: Vec<[[Tilt; 2]; 3]>,
 }
 

@@ -15,8 +15,9 @@ pub(super) struct Lengths {
     evidence: f64,
 }
 
-/// The maximum number of updates of the variance, and of steps of the lengths per update.
+/// The maximum number of updates of the variance.
 const UPDATES: usize = 20;
+/// The maximum number of steps of the lengths per update of the variance.
 const STEPS: usize = 20;
 /// Iteration stops if the relative change of the variance is below `SETTLED`, and steps of lengths are below `FOUND`.
 const SETTLED: f64 = 1e-2;

@@ -78,8 +78,8 @@ pub(crate) enum Purpose {
 /// 1 because other leaves of the question may be at wrong places.
 const PURE: f64 = 0.8;
 
-/// The largest prior odds of a place among the children of a node with more than two children. Such a node does not say
-/// in which order its children join.
+/// The largest prior odds of the current place of a subtree, if its parent has more than two children. The order in
+/// which the children join is then unknown, so other places below the parent are likely.
 const LOOSE: f64 = 3.0;
 
 /// A question is not worth asking if it is expected to correct fewer triplets than this, per leaf of the tree.

@@ -12,7 +12,7 @@ pub(super) struct Trust {
     /// The prior odds of the current place of a subtree, compared to all other places together in a cluster twice as
     /// large.
     pub(super) strength: f64,
-    /// The same odds for a place among the children of a node with more than two.
+    /// These prior odds for a subtree whose parent has more than two children.
     pub(super) loose: f64,
 }
 
@@ -27,7 +27,7 @@ impl Trust {
     }
 }
 
-/// The positions in the [`Shape`] of some nodes, and the change of the log probability of the places beside these
+/// A range of positions of nodes in the [`Shape`], and the change of the log probability of the places beside these
 /// nodes.
 pub(super) type Tilt = (Range<usize>, f64);
 
@@ -61,9 +61,9 @@ const UNLIKELY: f64 = 0.05;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,
-    /// For each position in the shape: the number of leaves at and below the node, without the subtree, and the weight
-    /// there.
+    /// For each position in the shape: the number of leaves at and below the node, without the subtree.
     sizes: Vec<f64>,
+    /// For each position in the shape: the weight at and below the node.
     masses: Vec<f64>,
     sums: Vec<f64>,
     /// The value of a question about the children of each node.
@@ -187,9 +187,9 @@ impl Places {
     /// Returns the pivot of the best question, and the value of this question: the number of triplets that one answer
     /// is expected to correct.
     ///
-    /// The loss of a step between two neighbouring places is the product of the sizes of the two sides. If the
-    /// probability of being on the wrong side is m, the loss counts m (1 - m) times, because the expected decrease of
-    /// this number can be computed for all pivots at once.
+    /// The loss of a step between two neighbouring places is the product of the sizes of the two sides. If the place is
+    /// on the other side with probability m, the expected loss is multiplied by m (1 - m), because the expected
+    /// decrease of this product can be computed for all pivots at once.
     pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
         let m = shape.n_nodes();
         let span = shape.span(subtree);

@@ -22,7 +22,7 @@ pub(super) struct Revision {
     loose: Vec<bool>,
 }
 
-/// The maximum number of passes over moves before questions are chosen.
+/// The maximum number of passes that move subtrees before questions are chosen.
 const PASSES: usize = 4;
 /// The maximum number of subtrees that move in one pass.
 const MOVES: usize = 10;
@@ -124,7 +124,7 @@ impl Revision {
         found
     }
 
-    /// Returns the best question about a subtree that was not asked yet and has no leaf in `taken`.
+    /// Returns the best question about a subtree. The question was not asked yet, and has no leaf in `taken`.
     pub(super) fn question(
         &self,
         subtree: usize,

@@ -41,8 +41,9 @@ use shape::{NONE, Place, Shape};
 
 /// The largest number of leaves that are moved when a question is wanted.
 const MOVES: usize = 8;
-/// The largest number of answers that a move uses, and the largest number of nodes that a move visits.
+/// The largest number of answers that a move uses.
 const ANSWERS: usize = 256;
+/// The largest number of nodes that a move visits.
 const VISITS: usize = 150_000;
 /// The number of a leaf's last answers that every move uses.
 const LAST: usize = 32;
@@ -76,10 +77,11 @@ pub(super) struct Local<const K: usize> {
     people: Vec<u32>,
     numbers: HashMap<Option<u32>, u32>,
     reliability: Reliability,
-    /// The leaves whose places must be drawn. For each leaf: whether it is one of these leaves, and the number of
-    /// answers at which it becomes one.
+    /// The leaves whose places must be drawn.
     due: VecDeque<u32>,
+    /// For each leaf: true if the leaf is in `due`.
     is_due: Vec<bool>,
+    /// For each leaf: the number of answers about the leaf at which it is added to `due`.
     next: Vec<usize>,
     /// For each leaf: the entropy of its place after its last move, in nats.
     entropies: Vec<f64>,
@@ -156,7 +158,8 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Rebuilds the tree. The leaves of a linkage are moved later, when questions are wanted.
+    /// Rebuilds the tree, for up to `LINKED` leaves by a linkage. The leaves of this tree are moved later, when
+    /// questions are wanted.
     fn begin(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let n = self.of_leaf.len();
         let seen: Vec<u32> = (0..n as u32).filter(|&leaf| !self.of_leaf[leaf as usize].is_empty()).collect();

@@ -102,7 +102,8 @@ fn questions_are_about_what_is_not_known() {
     run(&mut one, 8, false);
     let trees =
         draw(16, &one.answers, &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();
-    // Triplets with two neighbours are known, and so are those of distant parts. No question is worth much any more.
+    // The learner knows the answers to triplets with two neighbours, and to triplets of distant leaves. So no question
+    // gives much information any more.
     assert!(trees.information([0, 1, 9]) < 0.05);
     let few =
         draw(16, &one.answers[..16], &Sampling { chains: 2, sweeps: 40, burn_in: 20, ..one.sampling() }, None).unwrap();

@@ -3,7 +3,8 @@
 use super::{Binary, Step, Unary};
 use crate::error::{Error, Result};
 
-/// The maximum depth of nested parentheses and signs. Deeper text is an error, because it could overflow the stack.
+/// The maximum depth of nested parentheses and unary signs, as in `-(-x)`. Deeper text is an error, because it could
+/// overflow the stack.
 const DEEPEST: usize = 100;
 
 /// A parser that reads from left to right, and writes steps in postfix order.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Implements equations 4-7 literally.
+/// Implements equations 4 to 7 of Ghoshdastidar, Perrot & von Luxburg 2019 literally.
 fn naive<const K: usize>(comparisons: &Comparisons<'_, K>, partition: &Partition) -> Vec<RawMerge> {
     let mut clusters = partition.clusters().to_vec();
     let mut merges = Vec::new();

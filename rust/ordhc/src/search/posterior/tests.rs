@@ -25,7 +25,7 @@ fn any_inner(tree: &SizedTree, random: &mut impl Rng) -> u32 {
     }
 }
 
-/// Returns a random place. If `wide`, it is often under a node, so that some nodes have many children.
+/// Returns a random place. If `wide`, the place is often under a node, so that some nodes have many children.
 fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
     if tree.tree().len() > 1 && random.random_bool(if wide { 0.8 } else { 0.2 }) {
         let (a, b) = (any_inner(tree, random), any_inner(tree, random));
@@ -34,7 +34,7 @@ fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
     Place::Above(random.random_range(0..tree.tree().len() as u32))
 }
 
-/// The weights beside and under each node.
+/// The weights of the places beside and under each node.
 struct List(Vec<[f64; 2]>);
 
 impl List {
@@ -68,7 +68,7 @@ fn weights_are_those_of_a_list() {
         for step in 0..80 {
             if step % 5 == 4 {
                 let place = any_place(&tree, &mut random, wide);
-                // The exact case: the place was visited.
+                // Visit the place first, because only then the weights of the new places are exact.
                 posterior.weight(&tree, place);
                 let new = tree.insert(place, 1000 + step);
                 let weight = match place {

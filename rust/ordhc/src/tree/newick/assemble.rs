@@ -119,7 +119,7 @@ impl Shape {
             for &child in self.children(node) {
                 let (below, above) = (label(&self.nodes[child as usize]), label(node));
                 if below >= above {
-                    return Err(numbering(format!("{below} is below {above}, but is not smaller")));
+                    return Err(numbering(format!("{below} is below {above}, so must be smaller")));
                 }
                 parents[below] = above as u32;
             }
@@ -225,7 +225,7 @@ impl Shape {
         if !lost.is_empty() {
             let more = if lost.len() > 3 { format!(" and {} more", lost.len() - 3) } else { String::new() };
             lost.truncate(3);
-            notes.push(format!("nodes of one child are passed over with their labels `{}`{more}", lost.join("`, `")));
+            notes.push(format!("nodes with one child were removed, with their labels `{}`{more}", lost.join("`, `")));
         }
     }
 }

@@ -50,7 +50,10 @@ impl Annotations {
         let mut seen = vec![false; n];
         for &leaf in self.standing.iter().flatten() {
             if seen.get_mut(leaf as usize).is_none_or(|seen| std::mem::replace(seen, true)) {
-                return Err(Error::Argument(format!("the order of leaves has {leaf} twice, or above {}", n - 1)));
+                return Err(Error::Argument(format!(
+                    "the order of leaves repeats {leaf}, or {leaf} is above {}",
+                    n - 1
+                )));
             }
         }
         Ok(())

@@ -25,16 +25,17 @@ pub(super) struct Node {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) nodes: Vec<Node>,
-    /// The labels of the inner nodes, with the indices of their nodes.
+    /// The labels of the leaves, in the order of the text.
     pub(super) leaves: Vec<Label>,
-    /// Values from comments, with the indices of their nodes: support, the numbers of inner nodes, the numbers of
-    /// leaves.
+    /// The labels of the inner nodes, with the indices of their nodes.
     pub(super) labels: Vec<(usize, Label)>,
-    /// Values from comments, with their nodes: support, the numbers of inner nodes, the numbers of leaves.
+    /// The support in comments, with the indices of the nodes.
     pub(super) support: Vec<(usize, String)>,
+    /// The numbers of inner nodes in comments, with the indices of the nodes.
     pub(super) inner: Vec<(usize, u32)>,
+    /// The numbers of leaves in comments, with the indices of the nodes.
     pub(super) numbers: Vec<(usize, u32)>,
-    /// Support in the comments of other programs, used if there is no other support.
+    /// The support in comments of other programs, with the indices of the nodes. Used if there is no other support.
     pub(super) foreign_support: Vec<(usize, String)>,
 }
 

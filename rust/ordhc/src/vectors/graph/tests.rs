@@ -84,8 +84,8 @@ proptest! {
         }
     }
 
-    /// Whatever the links, a merge has the height of its two clusters, computed from all pairs of their leaves, or that
-    /// of a merge within it.
+    /// Whatever the links, the height of a merge is the value of its two clusters over all pairs of their leaves. If a
+    /// merge within these clusters is higher, the height is that of the higher merge.
     #[test]
     fn heights_are_those_of_the_clusters(
         (n, k, seed) in (2..60usize, 1..6usize, 0..1000u64), until in 1..20usize, tied: bool,

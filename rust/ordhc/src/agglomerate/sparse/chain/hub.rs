@@ -9,9 +9,10 @@ use std::ops::Bound;
 use super::super::graph::{Best, Near, Rules};
 use super::super::links::{Entry, Summary};
 
-/// The links of a cluster in descending order of similarity.
+/// The links of a cluster in descending order of similarity. A link is the summary of the stored pairs of leaves
+/// between two clusters.
 ///
-/// The order is computed for a cluster of size 1, because the cluster's own size does not change the order. If the size
+/// The similarities are computed as if this cluster had size 1, because its size does not change the order. If the size
 /// or name of another cluster changes, the stored rank of its link is not updated. Such changes only lower the rank, so
 /// the stored rank is an upper bound.
 pub(super) struct Hub<K: Summary> {
@@ -21,7 +22,7 @@ pub(super) struct Hub<K: Summary> {
     kind: PhantomData<K>,
 }
 
-/// The rank of a link: by larger similarity first, then by larger share, then by smaller name.
+/// The rank of a link: larger similarities first, then larger shares of known pairs, then smaller names of clusters.
 type Rank = (Reverse<u64>, Reverse<u64>, u32);
 
 impl<K: Summary> Hub<K> {
@@ -52,7 +53,7 @@ impl<K: Summary> Hub<K> {
         }
     }
 
-    /// Stores the entry at index `at`.
+    /// Stores the entry at index `at`. `about` is the size and the name of the entry's cluster.
     pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32)) {
         let rank = Self::rank(entry, about);
         if let Some((_, old)) = self.places.insert(entry.cluster, (at as u32, rank)) {

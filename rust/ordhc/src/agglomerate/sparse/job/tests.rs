@@ -12,8 +12,8 @@ use crate::kind::Kind;
 use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
-/// Values of share, patience and filled: rounds to the end; a chain from the start, with hubs of three links; and
-/// combinations.
+/// Values of [`Rules::share`], [`Rules::patience`] and [`Rules::filled`]. They lead to rounds only, to a chain from the
+/// start, or to combinations. Except for the default share, clusters with three links are hubs.
 const WAYS: [[usize; 3]; 8] = [
     [usize::MAX, 0, 0],
     [0, usize::MAX, 0],
@@ -54,7 +54,8 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Returns the similarity, and the share of known pairs if it matters.
+    /// Returns the similarity of two clusters and their share of known pairs (0 for single linkage). Returns `None` if
+    /// no pair is known.
     fn about(&self, a: usize, b: usize) -> Option<(f64, f64)> {
         let mut known = Vec::new();
         for &i in &self.clusters[a] {

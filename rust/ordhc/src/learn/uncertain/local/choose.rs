@@ -8,8 +8,9 @@ use super::shape::{NONE, Shape};
 use super::{Answer, Local};
 use crate::posterior::expected_information;
 
-/// The number of leaves whose places are drawn for a question, and the number of candidates for these leaves.
+/// The maximum number of leaves for which questions are compared.
 const LEAVES: usize = 8;
+/// The number of random leaves from which these leaves are chosen if all leaves have places.
 const FROM: usize = 32;
 /// A place is uncertain if its entropy is above `UNCERTAIN` nats. A leaf with many answers is not asked about any more,
 /// because places among many siblings stay uncertain. The limit is `FIRST` answers, and `A_DOUBLING` more for each
@@ -20,13 +21,14 @@ const A_DOUBLING: f64 = 1.3;
 /// No new leaf is asked about if the number of uncertain places is at least this number plus the number of open
 /// questions.
 const FEW: usize = 3;
-/// The number of places that are drawn for a leaf, and the number of questions about the leaf that are compared.
+/// The number of places that are drawn for a leaf.
 const DRAWN: usize = 24;
+/// The number of questions about a leaf that are compared.
 const QUESTIONS: usize = 16;
-/// The number of clusters in which another leaf for a question is searched.
+/// The number of clusters in which the last leaf of a question is searched.
 const TRIES: usize = 8;
 
-/// Likely places of a leaf that was cut off, as the nodes that it may be beside.
+/// Likely places of a leaf that was cut off: `beside` are the nodes beside which the leaf may be.
 struct Likely {
     leaf: u32,
     beside: Vec<u32>,
@@ -63,7 +65,8 @@ impl<const K: usize> Local<K> {
         found
     }
 
-    /// Returns some of the leaves `among` whose places are uncertain, or a mixture of leaves if all leaves have places.
+    /// Returns some leaves of `among` to ask about: leaves whose places are uncertain, and some new leaves. If all
+    /// leaves have places, returns half uncertain and half random leaves.
     fn uncertain(&self, among: &[u32], n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
         let (placed, new): (Vec<u32>, Vec<u32>) = among.iter().partition(|&&leaf| self.shape.has(leaf));
         let many = (FIRST + A_DOUBLING * (placed.len() as f64).log2()) as usize;
@@ -90,7 +93,8 @@ impl<const K: usize> Local<K> {
         all
     }
 
-    /// Returns the expected information of a question of a list about the place of its leaf with the fewest answers.
+    /// Returns the expected information of a question about the place of one of its leaves, the leaf with the fewest
+    /// answers.
     pub(in super::super) fn worth(&mut self, answers: &[Answer<K>], leaves: [u32; K], random: &mut ChaCha8Rng) -> f64 {
         let least = leaves.into_iter().min_by_key(|&leaf| (self.of_leaf[leaf as usize].len(), leaf));
         let Some(leaf) = least.filter(|_| self.shape.n_placed() > 2) else { return 0.0 };
@@ -131,8 +135,8 @@ fn answers_at<const K: usize>(
     leaf: u32,
     beside: u32,
 ) -> [f64; 3] {
-    // The leaf joins another leaf where `beside` joins it, or at the leaf's new parent if the other leaf is below
-    // `beside`.
+    // The lowest common ancestor of the leaf and another leaf is that of `beside` and the other leaf. If the other leaf
+    // is below `beside`, the ancestor is the leaf's new parent.
     let size = |a: u32, b: u32| {
         let other = if a == leaf { b } else { a };
         if a != leaf && b != leaf { shape.size(shape.join(a, b)) } else { shape.size(shape.join(beside, other)) + 1 }

@@ -97,9 +97,10 @@ impl Places {
         self.gains[at] += gain;
     }
 
-    /// Adds gains along the path from the node `from` up to the node below `stop`. `value` returns the score of the
-    /// places beside a node, and of the places in parts below the node that are not on the path. The score at `stop` is
-    /// `top`.
+    /// Adds gains along the path from the node `from` up to the node below `stop`.
+    ///
+    /// `value(node)` is the score of the place beside a node, and of all places below the node that are not on the
+    /// path. `top` is the score at `stop`.
     #[inline]
     fn climb(&mut self, shape: &Shape, from: u32, stop: u32, value: impl Fn(u32) -> f64, top: f64) {
         let mut node = from;

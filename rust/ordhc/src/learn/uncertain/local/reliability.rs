@@ -6,12 +6,13 @@ const PER_DOUBLING: f64 = 4.0;
 const CLASSES: usize = 48;
 /// The number of levels of reliability of a person, in equal steps from 0 (guesses) to 1 (usual).
 const LEVELS: usize = 8;
-/// The weights of the priors for a class and for a person, as numbers of answers.
+/// The weight of the prior for a class, as a number of answers.
 const PRIOR_OF_CLASS: f64 = 50.0;
+/// The weight of the prior for a person, as a number of answers.
 const PRIOR_OF_PERSON: f64 = 10.0;
 /// Earlier answers lose half of their weight after this number of observations.
 const HALF_LIFE: f64 = 20_000.0;
-/// The limits of the share of right answers beyond chance.
+/// The smallest and the largest share of right answers beyond chance.
 const LEAST: f64 = 0.25;
 const MOST: f64 = 0.97;
 
@@ -22,9 +23,10 @@ pub(super) struct Reliability {
     chance: f64,
     /// For each class: the weighted number of answers that agree with the tree, and of all answers.
     classes: Vec<[f64; 2]>,
-    /// For each person, and for all people: the number of answers that agree beyond chance, and the expected value of
-    /// this number.
+    /// For each person: the number of answers that agree with the tree minus the number by chance, and the expected
+    /// value of this difference.
     people: Vec<[f64; 2]>,
+    /// The sums over all people.
     all: [f64; 2],
     /// For each level and class: the logarithms of the probabilities of the right answer and of one wrong answer.
     logs: Vec<[f64; 2]>,

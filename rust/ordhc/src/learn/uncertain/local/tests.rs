@@ -117,7 +117,7 @@ fn check_scores<const K: usize>(
     let mut random = ChaCha8Rng::seed_from_u64(1);
     local.score(answers, leaf, &mut random);
     let spots = local.places.spots.clone();
-    // The log-likelihood of all answers with the leaf beside each node of the spots.
+    // For the node of each listed place: the log-likelihood of all answers if the leaf is beside this node.
     let value = |node: u32| {
         let mut shape = local.shape.clone();
         shape.put(leaf, Place::beside(node));
@@ -267,7 +267,8 @@ fn events_give_the_same_questions_when_they_are_replayed() {
     assert_eq!(other.tree_watched(Some(&impatient)), Err(Error::Interrupted));
 }
 
-/// One learner has a tree when leaves come and go. The other one replays the events and then has the first tree.
+/// The tree of one learner is requested while leaves come and go. The other learner gets the same events, but its tree
+/// is requested at the end only. Both have the same tree.
 #[test]
 fn leaves_come_and_go_while_the_tree_follows() {
     let n = MOST_LEAVES + 1;
