@@ -18,10 +18,12 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
         None
     }
 
-    /// Takes the answer to a question.
+    /// Uses the answer to a question. `purpose` is the value that [`next`](Self::next) returned
+    /// with the question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
-    /// Takes the answer to a question, with the person and the probability that the answer is right.
+    /// Uses the answer to a question, like [`take`](Self::take). `told` also has the person, and
+    /// the probability that the answer is right. By default, the strategy ignores both.
     fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
         self.take(purpose, told.answer);
     }
@@ -65,7 +67,7 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     /// Returns the number of leaves.
     fn n_leaves(&self) -> usize;
 
-    /// Returns the number of leaves that have their place.
+    /// Returns the number of leaves that are in the tree so far.
     fn placed(&self) -> usize;
 
     /// Returns an estimate of the number of answers that are still needed after the first `n_answered`.

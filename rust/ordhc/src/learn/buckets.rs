@@ -7,19 +7,25 @@ use crate::error::Result;
 use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// Sample and buckets: some leaves (the sample) are placed first. All other leaves then search the tree of the sample
-/// in parallel. The leaves that arrive at the same place are a *bucket*. Each bucket is placed in the same way.
+/// Inserts many leaves in parallel, in few rounds. A sample of the leaves is inserted first, in the
+/// same way. Then all other leaves search for their places in the tree of the sample, in parallel.
+/// The leaves whose searches end at the same place form a *bucket*. Each bucket is inserted in the
+/// same way.
 ///
-/// If samples have one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) with two differences.
-/// Pivots are never rejected, because the first leaf of a bucket turns the bucket's place into the next pivot. Trees
-/// are never merged, because every leaf is inserted at the place where its search ends.
+/// If each sample has one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1)
+/// with two differences. Pivots (the nodes that questions are about) are never rejected: the first
+/// leaf of a bucket is inserted at the bucket's place, which becomes the next pivot. Trees are
+/// never merged, because every leaf is inserted at the place where its search ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
-    /// The leaves of the tree in the order of insertion, including leaves without a place yet.
+    /// All leaves except retired ones, in the order of insertion. Not all of them are in the tree
+    /// yet.
     order: Order,
-    /// The number of leaves that ever had a number. Retired leaves are included, but are not in `order`.
+    /// The number of leaves that the learner has ever had. Retired leaves count, but are not in
+    /// `order`.
     n: usize,
-    /// The size of a bucket divided by the size of its sample. `None` for samples of one leaf.
+    /// The factor by which the number of inserted leaves of a bucket grows in each step, roughly.
+    /// `None` means that all other leaves of a bucket follow its first leaf in one step.
     shrink: Option<usize>,
     placed: usize,
     tree: PivotTree,
@@ -27,29 +33,34 @@ pub(crate) struct Buckets {
     free: Vec<u32>,
     n_tasks: usize,
     ready: VecDeque<Seeker>,
-    /// The sum of [`bits`] over leaves without a place, minus the bits that the answers of running searches have
-    /// already given.
+    /// The estimated remaining work in bits. This is the sum of [`bits`] over the leaves that are
+    /// not in the tree yet, minus the information from the answers of searches that have not
+    /// finished.
     left: f64,
-    /// The approximate number of questions per bit.
+    /// The approximate number of answers that give one bit of information about a leaf's place.
     price: f64,
 }
 
-/// A bucket: leaves that will be placed at or below `state`, a state of the [`PivotTree`]. The state was a place until
-/// the first leaf of the bucket was put there.
+/// A bucket: leaves that belong into the same part of the tree. Their searches begin at `state`, a
+/// state of the [`PivotTree`] (the decision tree of all searches). This state was a possible place
+/// for a leaf, until the first leaf of the bucket was inserted there.
 #[derive(Debug, Clone, Default)]
 struct Bucket {
     state: u32,
     is_under: bool,
     leaves: Vec<u32>,
-    /// The first `placed` leaves have their places. The places of the leaves from `placed` to `end` are being searched,
-    /// or these leaves are in smaller buckets.
+    /// The first `placed` of the `leaves` are in the tree. The leaves from index `placed` to `end`
+    /// are being inserted: their searches are running, or they are in smaller buckets.
     placed: usize,
     end: usize,
-    /// The number of searches and buckets that have not finished.
+    /// The number of running searches, or of unfinished smaller buckets, for which this bucket
+    /// waits.
     waiting: usize,
-    /// The number of answers about the leaves from `placed` to `end`.
+    /// The number of answers so far in the searches for the places of the leaves from index
+    /// `placed` to `end`.
     steps: usize,
-    /// The results of finished searches: the state where a search ended, and its leaf.
+    /// The results of finished searches: the state of the [`PivotTree`] where a search ended, and
+    /// the leaf.
     found: Vec<(u32, u32)>,
     parent: Option<u32>,
 }
@@ -62,7 +73,9 @@ pub(crate) struct Seeker {
 }
 
 impl Buckets {
-    /// Returns the strategy for `order`: first the leaves whose places are known, then the others in random order.
+    /// Returns the strategy that inserts the leaves of `order`. Leaves with known places come
+    /// first, then the others in random order. `shrink` is the growth factor of the inserted part
+    /// of a bucket.
     pub(crate) fn new(order: Order, shrink: Option<usize>) -> Self {
         let known = order.n_known();
         let mut new = Self {
@@ -91,11 +104,12 @@ impl Buckets {
         new
     }
 
-    /// Searches the place of a leaf that was added to the order, in the whole tree.
+    /// Starts the search for the place of a leaf that was added to the order. If leaves of the
+    /// whole tree are being inserted, the leaf waits for them.
     fn search(&mut self, leaf: u32) {
         self.left += bits(self.order.len());
         if let Some(whole) = self.tasks.iter_mut().find(|task| task.parent.is_none() && !task.leaves.is_empty()) {
-            // The searches of this task continue. The place of the new leaf is searched after them.
+            // Leaves of the whole tree are still being inserted. Insert the new leaf after them.
             whole.leaves.push(leaf);
             return;
         }
@@ -111,7 +125,8 @@ impl Buckets {
         self.proceed(task);
     }
 
-    /// Places the first leaf of a bucket. Returns a task for the other leaves, if there are any.
+    /// Inserts the first of some leaves at `state`. If there are other leaves, makes a bucket of
+    /// them, and returns its index in `tasks`.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);
@@ -134,7 +149,9 @@ impl Buckets {
         })
     }
 
-    /// Continues with a task whose searches and buckets have finished.
+    /// Starts the next searches of a bucket, after all its searches and smaller buckets have
+    /// finished. If no leaf is left, continues with the parent of the bucket. `task` is the index
+    /// of the bucket.
     fn proceed(&mut self, task: Option<u32>) {
         let mut open: Vec<u32> = task.into_iter().collect();
         while let Some(number) = open.pop() {
@@ -163,7 +180,8 @@ impl Buckets {
         }
     }
 
-    /// Distributes the leaves of a task to buckets, after all its searches have ended.
+    /// Divides leaves of a bucket into smaller buckets, by the places where their searches ended.
+    /// All searches of the bucket must have ended. `number` is the index of the bucket.
     fn distribute(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut found = std::mem::take(&mut task.found);
@@ -186,7 +204,8 @@ impl Buckets {
     }
 }
 
-/// Returns the end of the range of leaves whose places are searched next.
+/// Returns the next value of `task.end`. The leaves from index `task.placed` to this index are
+/// inserted next, in parallel.
 fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     let all = task.leaves.len();
     if task.is_under && task.placed == 1 && all > 3 {
@@ -201,7 +220,8 @@ fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     end
 }
 
-/// Returns the approximate cost, in bits, of a leaf in a bucket of size `k`.
+/// Returns the approximate information, in bits, that determines the place of a leaf in a bucket of
+/// `k` leaves.
 fn bits(k: usize) -> f64 {
     (k as f64 + 1.0).log2()
 }

@@ -14,7 +14,8 @@ use stored::Stored;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<const K: usize = 3> {
-    /// The caller wants this number of questions. The desk asks the learner for those that are missing.
+    /// The caller wants this number of questions. If fewer are available, the desk asks the learner
+    /// for more.
     Wanted(u64),
     /// A question is handed to a person: (number, leaves). The person's answer refers to this number.
     Handed(u64, [u32; K]),
@@ -58,13 +59,14 @@ pub struct Desk<const K: usize = 3> {
     learner: Box<dyn Learner<K>>,
     limit: u64,
     budget: u64,
-    /// The questions of the learner that need an answer, by their ids (*slots*). The values are the leaves, and the
-    /// number of the question if a person has it.
+    /// The questions of the learner that have no answer yet, by their ids (*slots*). The values are
+    /// the leaves, and the number of the question if a person has it.
     live: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// The slots without a number: no person has these questions.
+    /// The ids (slots in `live`) of the questions that no person has.
     waiting: BTreeSet<u64>,
     by_key: HashMap<[u32; K], Vec<u64>>,
-    /// For the number of each question without an answer: its leaves and its slot. The slot is `None` if the learner
+    /// The questions without an answer that were handed to people, by their numbers. The values are
+    /// the leaves, and the question's id in `live` (its slot). The id is `None` if the learner
     /// doesn't ask the question now.
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
     /// The numbers of questions that people have, but the learner doesn't ask now, by `key` of the question.
@@ -74,24 +76,31 @@ pub struct Desk<const K: usize = 3> {
     retired: BTreeSet<u32>,
     /// True if the learner restarts its searches when a leaf is retired.
     is_restarting: bool,
-    /// For such a learner: the used answers in order. Answers that are only about placed leaves may be missing.
+    /// If `is_restarting`: the answers that the learner has used, in order. After a leaf is
+    /// retired, they are stored again. Answers that are only about leaves in the tree may be
+    /// missing.
     used: Vec<([u32; K], Told)>,
-    /// The number of answers in `used` when answers about placed leaves were last removed.
+    /// The length of `used` after answers about leaves in the tree were last removed.
     n_used: usize,
-    /// The number of answers that were put back into `stored`, and already count as spent.
+    /// The number of answers that returned from `used` to `stored` when a leaf was retired. They
+    /// already count in `spent` and `answered`.
     n_back: u64,
-    /// For a flexible learner: the numbers of the questions that were handed to people.
+    /// The numbers of all questions that were handed to people, if the learner accepts any question
+    /// (is `Flexible`).
     handed: Vec<u64>,
-    /// For a flexible learner: the number of wanted questions. Every event clears `wanted` and `drafts`.
+    /// The number of questions that the caller wants, if the learner is `Flexible` (accepts any
+    /// question). Every event clears `wanted` and `drafts`.
     wanted: u64,
-    /// The wanted questions, once [`Self::waiting`] was called.
+    /// The questions that a `Flexible` learner suggested. `None` until [`Self::waiting`] is called.
     drafts: Option<Vec<[u32; K]>>,
-    /// The number of slots that were answered or have a number.
+    /// The number of questions that count towards the budget: they were handed to a person or
+    /// answered.
     spent: u64,
     answered: u64,
 }
 
-/// `used` is pruned when it has more than twice its size after the last pruning, plus this number of entries.
+/// Answers about leaves in the tree are removed from `used` when its length exceeds
+/// `2 * n_used + USED`.
 const USED: usize = 1024;
 
 impl<const K: usize> Clone for Desk<K> {
@@ -203,7 +212,7 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// Removes the answers about placed leaves from `used`.
+    /// Removes the answers that are only about leaves in the tree from `used`.
     fn keep_unplaced(&mut self) {
         let unplaced: BTreeSet<u32> = self.learner.unplaced().into_iter().flatten().collect();
         self.used.retain(|(leaves, _)| leaves.iter().any(|leaf| unplaced.contains(leaf)));
@@ -237,8 +246,8 @@ impl<const K: usize> Desk<K> {
     fn use_stored(&mut self) -> Result<()> {
         while self.stored.len() > 0 {
             let room = self.room(u64::MAX).saturating_sub(self.waiting.len() as u64);
-            // More questions than there are stored answers are useless here. One more shows that the answers are used
-            // up.
+            // Ask for one question more than there are stored answers. The additional question
+            // shows that no stored answer is left.
             let count = room.min(self.stored.len() + 1);
             if count == 0 || !self.ask(count)?.unwrap_or(false) {
                 break;
@@ -320,8 +329,9 @@ impl<const K: usize> Desk<K> {
         Ok(())
     }
 
-    /// Takes an answer to a question that was not handed out. If the learner asks the question several times, a slot
-    /// that no person has gets the answer.
+    /// Uses an answer to a question that was not handed to a person. If the learner asks the
+    /// question several times, the answer goes to a repetition that no person has. If the learner
+    /// doesn't ask the question now, the answer is stored.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
             return Ok(());
@@ -341,7 +351,8 @@ impl<const K: usize> Desk<K> {
         }
     }
 
-    /// Answers a slot. A person who has the question of this slot keeps the question.
+    /// Passes the answer to the question with the id `slot` to the learner. If a person has this
+    /// question, the person keeps the question.
     fn settle(&mut self, slot: u64, leaves: [u32; K], told: Told) -> Result<()> {
         let Some((asked, number)) = self.live.remove(&slot) else { return Ok(()) };
         let found = key(asked);

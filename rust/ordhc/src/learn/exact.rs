@@ -14,13 +14,13 @@ pub(crate) struct Exact {
     tree: GrowingTree,
     root: u32,
     region: Region,
-    /// The topmost node of the part of `region` that can still contain the place.
+    /// The position in `region` of a node: the leaf belongs at or below this node.
     top: u32,
-    /// The pivot of this part.
+    /// The position in `region` of the node that the next question is about.
     pivot: u32,
-    /// The children of the pivot.
+    /// The children of `pivot` in the region, largest first.
     children: Vec<u32>,
-    /// The number of pairs of children that are ruled out.
+    /// The number of pairs of `children` that answers have ruled out.
     pairs: usize,
     is_ready: bool,
 }
@@ -53,7 +53,8 @@ impl Exact {
         self.narrow(0);
     }
 
-    /// Restricts the search to the part of `region` at and below `top`.
+    /// Continues the search at and below the node `top` of `region`. Inserts the leaf if only one
+    /// place is left.
     fn narrow(&mut self, top: u32) {
         self.top = top;
         if self.region.size(top) == 1 {
@@ -77,7 +78,8 @@ impl Exact {
         }
     }
 
-    /// Returns the two children to ask about. The second one is `None` if only one child is left.
+    /// Returns the two children of `pivot` to ask about. The second one is `None` if only one child
+    /// is left.
     fn pair(&self) -> (u32, Option<u32>) {
         (self.children[2 * self.pairs], self.children.get(2 * self.pairs + 1).copied())
     }
@@ -105,7 +107,7 @@ impl Inserting for Exact {
                 self.region.cut(self.pivot, self.top);
                 self.narrow(self.top);
             }
-            // The leaf is below neither child, or the answer contradicts earlier ones.
+            // The leaf is below neither child, or the answer contradicts earlier answers.
             _ => {
                 self.pairs += 1;
                 if 2 * self.pairs < self.children.len() {

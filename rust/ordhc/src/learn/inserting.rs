@@ -7,36 +7,38 @@ use crate::error::{Error, Result};
 use crate::search::{GrowingTree, Order, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// The progress of insertion: the leaves with places, and an estimate of the remaining questions.
+/// The progress of inserting leaf after leaf: the leaves in the tree, and an estimate of the
+/// remaining questions.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     order: Order,
-    /// The number of leaves that ever had a number. Retired leaves are included, but are not in `order`.
+    /// The number of leaves that the learner has ever had. Retired leaves count, but are not in
+    /// `order`.
     n: usize,
     placed: usize,
-    /// The number of answers about leaves without a place.
+    /// The number of answers so far about leaves that are not in the tree yet.
     under_way: u64,
     work: Work,
 }
 
 impl Progress {
-    /// Returns the progress for leaves in this order. The first `placed` leaves have their places.
+    /// Returns the progress for the leaves of `order`. The first `placed` of them are in the tree.
     pub(crate) fn new(order: Order, placed: usize, work: Work) -> Self {
         let n = order.len();
         Self { order, n, placed, under_way: 0, work }
     }
 
-    /// Returns the number of leaves, with and without a place.
+    /// Returns the number of leaves, whether or not they are in the tree.
     pub(crate) fn n_leaves(&self) -> usize {
         self.order.len()
     }
 
-    /// Returns the number of leaves that have their places.
+    /// Returns the number of leaves that are in the tree.
     pub(crate) fn placed(&self) -> usize {
         self.placed
     }
 
-    /// Returns true if all leaves have their places.
+    /// Returns true if all leaves are in the tree.
     pub(crate) fn is_done(&self) -> bool {
         self.placed == self.order.len()
     }
@@ -46,31 +48,33 @@ impl Progress {
         self.order.leaf(at)
     }
 
-    /// Returns the first leaf without a place, for strategies that insert in order.
+    /// Returns the first leaf that is not in the tree, for strategies that insert the leaves in
+    /// order.
     pub(crate) fn next_leaf(&self) -> u32 {
         self.order.leaf(self.placed)
     }
 
-    /// Adds a leaf without a place, after all others.
+    /// Adds a leaf at the end of the order. The leaf is not in the tree yet.
     fn add(&mut self, leaf: u32) {
         self.order.push(leaf);
         self.work.add(self.order.len());
     }
 
-    /// Counts an answer about a leaf without a place.
+    /// Counts an answer about a leaf that is not in the tree yet.
     pub(crate) fn answered(&mut self) {
         self.under_way += 1;
     }
 
-    /// Records that a leaf has its place. `answers` is the number of answers about this leaf.
+    /// Records that a leaf was inserted into the tree. `answers` is the number of answers about
+    /// this leaf.
     pub(crate) fn place(&mut self, answers: u64) {
         self.placed += 1;
         self.under_way -= answers;
         self.work.placed(self.placed);
     }
 
-    /// Records that the next leaf has its place. All answers that [`Self::answered`] has counted since the last place
-    /// are about this leaf.
+    /// Records that the next leaf was inserted into the tree. All answers that [`Self::answered`]
+    /// has counted since the last insertion are about this leaf.
     pub(crate) fn place_next(&mut self) {
         self.place(self.under_way);
     }
@@ -103,7 +107,7 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// Returns the progress.
     fn progress(&self) -> &Progress;
 
-    /// Returns the progress as mutable.
+    /// Returns a mutable reference to the progress.
     fn progress_mut(&mut self) -> &mut Progress;
 
     /// Returns a new strategy with the same settings for the leaves in `order`.
@@ -112,13 +116,15 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// Is called before a leaf is added.
     fn note_added(&mut self, _leaf: u32) {}
 
-    /// Continues after a leaf was added. `was_done` is true if all other leaves have their places.
+    /// Continues to insert leaves, after a leaf was added. `was_done` is true if all other leaves
+    /// are in the tree.
     fn resume(&mut self, was_done: bool);
 
-    /// Returns the tree of the placed leaves, and its root.
+    /// Returns the tree of the inserted leaves, and its root.
     fn grown(&self) -> (&GrowingTree, u32);
 
-    /// Returns the likely places of a leaf, if the strategy computes probabilities of places.
+    /// Returns the likely places of a leaf with their probabilities, or `None` if the strategy
+    /// doesn't compute them.
     fn likely(&self, _leaf: u32) -> Option<Vec<(Place, f64)>> {
         None
     }
@@ -152,7 +158,7 @@ impl<I: Inserting> Strategy for I {
         let leaf = n as u32;
         self.note_added(leaf);
         if self.progress().n_leaves() < 2 {
-            // No question is possible about fewer than three leaves, so a restart loses no answer.
+            // There are no questions about fewer than three leaves, so a restart loses no answers.
             let mut order = self.progress().order.clone();
             order.push(leaf);
             *self = self.restarted(order);

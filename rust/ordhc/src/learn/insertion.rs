@@ -6,11 +6,13 @@ use super::inserting::{Inserting, Progress};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
-/// `InsertionClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 3). The search for each leaf asks about the pivots of the
-/// largest entropy. The places of `parallel` leaves are searched at the same time.
+/// Inserts leaves one after the other, or several in parallel: `InsertionClustering`
+/// (Emamjomeh-Zadeh & Kempe, Algorithm 3). Each question is about a node of the tree, the pivot.
+/// The search for the place of a leaf asks about the pivots whose answers have the largest entropy.
+/// `parallel` searches run at the same time.
 ///
-/// A leaf is put at its place as soon as its search ends. This place then becomes a pivot. If another search has ended
-/// at the same place, that search continues with the new pivot.
+/// A leaf is inserted as soon as its search ends. Its place then becomes a pivot. If another search
+/// arrives at the same place later, that search asks about the new pivot.
 #[derive(Debug, Clone)]
 pub(crate) struct Insertion {
     progress: Progress,
@@ -60,7 +62,8 @@ impl Insertion {
         }
     }
 
-    /// Continues a search from its new state: asks a question, or puts the leaf at its place.
+    /// Continues the search with the index `slot` from its new state: the next question can be
+    /// asked, or the leaf is inserted.
     fn search(&mut self, slot: u32, search: Descent) {
         let Descent { leaf, state, steps } = search;
         if self.tree.question(state).is_some() {

@@ -146,9 +146,10 @@ pub trait Learner<const K: usize = 3>: Send {
         self.tree()
     }
 
-    /// Returns, for each merge of `tree`, the share of the relevant answers that agree with the merge. The share is NaN
-    /// if no answer is relevant and only the prior supports the merge. Returns `None` unless the learner revises a
-    /// tree.
+    /// Returns, for each merge of `tree`, the share of the relevant answers that agree with the
+    /// merge. An answer is relevant if two of its leaves, but not the third, are below the merge.
+    /// The share is NaN if no answer is relevant and only the prior supports the merge. Returns
+    /// `None` unless the learner revises a tree ([`Method::Revise`](super::Method::Revise)).
     fn support(&self, _tree: &Topology) -> Option<Vec<f64>> {
         None
     }
@@ -240,13 +241,13 @@ pub trait Learner<const K: usize = 3>: Send {
 
 /// Returns the error of a method whose set of leaves cannot change.
 pub(crate) fn fixed() -> Error {
-    Error::Argument("this method cannot add or remove leaves: it needs all of them at the start".to_string())
+    Error::Argument("this method cannot add or remove leaves: it needs all leaves at the start".to_string())
 }
 
 /// A learner that can use any answer, even to questions that it did not choose.
 pub trait Flexible<const K: usize = 3> {
-    /// Announces that questions are wanted. The learner may then replace the samples that it drew from earlier answers.
-    /// Nothing else depends on when this method is called.
+    /// Announces that questions are wanted. If enough answers are new, the learner will draw new
+    /// trees before it chooses questions. Nothing else depends on when this method is called.
     fn note(&mut self);
 
     /// Returns questions that may be asked now: first the questions that must be repeated, then up to `count` useful

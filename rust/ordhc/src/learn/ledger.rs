@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use super::learner::{Counts, Question, Told};
 use crate::error::{Error, Result};
 
-/// Numbers questions, stores the purpose (`T`) of each, and collects their answers.
+/// Numbers the questions of a learner, and collects their answers. Each question has a purpose of
+/// type `T`, which is returned with the answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger<T, const K: usize = 3> {
     /// The id of the first question in `open`.
@@ -15,7 +16,8 @@ pub(crate) struct Ledger<T, const K: usize = 3> {
     n_open: usize,
     told: Vec<(u64, T, Told)>,
     n_rounds: u64,
-    /// The number of questions before the last restart. The counts leave these questions out.
+    /// The number of questions before the last call of [`restart`](Self::restart). The counts leave
+    /// these questions out.
     base: u64,
 }
 
@@ -26,7 +28,8 @@ impl<T, const K: usize> Default for Ledger<T, K> {
 }
 
 impl<T, const K: usize> Ledger<T, K> {
-    /// Returns at most `limit` questions from `next`, and records them.
+    /// Asks at most `limit` questions: calls `next` for the leaves and the purpose of each
+    /// question, and records the questions as open. Stops when `next` returns `None`.
     ///
     /// # Errors
     /// Not enough memory.
@@ -115,7 +118,8 @@ impl<T, const K: usize> Ledger<T, K> {
         self.n_open
     }
 
-    /// Withdraws all open questions and restarts the counts at 0. Ids continue.
+    /// Withdraws all open questions, and restarts the counts of questions and answers at 0. The ids
+    /// and the count of rounds continue.
     pub(crate) fn restart(&mut self) {
         self.first = self.next_id();
         self.base = self.first;

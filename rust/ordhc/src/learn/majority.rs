@@ -7,12 +7,14 @@ use super::noise::repeats;
 use crate::error::Result;
 use crate::tree::Dendrogram;
 
-/// Asks each question of another strategy up to k times, and passes on the most frequent answer. A question is not
-/// repeated if the remaining answers cannot change the result.
+/// Asks each question of another strategy (`inner`) up to k times, and passes on the most frequent
+/// answer. A question is not repeated if the remaining answers cannot change the result.
 ///
-/// All majorities of the planned questions are right with a probability of at least 1 - 0.9 delta. Nodes with many
-/// children can take more questions than planned. The m-th additional question has its own k, so that its majority is
-/// wrong with a probability of at most 0.1 delta / (m (m + 1)). These probabilities add up to at most 0.1 delta.
+/// `inner` is expected to ask `planned` questions. The majorities of these questions are all right
+/// with a probability of at least 1 - 0.9 delta. If nodes have many children, `inner` can ask
+/// additional questions. The m-th additional question has its own k, so that its majority is wrong
+/// with a probability of at most 0.1 delta / (m (m + 1)). These probabilities add up to at most 0.1
+/// delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Majority<S: Strategy> {
     inner: S,
@@ -21,16 +23,17 @@ pub(crate) struct Majority<S: Strategy> {
     delta: f64,
     planned: u64,
     asked: u64,
-    /// The number of majorities that were passed on.
+    /// The number of questions of `inner` whose most frequent answer was passed on.
     decided: u64,
     polls: Vec<Option<Poll<S::Purpose>>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
-    /// The number of answers to questions without a majority.
+    /// The number of answers to questions whose majority is not decided yet.
     under_way: u64,
 }
 
-/// The share of delta for the planned questions.
+/// The share of `delta` for the `planned` questions of `inner`. The rest is for additional
+/// questions.
 const PLANNED: f64 = 0.9;
 
 #[derive(Debug, Clone)]
@@ -43,9 +46,11 @@ struct Poll<P> {
 }
 
 impl<S: Strategy> Majority<S> {
-    /// Returns the strategy. `planned` is the expected number of questions of the inner strategy if all majorities are
-    /// right.
-    /// All majorities are right with a probability of at least 1 - `delta`, if answers are right with probability `p`.
+    /// Returns a strategy that repeats the questions of `inner`. `planned` is the number of
+    /// questions that `inner` is expected to ask if all majorities are right.
+    ///
+    /// All majorities are right with a probability of at least 1 - `delta`, if answers are right
+    /// with probability `p`.
     pub(crate) fn new(inner: S, planned: u64, p: f64, delta: f64) -> Self {
         let k = repeats(p, PLANNED * delta / planned.max(1) as f64);
         let (polls, free, ready) = (Vec::new(), Vec::new(), VecDeque::new());
@@ -139,6 +144,8 @@ where
         self.polls.clear();
         self.free.clear();
         self.ready.clear();
+        // `inner` starts its estimate again, so majorities are counted from here.
+        self.decided = 0;
         self.under_way = 0;
         Ok(())
     }
@@ -164,7 +171,7 @@ where
     }
 
     fn remaining(&self, _n_answered: u64) -> f64 {
-        // The inner strategy counts one answer per majority.
+        // `inner` counts one answer per majority, and a majority takes about `each` answers.
         let each = 1.2 * (self.k / 2 + 1) as f64;
         self.inner.remaining(self.decided) * each - self.under_way as f64
     }

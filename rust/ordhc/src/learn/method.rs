@@ -34,11 +34,12 @@ use crate::tree::Topology;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Method {
-    /// `QuickClustering`: O(n log n) expected questions. All questions of one level of division are one round. Trees
-    /// are merged with one question at a time, so there are many rounds.
+    /// `QuickClustering`: O(n log n) expected questions. The leaves are divided into smaller and
+    /// smaller parts. Divisions of all parts ask their questions in parallel. Then the trees of the
+    /// parts are merged with one question at a time, so there are many rounds.
     Quick,
-    /// `InsertionClustering` with the pivots of the largest entropy: the fewest questions. The computation takes O(log^2
-    /// n) per leaf.
+    /// `InsertionClustering` with the fewest questions: each question is about the node (pivot)
+    /// whose answers have the largest entropy. The computation takes O(log^2 n) per leaf.
     Insertion {
         /// The number of leaves whose places are searched in parallel. The number of rounds falls almost by this
         /// factor.
@@ -48,13 +49,16 @@ pub enum Method {
     /// tree, and at most n log2 n in all. Trees whose nodes have d children take O(d / log d) times as many questions;
     /// a star takes n^2 / 4. The computation takes O(n) per leaf.
     Exact,
-    /// Sample and buckets, starting from a sample of one leaf. Takes the fewest rounds.
+    /// Inserts the leaves in parallel, in the fewest rounds. The tree starts from one leaf. All
+    /// other leaves search for their places at once, and leaves with the same place are divided
+    /// further.
     Rounds,
-    /// Sample and buckets, starting from a sample of an eighth of the leaves. Takes few rounds, and only a few more
-    /// questions than insertion.
+    /// Inserts the leaves in parallel, in few rounds. An eighth of the leaves is inserted first, in
+    /// the same way. Takes only a few more questions than [`Insertion`](Self::Insertion).
     Balanced,
-    /// For answers that are right with a probability of at least `p`, and trees of any degree. The learner searches the
-    /// place of one leaf after the other by its posterior. New questions then verify the place.
+    /// For answers that are right with a probability of at least `p`, and trees of any degree. The
+    /// learner searches for the place of one leaf after the other, by the posterior probabilities
+    /// of all places. New questions then verify the likeliest place.
     ///
     /// The tree is wrong with a probability of at most `delta`, if each answer is right with a probability of at least
     /// `p` whatever was answered before. No other assumption is made about wrong answers or about the tree. The proof
@@ -69,13 +73,15 @@ pub enum Method {
         p: f64,
         /// The largest probability that the tree is wrong.
         delta: f64,
-        /// [`Assume::Uniform`] stops on the posterior alone. This takes two thirds of the questions, but gives no
-        /// guarantee. If no wrong answer is likelier than (1 - `p`) / 2, trees are wrong with a probability of about
-        /// `delta`. If one wrong answer is preferred, trees are wrong much more often.
+        /// [`Assume::Uniform`] accepts a place when its posterior probability is high enough,
+        /// without verification. This takes two thirds of the questions, but gives no guarantee. If
+        /// no wrong answer is likelier than (1 - `p`) / 2, trees are wrong with a probability of
+        /// about `delta`. If one wrong answer is preferred, trees are wrong much more often.
         assume: Assume,
-        /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of the same subtrees
-        /// instead. The search stops on the posterior, or when no informative question is left. If only one question
-        /// can decide a place, the place is as uncertain as its answer, so there is no guarantee.
+        /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of
+        /// the same subtrees instead. The search ends when the posterior probability of a place is
+        /// high enough, or when no informative question is left. If only one question can decide a
+        /// place, the place is as uncertain as its answer, so there is no guarantee.
         noise: Noise,
         /// The number of leaves whose places are searched in parallel. The number of rounds falls almost by this
         /// factor.
@@ -305,8 +311,9 @@ impl Method {
     /// Returns a learner that starts from the tree `prior`, for example a tree from embeddings or from an earlier
     /// study.
     ///
-    /// `strength` is how much the learner trusts `prior`: the prior odds of a subtree's place in `prior` against all
-    /// other places together in a cluster twice as large as the subtree.
+    /// `strength` is how much the learner trusts `prior`, as prior odds. They compare the place of
+    /// a subtree in `prior` with all other places together in a cluster twice as large as the
+    /// subtree.
     ///
     /// # Errors
     /// A method that doesn't take a prior; the errors of [`learner`](Self::learner); a `strength` that isn't positive

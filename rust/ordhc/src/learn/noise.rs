@@ -35,22 +35,22 @@ pub(crate) struct Risk {
 }
 
 impl Risk {
-    /// Returns the risk for `n` leaves to search.
+    /// Returns failure probabilities for `n` leaves that share `delta` equally.
     pub(crate) fn new(delta: f64, n: usize) -> Self {
         Self { delta, each: delta / n.max(1) as f64, n_added: 0, own: HashMap::new() }
     }
 
-    /// Returns the failure probability for each leaf at the start.
+    /// Returns the failure probability of each leaf that was there at the start.
     pub(crate) fn each(&self) -> f64 {
         self.each
     }
 
-    /// Returns the failure probability for a leaf.
+    /// Returns the failure probability of a leaf.
     pub(crate) fn of(&self, leaf: u32) -> f64 {
         self.own.get(&leaf).copied().unwrap_or(self.each)
     }
 
-    /// Sets the failure probability for a leaf.
+    /// Sets the failure probability of a leaf.
     pub(crate) fn set(&mut self, leaf: u32, risk: f64) {
         self.own.insert(leaf, risk);
     }

@@ -29,17 +29,20 @@ impl Settings {
         if p == self.p { 1.0 } else { (p / (1.0 - p)).ln() / (self.p / (1.0 - self.p)).ln() }
     }
 
-    /// Returns the value of an answer for a search, relative to an answer that is right with the assumed probability.
+    /// Returns how useful an answer that is right with probability `p` is for a search. The value
+    /// is relative to an answer with the assumed probability, and at most 1.
     pub(crate) fn worth(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { ((2.0 * p - 1.0) / (2.0 * self.p - 1.0)).powi(2).min(1.0) }
     }
 
-    /// Returns true if the search stops on the posterior alone.
+    /// Returns true if the search accepts a place by its posterior probability alone, without
+    /// verification.
     pub(crate) fn is_by_posterior(&self) -> bool {
         self.assume == Assume::Uniform || self.noise == Noise::Persistent
     }
 
-    /// Returns the assumed largest probability of a wrong answer. There may be two or three wrong answers.
+    /// Returns the assumed largest probability of one particular wrong answer: half of 1 - p,
+    /// because at least two wrong answers are possible.
     fn wrong(&self) -> f64 {
         wrong(self.p)
     }
@@ -52,18 +55,22 @@ impl Settings {
         -q.iter().map(|q| q * q.ln()).sum::<f64>()
     }
 
-    /// Returns true if an answer of this entropy is expected to say more than noise.
+    /// Returns true if an answer is expected to give information. Its `entropy` must be larger than
+    /// that of an answer to a question whose right answer is known.
     fn is_informative(&self, entropy: f64) -> bool {
         let noise = self.entropy([1.0, 0.0, 0.0, 0.0]);
         entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
     }
 
-    /// Returns a threshold that the count of a wrong place reaches with a probability of at most `failure`.
+    /// Returns a threshold for the count of a place (answers for the place minus answers against
+    /// it). The count of a wrong place reaches the threshold with a probability of at most
+    /// `failure`.
     pub(crate) fn needed(&self, failure: f64) -> f64 {
         needed(self.p, failure)
     }
 
-    /// Returns a bound of the probability that the count of a wrong place reaches `count`.
+    /// Returns an upper bound of the probability that a wrong place reaches this `count` (answers
+    /// for the place minus answers against it).
     pub(crate) fn failure(&self, count: f64) -> f64 {
         ((1.0 - self.p) / self.p).powf(count)
     }
@@ -83,17 +90,18 @@ impl Settings {
 pub(crate) struct NoisySearch {
     pub(crate) leaf: u32,
     pub(crate) posterior: Posterior,
-    /// The next pivot to ask about and two of its children. `None` while a place is verified.
+    /// The node that the next question is about (the pivot), and the two of its children that are
+    /// compared. `None` while a place is verified, or if no question is informative.
     pub(crate) pivot: Option<(u32, [u32; 2])>,
-    /// The verification of a place.
+    /// The verification of the likeliest place, if it has begun.
     pub(crate) attempt: Option<Attempt>,
-    /// The number of verifications so far.
+    /// The number of verifications so far, including failed ones.
     pub(crate) attempts: u32,
-    /// The failure probability that this search may still use.
+    /// The part of the leaf's failure probability that is not used yet.
     pub(crate) risk_left: f64,
     pub(crate) open: u32,
     pub(crate) answered: u64,
-    /// The total worth of the answers, see [`Settings::worth`].
+    /// The sum of [`Settings::worth`] over the answers so far.
     pub(crate) effort: f64,
     pub(crate) is_ready: bool,
     /// A separate random stream, so that other searches don't change this one.
@@ -103,7 +111,8 @@ pub(crate) struct NoisySearch {
 }
 
 impl NoisySearch {
-    /// Returns a search. At first, a place under a node is `under` times as likely as a place beside a node.
+    /// Returns a search for the place of `leaf`. At first, each place as one more child of a node
+    /// is `under` times as likely as each place beside a node.
     pub(crate) fn new(leaf: u32, risk_left: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         // Streams 1 and 2 are used for orders and trees.
@@ -126,7 +135,8 @@ impl NoisySearch {
         }
     }
 
-    /// Chooses the pivot with the most information, or `None` if no question is informative.
+    /// Sets `pivot` to the question with the most expected information, or to `None` if no question
+    /// is informative.
     pub(crate) fn choose(&mut self, tree: &SizedTree, settings: &Settings) {
         let Self { posterior, asked, .. } = self;
         let may = |pivot: u32, pair: [u32; 2]| match (settings.noise, asked.get(&pivot)) {
@@ -141,7 +151,8 @@ impl NoisySearch {
         self.pivot = best.map(|(pivot, pair, _)| (pivot, pair));
     }
 
-    /// Returns the leaves that represent two children in a question.
+    /// Returns one leaf below each of two children of `pivot`, for a question about these children.
+    /// With [`Noise::Persistent`], this pair was not asked about before, if possible.
     pub(crate) fn leaves(&mut self, tree: &SizedTree, settings: &Settings, pivot: u32, children: [u32; 2]) -> [u32; 2] {
         let Self { random, asked, .. } = self;
         let mut draw = || children.map(|child| tree.leaf_at(child, random.random_range(0..tree.leaves(child))));
@@ -167,7 +178,8 @@ impl NoisySearch {
         pair
     }
 
-    /// Takes an answer about two children of a pivot, which is right with probability `p`.
+    /// Updates the posterior by an answer that is right with probability `p`. `about` has the node
+    /// that the question is about (the pivot), and two of its children.
     pub(crate) fn learn(&mut self, tree: &SizedTree, p: f64, about: (u32, [u32; 2]), outcome: Outcome) {
         let mut factors = [wrong(p); 4];
         factors[outcome as usize] = p;
@@ -175,12 +187,13 @@ impl NoisySearch {
     }
 }
 
-/// Returns the assumed largest probability of a wrong answer, if answers are right with probability `p`.
+/// Returns the assumed largest probability of one particular wrong answer, if answers are right
+/// with probability `p`.
 fn wrong(p: f64) -> f64 {
     0.5 * (1.0 - p)
 }
 
-/// Returns the number of pairs with one leaf below each of two children of a pivot.
+/// Returns how many of the `pairs` have one leaf below each of the two `children` of `pivot`.
 fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[u32; 2]>) -> u64 {
     let is_between = |pair: &&[u32; 2]| {
         let [a, b] = pair.map(|leaf| tree.child_towards(pivot, tree.node_of(leaf)));
@@ -194,14 +207,15 @@ fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[
 pub(crate) struct Attempt {
     pub(crate) place: Place,
     number: u32,
-    /// The value that every count must reach.
+    /// The count that every test must reach. Then the place is accepted.
     pub(crate) threshold: f64,
-    /// The maximum number of open questions.
+    /// The maximum number of open questions for this verification.
     pub(crate) at_once: u32,
     tests: Vec<Test>,
 }
 
-/// A question about two children of a pivot whose answer is known if the place is right.
+/// A question about two children of the node `pivot` that tests a place. If the place is right, the
+/// right answer is `expected`.
 #[derive(Debug, Clone, Copy)]
 struct Test {
     pivot: u32,
@@ -244,7 +258,8 @@ impl Attempt {
         self.tests.push(Test { pivot, children, expected, count: 0.0, open: 0 });
     }
 
-    /// Adds a test for a new child of `pivot`, if the place is under `pivot`.
+    /// Adds a test for a new child of `pivot`. The verified place must be a place as one more child
+    /// of `pivot`.
     pub(crate) fn extend(&mut self, tree: &GrowingTree, pivot: u32, child: u32) {
         if let Some(other) = tree.children(pivot).find(|&other| other != child) {
             self.test(pivot, [child, other], Outcome::Neither);
@@ -259,15 +274,18 @@ impl Attempt {
         self.tests.iter().all(|test| test.count >= self.threshold)
     }
 
-    /// Returns true if the answers to a test disagree with the place clearly.
+    /// Returns true if one test has a count of at most minus the threshold, so that the place is
+    /// probably wrong.
     pub(crate) fn is_refuted(&self) -> bool {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// Returns the question of the test with the lowest count: its pivot, nodes at or below two children of the pivot,
-    /// and the check. Returns `None` if right answers to the open questions would be enough.
+    /// Returns the question of the test with the lowest count: the node asked about (`pivot`),
+    /// nodes at or below two of its children, and the [`Check`]. Returns `None` if all tests will
+    /// be passed when the open questions get their expected answers.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
-        // Any person may answer an open question, so an open question counts as an answer with the assumed probability.
+        // Any person may answer an open question. So an open question counts as an expected answer
+        // with the assumed probability.
         let expected = |test: &Test| test.count + f64::from(test.open);
         let tests = self.tests.iter_mut().enumerate();
         let least = tests.min_by(|(_, one), (_, other)| expected(one).total_cmp(&expected(other)));
@@ -276,8 +294,9 @@ impl Attempt {
         Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
-    /// Adds `step` to the count of the check's test if the outcome is as expected, and subtracts it otherwise. Ignores
-    /// a check of an earlier attempt.
+    /// Updates the count of a test by an answer to its question. The count rises by `step` if the
+    /// outcome is as expected, and falls by `step` otherwise. Ignores questions of earlier
+    /// verifications.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {
             let test = &mut self.tests[which as usize];

@@ -12,13 +12,16 @@ use crate::tree::Dendrogram;
 
 /// `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithms 1 and 2).
 ///
-/// Leaves are divided by two pivots, a and b. Part 0 is nearer to a, and part 1 is nearer to b. Part 2 is near neither,
-/// because a and b are closer to each other. In part 3 (only in trees of higher degree), no two of the three leaves are
-/// closer. Pivots that leave more than 15/16 of the leaves in one of the parts 0 to 2 are drawn again.
+/// Leaves are divided by two random leaves, the pivots a and b. The leaves of part 0 are nearer to
+/// a, and those of part 1 are nearer to b. For the leaves of part 2, a and b are nearer to each
+/// other than to the leaf. For the leaves of part 3 (only in trees of higher degree), no two of the
+/// three leaves are closer. Pivots that leave more than 15/16 of the leaves in one of the parts 0
+/// to 2 are drawn again.
 ///
-/// The trees of the parts are merged by walking down the tree of part 2 from its root. Part 3 is divided together with
-/// a *stand-in* for a, so that the tree of part 3 has the right root. Then the tree of part 0 replaces the stand-in.
-/// Several divisions at one node share one stand-in, whose parent is the node of the pivots.
+/// The trees of the parts are merged by walking down the tree of part 2 from its root. Part 3 is
+/// divided together with a *stand-in*, an artificial leaf that represents a. So the tree of part 3
+/// has the right root. Then the tree of part 0 replaces the stand-in. If part 3 is divided again at
+/// the same node, both divisions share one stand-in. Its parent is the node where a and b meet.
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     n: usize,
@@ -27,14 +30,15 @@ pub(crate) struct Quick {
     tasks: Vec<Division>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
-    /// Leaf `n + k` is the stand-in for `stands_for[k]`, and its node is `stand_ins[k]`.
+    /// Leaf `n + k` is the stand-in for the leaf `stands_for[k]`, and its node is `stand_ins[k]`. A
+    /// stand-in is an artificial leaf that represents a pivot.
     stands_for: Vec<u32>,
     stand_ins: Vec<u32>,
     placed: usize,
     left: f64,
 }
 
-/// A task: a set of leaves from which a tree is made.
+/// A set of leaves that is divided into parts, whose trees are then merged.
 #[derive(Debug, Clone, Default)]
 struct Division {
     leaves: Vec<u32>,
@@ -43,33 +47,37 @@ struct Division {
     pivots: [u32; 2],
     attempt: u32,
     seed: u64,
-    /// The next leaf to ask about.
+    /// The index in `leaves` of the next leaf to ask about.
     cursor: u32,
-    /// The number of missing answers, or of missing trees of parts.
+    /// The number of missing answers while the leaves are divided. Later, the number of parts whose
+    /// trees are missing.
     waiting: u32,
-    /// For each part: its task, or [`NONE`].
+    /// For each part: the index of its own division in `tasks`, or [`NONE`].
     parts: [u32; 4],
     /// For each part: the root of its finished tree, or [`NONE`].
     trees: [u32; 4],
     merge: Option<Walk>,
-    /// The stand-in for a in part 3, or [`NONE`] if part 3 has the stand-in of another division.
+    /// The index in `stand_ins` of the artificial leaf that represents the first pivot in part 3.
+    /// [`NONE`] if there is none, or if part 3 contains the stand-in of another division.
     stand_in: u32,
-    /// The task of which this division is a part.
+    /// The index of the division of which this set is a part, or [`NONE`] for the set of all
+    /// leaves.
     parent: u32,
-    /// The number of this part, 0 to 3.
+    /// The number of this set among the parts of its parent, 0 to 3.
     part: u8,
 }
 
-/// The maximum number of pairs of pivots; the last pair is used in any case. In a binary tree a pair is good with a
-/// probability of at least 3/128 (Lemma 3.1), and of about 1/2 in most trees. Without the limit, contradictory answers
-/// could reject pivots forever.
+/// The maximum number of times that a division draws pivots. The last pivots are used in any case.
+/// In a binary tree, a pair of pivots is accepted with a probability of at least 3/128 (Lemma 3.1),
+/// and of about 1/2 in most trees. Without the limit, contradictory answers could reject pivots
+/// forever.
 const ATTEMPTS: u32 = 64;
 
-/// Marks a question of a merge, in the place of a leaf.
+/// Replaces the leaf in the purpose of a question that merges two trees.
 const MERGE: u32 = u32::MAX;
 
 impl Quick {
-    /// Returns the strategy for at least one leaf.
+    /// Returns the strategy for `n` leaves, at least one.
     pub(crate) fn new(n: usize, seed: u64) -> Self {
         let mut new = Self {
             n,
@@ -98,7 +106,8 @@ impl Quick {
         leaf
     }
 
-    /// Starts a task. A set of one or two leaves has only one tree, so this tree is returned at once.
+    /// Starts a division, and returns its index in `tasks`. One or two leaves have only one tree,
+    /// so this tree is returned instead.
     fn open(&mut self, task: Division) -> (u32, Option<u32>) {
         if task.leaves.len() <= 2 {
             let nodes: Vec<u32> = task.leaves.iter().map(|&leaf| self.leaf(leaf)).collect();
@@ -129,7 +138,8 @@ impl Quick {
         node
     }
 
-    /// Draws pivots and asks about all other leaves.
+    /// Draws two leaves of a division as pivots. The next questions compare all its other leaves
+    /// with these pivots.
     fn divide(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut random = ChaCha8Rng::seed_from_u64(task.seed);
@@ -145,7 +155,8 @@ impl Quick {
         self.ready.push_back(number);
     }
 
-    /// Continues after all leaves are divided.
+    /// Starts the divisions of the parts, after all leaves are divided. Draws other pivots if one
+    /// part is too large.
     fn divided(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let n = task.leaves.len();
@@ -192,7 +203,8 @@ impl Quick {
         self.arrive(number);
     }
 
-    /// Records that one of the results for which a task waits has arrived.
+    /// Records that a division waits for one tree less. If no tree is missing, merges the trees of
+    /// the parts.
     fn arrive(&mut self, number: u32) {
         let mut number = number;
         loop {
@@ -204,7 +216,7 @@ impl Quick {
             let [a, b, rest, more] = task.trees;
             let joined = match (more, task.stand_in) {
                 (NONE, _) => self.forest.pair(a, b),
-                // Part 3 contains only the stand-in of another division.
+                // Part 3 contains only an artificial leaf, the stand-in of another division.
                 (leaf, NONE) if self.forest.first(leaf) == NONE => {
                     let root = self.forest.pair(a, b);
                     self.forest.put(Place::Under(root), leaf)
@@ -234,7 +246,7 @@ impl Quick {
         }
     }
 
-    /// Asks the next question of a merge. Returns false if the merge is done.
+    /// Asks the next question of the merge of two trees. Returns false if the merge is done.
     fn walk(&mut self, number: u32) -> bool {
         let task = &mut self.tasks[number as usize];
         let [joined, _, rest, _] = task.trees;
@@ -247,7 +259,8 @@ impl Quick {
         false
     }
 
-    /// Gives the tree of a task to its parent. Returns the parent.
+    /// Passes the finished tree of a division to its parent. Returns the index of the parent, or
+    /// `None` if the tree has all leaves.
     fn close(&mut self, number: u32) -> Option<u32> {
         let Division { trees, parent, part, .. } = std::mem::take(&mut self.tasks[number as usize]);
         self.free.push(number);
@@ -260,13 +273,14 @@ impl Quick {
     }
 }
 
-/// Returns the approximate cost, in bits, of a task of `k` leaves: log2 k for each leaf.
+/// Returns the approximate number of questions for building a tree of `k` leaves.
 fn bits(k: usize) -> f64 {
     k as f64 * (k as f64).log2()
 }
 
 impl Strategy for Quick {
-    /// The task, and the leaf that is divided or [`MERGE`].
+    /// The index of a division in `tasks`, and the index in its `leaves` of the leaf that the
+    /// question is about. [`MERGE`] instead of the leaf marks a question that merges two trees.
     type Purpose = (u32, u32);
 
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)> {

@@ -44,23 +44,26 @@ pub fn repeated<const K: usize>(learner: Box<dyn Learner<K>>, times: u64) -> Res
     }))
 }
 
-/// The maximum number of questions that are asked of the inner learner at a time.
+/// The maximum number of questions that one call of `ask` returns.
 const MOST: usize = 1 << 22;
 
 struct Repeated<const K: usize> {
     learner: Box<dyn Learner<K>>,
     times: u64,
-    /// The questions that will be repeated. The first of them was already asked `n_begun` times.
+    /// The questions of `learner` that will be repeated. The first of them was already asked
+    /// `n_begun` times.
     begun: VecDeque<Question<K>>,
     n_begun: u64,
-    /// Stores the inner learner's id with each question.
+    /// The questions of this learner. The purpose of each is the id of the repeated question of
+    /// `learner`.
     ledger: Ledger<u64, K>,
-    /// For each id of the inner learner: how often each answer was given, starting with answer -1.
+    /// For each question of `learner`, by its id: how often each of the answers -1, 0, 1 and 2 was
+    /// given.
     votes: HashMap<u64, [u64; 4]>,
 }
 
 impl<const K: usize> Repeated<K> {
-    /// Returns the number of questions that can be asked before the inner learner must be asked again.
+    /// Returns the number of questions that can be asked before `learner` must be asked for more.
     fn ready(&self) -> u64 {
         self.begun.len() as u64 * self.times - self.n_begun
     }

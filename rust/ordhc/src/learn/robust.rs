@@ -9,12 +9,15 @@ use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 
-/// Posterior search, then verification by new answers, see [`Method::Robust`](super::Method::Robust).
+/// Inserts leaves by a search and a verification, see [`Method::Robust`](super::Method::Robust).
 ///
-/// A search asks about the pivot with the most information until one place is likely. An *attempt* then verifies this
-/// place: it asks questions whose right answers are known if the place is right. For a place beside a node, the answer
-/// about the pivot of this node must be "outside", and the answer about the pivot above must be "this side". For a
-/// place under a node, the answer about each pair of children must be "neither".
+/// A search computes the posterior probabilities of all places of a leaf. Each question is about a
+/// node (the pivot) and two of its children. The search asks the questions with the most expected
+/// information, until one place is likely. An *attempt* then verifies this place by questions whose
+/// right answers are known if the place is right. For a place beside a node, the answer about this
+/// node must be "outside", and the answer about its parent must be "on the side of the node". For a
+/// place under a node (as one more child), the answer about each pair of children must be
+/// "neither".
 ///
 /// Each of these tests counts its answers since the attempt began: right answers add 1, and others subtract 1. A test
 /// is passed when its count reaches a threshold. If the place is wrong, one of the tests expects a wrong answer. The
@@ -39,7 +42,8 @@ pub(crate) struct Robust {
     searches: Vec<Option<Box<NoisySearch>>>,
     idle: Vec<u32>,
     ready: VecDeque<u32>,
-    /// The part of delta that finished searches did not use.
+    /// The part of the failure probability `delta` that finished searches did not use. Other
+    /// searches may use it.
     spare: f64,
     patience: u64,
     seed: u64,
@@ -51,7 +55,8 @@ pub(crate) struct Robust {
 pub(crate) struct Purpose {
     slot: u32,
     pivot: u32,
-    /// Nodes at or below the children of the pivot that the question is about.
+    /// The two children of the pivot that the question is about, or nodes below them if the tree
+    /// has grown.
     children: [u32; 2],
     check: Option<Check>,
 }
@@ -61,18 +66,19 @@ pub(crate) struct Purpose {
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// The share of the remaining delta that an attempt may use if it has one test. An attempt with two or more tests uses
-/// twice this share.
+/// The share of the remaining failure probability that the verification of a place may use if it
+/// has one test. With two or more tests, the verification may use twice this share.
 const SHARE: f64 = 0.3;
 
 /// The assumed number of leaves that become one more child of a node, before any leaf is placed (a prior).
 const FEW: f64 = 0.25;
 
-/// The share of delta that is used if searches stop on the posterior. The rest is a margin, because a posterior is only
-/// as good as its assumptions.
+/// The share of `delta` that is used if places are accepted by their posterior probability alone.
+/// The rest is a margin, because a posterior is only as good as its assumptions.
 const MARGIN: f64 = 0.7;
 
-/// An attempt at a place with a probability below `SURE` has at most `CAREFUL` open questions at a time.
+/// The verification of a place with a probability below `SURE` has at most `CAREFUL` open questions
+/// at a time.
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
 
@@ -141,8 +147,9 @@ impl Robust {
         }
     }
 
-    /// Returns the initial weight of a place under a node, relative to a place beside a node. The weight is estimated
-    /// from the leaves so far. If searches stop on the posterior, the weight is 1.
+    /// Returns the initial weight of a place as one more child of a node, relative to a place
+    /// beside a node. The weight is estimated from the leaves in the tree. If places are accepted
+    /// by their posterior probability alone, the weight is 1.
     fn likelier(&self) -> f64 {
         if self.settings.is_by_posterior() {
             return 1.0;
@@ -152,7 +159,8 @@ impl Robust {
         share / (1.0 - share) * self.tree.nodes(root) / self.tree.inner(root)
     }
 
-    /// Is called after all questions of a search are answered. Places the leaf, or continues its search.
+    /// Inserts the leaf of a search if its place is found. Otherwise, continues the search. All
+    /// open questions of the search must be answered.
     fn decide(&mut self, slot: u32) {
         let Some(mut search) = self.searches[slot as usize].take() else { return };
         match self.found(&mut search) {
@@ -166,7 +174,8 @@ impl Robust {
         }
     }
 
-    /// Returns the place if the search is finished. Otherwise, the search has a new pivot or verifies a place.
+    /// Returns the place of the leaf if the search is finished. Otherwise, `search` has chosen its
+    /// next question, or is verifying a place.
     fn found(&mut self, search: &mut NoisySearch) -> Option<Place> {
         let Self { tree, settings, .. } = self;
         if search.effort > (self.patience * u64::from(tree.widest()) / 2) as f64 {

@@ -9,12 +9,15 @@ use super::work::Work;
 use crate::error::Error;
 use crate::search::{GrowingTree, Order, Outcome, Place};
 
-/// `InsertionClustering` with the noisy `FindSibling` (Emamjomeh-Zadeh & Kempe, section 5). The search for a leaf has
-/// two stages: multiplicative weights, then a walk on the remaining nodes. Both stages use simulated vertex queries.
+/// `InsertionClustering` with the noisy `FindSibling` (Emamjomeh-Zadeh & Kempe, section 5). The
+/// search for the place of a leaf has two stages: multiplicative weights, then a walk on the
+/// remaining nodes. Both stages ask queries about nodes of the tree. A query takes several
+/// questions ([`VertexQuery`]).
 ///
-/// The algorithm supports binary trees only. The final place is verified as in [`Robust`](super::robust::Robust), so
-/// that a tree of higher degree gives an error instead of a wrong tree. The two stages and the two tests of a place may
-/// each use a quarter of the failure probability of a leaf, delta / (n - 2).
+/// The algorithm supports binary trees only. Two tests verify the final place as in
+/// [`Robust`](super::robust::Robust), so that a tree of higher degree gives an error instead of a
+/// wrong tree. The two stages and the two tests may each use a quarter of the failure probability
+/// of a leaf, delta / (n - 2).
 #[derive(Debug, Clone)]
 pub(crate) struct RobustPaper {
     progress: Progress,
@@ -69,7 +72,8 @@ impl RobustPaper {
         new
     }
 
-    /// Returns the failure probability of each of the two stages and of each of the two tests for the current leaf.
+    /// Returns a quarter of the failure probability of the current leaf. The two stages of the
+    /// search and the two tests of its place may each use this probability.
     fn delta(&self) -> f64 {
         self.risk.of(self.progress.next_leaf()) / 4.0
     }
@@ -82,7 +86,8 @@ impl RobustPaper {
         }
     }
 
-    /// Continues with the next query about a vertex, the next stage, or the next leaf.
+    /// Starts the next query about a node of the tree, the second stage of the search, or the
+    /// verification of the place.
     fn proceed(&mut self) {
         let delta = self.delta();
         loop {

@@ -31,8 +31,8 @@ type Answer<const K: usize> = ([u32; K], i8, Option<u32>);
 /// to the number of answers.
 const LEAVES_AN_ANSWER: usize = 2;
 const ANSWERS_AN_ANSWER: usize = 16;
-/// The number of sweeps for the result of `tree` is this number divided by the number of answers, from 60 to 240. Half
-/// of the sweeps are burn-in.
+/// The number of MCMC sweeps for the result of `tree` is this number divided by the number of
+/// answers, but between 60 and 240. Half of the sweeps are burn-in.
 const SWEEPS_OF_ANSWERS: usize = 480_000;
 /// The smallest number of new answers after which trees are drawn again.
 const LEAST: usize = 8;
@@ -40,8 +40,8 @@ const LEAST: usize = 8;
 /// questions are chosen by one tree that follows the answers ([`Local`]).
 const MOST_LEAVES: usize = 250;
 const MOST_ANSWERS: usize = 8_000;
-/// With one tree: the last `LAST_ASKED` questions are not asked again. New questions avoid the leaves of the last
-/// `LAST_OPEN` open questions.
+/// If questions are chosen by one tree ([`Local`]): the last `LAST_ASKED` questions are not asked
+/// again. New questions avoid the leaves of the last `LAST_OPEN` open questions.
 const LAST_ASKED: usize = 1_000;
 const LAST_OPEN: usize = 256;
 /// The default number of questions per leaf.
@@ -49,16 +49,17 @@ const A_LEAF: u64 = 20;
 
 /// A learner that asks the questions about which trees drawn from the posterior disagree most.
 ///
-/// The state depends only on the answers and the questions asked, in order. Trees are drawn from the answers at the
-/// last time when questions were wanted and enough answers were new. Each question uses a random stream given by its
-/// number. So no trees need to be drawn when past events are replayed. If several people are known, each has a separate
-/// noise level.
+/// The state depends only on the answers and the questions asked, in order. Trees are drawn from
+/// the answers at the last time when questions were wanted and enough answers were new. Each
+/// question uses a random stream given by its number. So no trees need to be drawn when a program
+/// repeats the recorded events of a session. If the answers name several people, the noise is
+/// estimated for each of them.
 pub(super) struct Uncertain<const K: usize = 3> {
     n: usize,
     seed: u64,
     questions: u64,
     repeat: u64,
-    /// The number of questions per leaf, if `questions` grows with the number of leaves.
+    /// The number of questions for each leaf, if the total `questions` grows when leaves are added.
     each: Option<u64>,
     /// The leaves to ask about, in ascending order.
     leaves: Vec<u32>,
@@ -67,19 +68,21 @@ pub(super) struct Uncertain<const K: usize = 3> {
     answers: Vec<Answer<K>>,
     seen: Vec<bool>,
     asked: Vec<[u32; K]>,
-    /// The questions that must be repeated, if possible by other people, and how often.
+    /// The questions that must be asked again, if possible of other people, and how many times.
     again: VecDeque<([u32; K], u64)>,
-    /// The numbers of answers and questions when trees last became due.
+    /// The numbers of answers and of questions when new trees were last necessary, because enough
+    /// answers were new.
     mark: [usize; 2],
     drawn: Option<(usize, Arc<Samples>)>,
     tree: Mutex<Option<(usize, Arc<Dendrogram>)>>,
     follower: Follower<K>,
 }
 
-/// One tree that is updated when answers arrive.
+/// One tree that is updated when questions are wanted.
 #[derive(Debug, Clone)]
 struct Follower<const K: usize> {
-    /// The number of answers at each time when questions were wanted. The tree is updated once for each entry.
+    /// The number of answers at each time when questions were wanted and answers were new. The tree
+    /// is updated once for each entry.
     counts: Vec<usize>,
     /// The number of updates that are done.
     done: usize,
@@ -88,8 +91,8 @@ struct Follower<const K: usize> {
 }
 
 impl<const K: usize> Follower<K> {
-    /// Updates the tree once for each time that questions were wanted. If the work is interrupted, the tree is rebuilt
-    /// next time.
+    /// Updates the tree once for each entry of `counts` that is not done yet. If the work is
+    /// interrupted, the tree is built again next time.
     fn catch_up(
         &mut self,
         n: usize,
@@ -247,8 +250,9 @@ impl<const K: usize> Uncertain<K> {
         Ok(self.drawn.as_ref().map(|drawn| Arc::clone(&drawn.1)))
     }
 
-    /// Discards all trees, because the leaves to ask about have changed. The one tree that follows the answers is
-    /// rebuilt when questions are wanted, as in a replay of the events.
+    /// Discards all trees, because the leaves to ask about have changed. The tree in `follower` is
+    /// built again when questions are wanted, so that repeating the recorded events gives the same
+    /// tree.
     fn forget_trees(&mut self) {
         self.drawn = None;
         self.tree = Mutex::new(None);
@@ -261,7 +265,7 @@ impl<const K: usize> Uncertain<K> {
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }
 
-    /// Returns new questions, chosen by the one tree that follows the answers.
+    /// Returns new questions, chosen by the one tree in `follower`.
     fn fresh_of_many(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
         let local = self.follower.catch_up(self.n, self.seed, &self.answers, monitor)?;
         let last = &self.asked[self.asked.len().saturating_sub(LAST_ASKED)..];

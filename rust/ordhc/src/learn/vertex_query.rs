@@ -6,9 +6,10 @@ use crate::search::{GrowingTree, NONE, Outcome};
 /// which direction is the sibling? The result is right with probability p if each answer is right with probability p
 /// (Lemma 5.3).
 ///
-/// A query about a leaf or the root takes one question. For another node, k questions are asked about the node. If most
-/// answers are "outside", k more are asked about its parent. k is chosen so that the majority of k answers is right
-/// with a probability of at least sqrt(p).
+/// A query about a leaf or the root takes one question. For another node, k questions are asked
+/// about the node. If most answers are "outside" (the leaf does not belong below the node), k more
+/// are asked about its parent. k is chosen so that the majority of k answers is right with a
+/// probability of at least sqrt(p).
 #[derive(Debug, Clone)]
 pub(crate) struct VertexQuery {
     node: u32,
@@ -19,7 +20,8 @@ pub(crate) struct VertexQuery {
 }
 
 impl VertexQuery {
-    /// Returns a query about a node of a binary tree with at least two leaves.
+    /// Returns a query about a node of a binary tree with at least two leaves. `k_p` is the number
+    /// of questions about a node other than a leaf or the root.
     pub(crate) fn new(tree: &GrowingTree, node: u32, k_p: u64) -> Self {
         let parent = tree.parent(node);
         let is_leaf = tree.first(node) == NONE;
@@ -27,7 +29,8 @@ impl VertexQuery {
         Self { node, pivot: if is_leaf { parent } else { node }, k, asked: 0, votes: [0; 4] }
     }
 
-    /// Returns leaves of the two children of the pivot, or `None` if no other question is needed now.
+    /// Returns one leaf below each of the two children of `pivot`, the node that is asked about.
+    /// Returns `None` if no other question is needed now.
     pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<[u32; 2]> {
         if self.asked == self.k {
             return None;
@@ -37,8 +40,9 @@ impl VertexQuery {
         Some([first, tree.next(first)].map(|child| tree.representative(child)))
     }
 
-    /// Takes an answer. After the last answer, returns the result of the query: the node itself, or its neighbour in
-    /// the direction of the leaf. If the paper allows any result, the result is the parent, or a child if the node is
+    /// Takes an answer. After the last answer, returns the result of the query: the node itself if
+    /// it is the sibling of the new leaf, and otherwise its neighbour in the direction of the
+    /// sibling. If the paper allows any result, the result is the parent, or a child if the node is
     /// the root.
     pub(crate) fn take(&mut self, tree: &GrowingTree, outcome: Outcome) -> Option<u32> {
         self.votes[outcome as usize] += 1;
@@ -57,7 +61,7 @@ impl VertexQuery {
             None
         };
         if self.pivot != self.node {
-            // The question about the parent: is the leaf on this side?
+            // This question was about the parent: is the leaf on the side of the node?
             return Some(if child == Some(self.node) { self.node } else { parent });
         }
         if let Some(child) = child {

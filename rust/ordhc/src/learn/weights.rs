@@ -9,7 +9,7 @@ use crate::search::{GrowingTree, NONE};
 pub(crate) struct Weights {
     p: f64,
     steps: u64,
-    /// The weight of each node, 0 for nodes that were marked.
+    /// The weight of each node. The weight is 0 for nodes that were marked.
     weights: Vec<f64>,
     marked: Vec<u32>,
     /// All nodes, parents first.
@@ -19,7 +19,8 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// Returns weights in which all nodes of the tree below `root` are candidates.
+    /// Returns the first stage of a search for a node at or below `root`. All nodes have the same
+    /// weight at first.
     pub(crate) fn new(tree: &GrowingTree, root: u32, p: f64, delta: f64) -> Self {
         let mut order = vec![root];
         let mut at = 0;
@@ -69,7 +70,8 @@ impl Weights {
         None
     }
 
-    /// Takes the answer about a node: the node itself, or the neighbour in the direction of the searched node.
+    /// Updates the weights by the answer to a query about `node`. `answer` is the node itself, or
+    /// its neighbour in the direction of the searched node.
     pub(crate) fn take(&mut self, tree: &GrowingTree, node: u32, answer: u32) {
         // The nodes that agree with the answer: one node, all nodes at or below a child, or all nodes not below the
         // node.
@@ -92,8 +94,9 @@ impl Weights {
     }
 }
 
-/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk whose stops
-/// are the marked nodes and their lowest common ancestors. The paths between stops are contracted.
+/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a
+/// walk that confirms one node. Its stops are the nodes marked by the first stage and their lowest
+/// common ancestors. The walk skips all nodes between stops.
 #[derive(Debug, Clone)]
 pub(crate) struct TreeWalk {
     steps: u64,
@@ -145,7 +148,9 @@ impl TreeWalk {
         Some(self.at)
     }
 
-    /// Takes the answer about the node. An answer in a direction without a stop does not confirm the node.
+    /// Updates the walk by the answer to a query about the current node. `answer` is this node, or
+    /// its neighbour in the direction of the searched node. If no stop is in this direction, the
+    /// answer still counts against the node.
     pub(crate) fn take(&mut self, tree: &GrowingTree, answer: u32) {
         if answer == self.at {
             self.count += 1;

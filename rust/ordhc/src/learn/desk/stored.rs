@@ -9,14 +9,17 @@ use crate::learn::learner::Told;
 #[derive(Debug, Clone)]
 pub(super) struct Stored<const K: usize> {
     shared: Arc<HashMap<[u32; K], Few>>,
-    /// The changes since the shared part. An entry without answers hides the shared answers.
+    /// The questions whose answers changed after the last merge into `shared`. An entry of
+    /// `changed` replaces the entry of `shared`, even if no answers are left.
     changed: HashMap<[u32; K], Few>,
-    /// For questions with an answer that does not fit into [`Few`]: this answer, and all later ones.
+    /// The answers that do not fit into [`Few`] (at most 15 answers without probabilities), and all
+    /// later answers to the same questions.
     more: HashMap<[u32; K], VecDeque<Told>>,
     len: u64,
 }
 
-/// The changes are merged into the shared part if their number is above `APART` + (number of shared entries) / `SHARE`.
+/// The entries of `changed` are merged into `shared` if there are more than `APART` + (number of
+/// shared entries) / `SHARE` of them.
 const APART: usize = 1024;
 const SHARE: usize = 4;
 
@@ -90,8 +93,8 @@ impl Default for Few {
 }
 
 impl Few {
-    /// Returns these answers with another answer at the end. Returns `None` if there is no room, or if the new answer
-    /// has a probability.
+    /// Returns these answers followed by another answer. Returns `None` if there are 15 answers
+    /// already, or if the new answer has its own probability of being right (`p`).
     fn with(self, Told { answer, p, .. }: Told) -> Option<Self> {
         let end = self.0.ilog2();
         (end < 30 && p.is_none())

@@ -17,7 +17,8 @@ fn oracle(leaves: [u32; 3]) -> i8 {
     }
 }
 
-/// Returns an answer of a person, or of an unknown person.
+/// Returns the right answer to a question. `at` determines the person who gives the answer: one of
+/// two people, or an unknown person.
 fn by(at: usize, leaves: [u32; 3]) -> Told {
     Told { who: (at % 3).checked_sub(1).map(|who| who as u32), ..Told::new(oracle(leaves)) }
 }
@@ -72,8 +73,9 @@ fn acts() -> impl Strategy<Value = Vec<(u8, usize)>> {
     prop::collection::vec((0u8..6, 0usize..8), 1..40)
 }
 
-/// Applies events in any order: people get questions, answer (also questions that aren't open), import answers, and
-/// withdraw answers. A desk that replays all events has the same state. At the end all questions are answered.
+/// Applies events to a [`Desk`] in any order: people get questions, answer them (also questions
+/// that aren't open), import answers, and withdraw answers. Checks that a desk that replays all
+/// events has the same state. At the end all questions must be answered.
 fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Result<(), TestCaseError> {
     let repeat = if triple { 3 } else { 1 };
     let mut events: Vec<Event> = Vec::new();
@@ -150,8 +152,8 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
     Ok(())
 }
 
-/// Answers by a binary tree, because robust-paper finds binary trees only. The bits of a leaf's number are its path
-/// from the root.
+/// Returns the answer of a binary tree in which the bits of a leaf's number are its path from the
+/// root. The method robust-paper finds binary trees only.
 fn of_bits(leaves: [u32; 3]) -> i8 {
     let [a, b, c] = leaves;
     let bits = [b ^ c, a ^ c, a ^ b].map(u32::leading_zeros);
@@ -182,7 +184,8 @@ fn changing(kind: usize, n: usize) -> Box<dyn Learner> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Leaves come and go while people have questions. At the end the tree is right for all leaves that are left.
+    /// Checks that leaves can be added and retired while people have questions. At the end the tree
+    /// must be right for all leaves that are left.
     #[test]
     fn leaves_come_and_go(kind in 0usize..11, n in 1usize..7, acts in prop::collection::vec((0u8..8, 0usize..8), 0..40)) {
         let truth_of = if kind == 9 { of_bits } else { oracle };
@@ -241,7 +244,7 @@ proptest! {
                 desk.apply(Event::Handed(number, leaves)).unwrap();
             }
             let open = desk.open(99, &[]);
-            // A stored answer may have placed the last leaf.
+            // After a stored answer, all leaves may be in the tree.
             prop_assert!(!open.is_empty() || desk.done());
             for (number, leaves) in open {
                 asked += 1;
@@ -261,7 +264,8 @@ proptest! {
     }
 }
 
-/// Answers about leaves without a place are used again after a leaf is retired, and questions keep their numbers.
+/// Checks that retiring a leaf keeps the answers about other leaves that are not in the tree yet.
+/// The learner uses these answers again. Questions that people have keep their numbers.
 #[test]
 fn retiring_loses_few_answers() {
     for kind in [0, 5] {
@@ -286,7 +290,7 @@ fn retiring_loses_few_answers() {
     }
 }
 
-/// Questions that the learner did not ask count towards the budget.
+/// Checks that questions which the learner did not ask count towards the budget.
 #[test]
 fn the_budget_is_shared() {
     let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(8, 1).unwrap(), None, Some(3));
@@ -302,7 +306,8 @@ fn the_budget_is_shared() {
     assert!(desk.done());
 }
 
-/// More searches start when more are wanted. No search is cancelled when fewer are wanted.
+/// Checks that a larger `parallel` starts more searches at once, and that a smaller one cancels no
+/// search.
 #[test]
 fn searches_follow_what_is_wanted() {
     for method in [Method::Insertion { parallel: 1 }, Method::robust(0.9, 0.05)] {
@@ -328,8 +333,9 @@ fn searches_follow_what_is_wanted() {
     }
 }
 
-/// Checks that the estimate of remaining answers stays small. The learner must count its majorities, because the number
-/// of answers does not say how many majorities are decided.
+/// Checks that the estimate of remaining answers stays small if each question is asked several
+/// times. Then the learner must count decided questions, because the number of answers does not
+/// determine it.
 #[test]
 fn majorities_are_counted_when_leaves_come_and_go() {
     let mut desk = Desk::new(changing(8, 5), None, None);
@@ -354,5 +360,30 @@ fn majorities_are_counted_when_leaves_come_and_go() {
             }
         }
         assert!(desk.remaining_estimate() < 1e4, "{}", desk.remaining_estimate());
+    }
+}
+
+/// Answers all questions of a learner, and returns their number.
+fn answer_all(learner: &mut dyn Learner, truth: fn([u32; 3]) -> i8) -> u64 {
+    let before = learner.n_answered();
+    while !learner.done() {
+        for question in learner.ask(1).unwrap() {
+            learner.tell(question.id, truth(question.leaves)).unwrap();
+        }
+    }
+    learner.n_answered() - before
+}
+
+#[test]
+fn estimates_start_again_when_a_leaf_is_retired() {
+    for kind in 0..11 {
+        let truth = if kind == 9 { of_bits } else { oracle };
+        let mut learner = changing(kind, 100);
+        answer_all(&mut *learner, truth);
+        learner.retire(3).unwrap();
+        learner.add_leaf().unwrap();
+        let expected = learner.remaining_estimate();
+        let needed = answer_all(&mut *learner, truth);
+        assert!(expected < 4.0 * needed as f64 + 20.0, "method {kind}: {expected} for {needed} answers");
     }
 }

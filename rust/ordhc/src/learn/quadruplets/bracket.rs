@@ -1,16 +1,18 @@
 //! A tournament that keeps the results of its matches.
 
-/// A tournament that finds the nearest cluster of a cluster. Similarities to the cluster never increase. So the loser
-/// of a match cannot become the winner, and a match must be repeated only if the winner's similarity decreases.
+/// A knockout tournament that finds the cluster which is most similar to a given cluster. Each
+/// match compares two clusters, and its winner plays the next match. Similarities to the given
+/// cluster never increase. So the loser of a match cannot become the winner, and a match must be
+/// repeated only if the winner's similarity decreases.
 #[derive(Debug, Clone)]
 pub(super) struct Bracket {
     /// The winner of each match. The children of match m are 2m and 2m + 1. Cluster c is entry n + c.
     winners: Vec<u32>,
 }
 
-/// Marks a match without players.
+/// Marks an entry of `winners` for a match in which no cluster is left.
 const EMPTY: u32 = u32::MAX;
-/// Marks a match that must be played.
+/// Marks an entry of `winners` for a match that must be played.
 const OPEN: u32 = u32::MAX - 1;
 
 impl Bracket {
@@ -73,10 +75,11 @@ impl Bracket {
         self.winners[at as usize] = self.players(at)[usize::from(!is_first)];
     }
 
-    /// Records that the similarity of a cluster has decreased.
+    /// Records that the similarity of a cluster to the given cluster has decreased.
     pub(super) fn decrease(&mut self, cluster: u32) {
         let mut at = (self.winners.len() / 2 + cluster as usize) / 2;
-        // Go up to the root: after contradictory answers, a cluster may have won above a match that it lost.
+        // Go up to the root. After contradictory answers, a cluster may have lost a match and won a
+        // later one.
         while at > 0 {
             if self.winners[at] == cluster {
                 self.winners[at] = OPEN;

@@ -11,7 +11,8 @@ pub(super) struct Verdict {
     pub(super) is_first: bool,
 }
 
-/// The purpose of a comparison, and whether the question has the two pairs in the other order.
+/// The purpose of a comparison. `is_swapped` is true if the question has the two pairs in reversed
+/// order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Compared<P> {
     purpose: P,

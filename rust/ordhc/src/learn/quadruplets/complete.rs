@@ -24,19 +24,20 @@ use crate::tree::Dendrogram;
 #[derive(Debug, Clone)]
 pub(super) struct Complete {
     n: usize,
-    /// The representative of each pair of clusters, as a condensed matrix. A cluster has the number of its smallest
-    /// leaf.
+    /// For each two clusters: the least similar pair between them (their representative), as a
+    /// condensed matrix. A cluster has the number of its smallest leaf.
     representatives: Vec<Pair>,
     active: Vec<u32>,
     brackets: Vec<Option<Bracket>>,
     /// The nearest-neighbour chain. Each cluster except the first is the nearest neighbour of the one before.
     chain: Vec<u32>,
-    /// For each cluster: its leaf, or n + the index of its join.
+    /// For each cluster: its leaf, or n + the index in `joins` of the merge that made the cluster.
     labels: Vec<u32>,
     joins: Vec<Join>,
     /// The clusters being merged, the smaller one first.
     merging: Option<[u32; 2]>,
-    /// For each third cluster: true if its representative with the second part is less similar than with the first.
+    /// During a merge of two clusters, for each other cluster: true if its least similar pair with
+    /// the second part is less similar than its least similar pair with the first part.
     is_second: Vec<bool>,
     ready: VecDeque<Contest>,
     waiting: usize,
@@ -53,11 +54,13 @@ struct Join {
 /// The purpose of a question.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Contest {
-    /// A match of the tournament at the end of the chain.
+    /// A match of the tournament that finds the nearest neighbour of the last cluster of the chain.
     Match(u32),
-    /// The representatives of a third cluster.
+    /// During a merge of two clusters: compares the least similar pairs that a third cluster has
+    /// with each of the two.
     Third(u32),
-    /// A merge of the merge sort.
+    /// A comparison of the final merge sort. The value is the index of the two runs that are
+    /// merged.
     Sort(u32),
 }
 
@@ -65,7 +68,7 @@ pub(super) enum Contest {
 const PRICE: f64 = 1.25;
 
 impl Complete {
-    /// Returns the strategy for at least one leaf.
+    /// Returns the strategy for `n` leaves, at least one.
     pub(super) fn new(n: usize) -> Result<Self> {
         memory::check("the representatives and tournaments", 12 * (n as u64) * n as u64)?;
         let leaves = 0..n as u32;
@@ -97,12 +100,13 @@ impl Complete {
         self.representatives[self.at(a, b)]
     }
 
-    /// Returns the active clusters that are not in `not`.
+    /// Returns the clusters of `active` that are not in `not`.
     fn others<'a>(active: &'a [u32], not: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
         active.iter().copied().filter(move |cluster| !not.contains(cluster))
     }
 
-    /// Continues after all open questions are answered.
+    /// Starts the next step, after all open questions are answered: completes a merge, searches for
+    /// a nearest neighbour, or starts the final sort.
     fn proceed(&mut self) {
         while self.waiting == 0 && self.sorting.is_none() {
             if let Some(merging) = self.merging.take() {
@@ -115,7 +119,7 @@ impl Complete {
         }
     }
 
-    /// Searches the nearest neighbour of the last cluster of the chain.
+    /// Searches for the nearest neighbour of the last cluster of the chain.
     fn search(&mut self) {
         let first = self.active[0];
         let last = *self.chain.last().unwrap_or(&first);
@@ -140,7 +144,8 @@ impl Complete {
         }
     }
 
-    /// Completes the merge of two clusters after all third clusters were asked about.
+    /// Completes the merge of two clusters, after all other clusters were asked about. The merged
+    /// cluster has the number `kept`.
     fn merged(&mut self, [kept, gone]: [u32; 2]) {
         let parts = [kept, gone].map(|cluster| self.labels[cluster as usize]);
         let level = |&part: &u32| (part as usize).checked_sub(self.n).map_or(0, |join| self.joins[join].level);
@@ -181,8 +186,8 @@ impl Complete {
         order
     }
 
-    /// Returns the order of the joins with each join after its parts. The order changes only if answers contradict each
-    /// other.
+    /// Returns the joins (merges of clusters) of `order`, but each join after the joins that made
+    /// its two parts. The order changes only if answers contradict each other.
     fn parts_first(&self, order: Vec<u32>) -> Vec<u32> {
         let mut is_there = vec![false; self.joins.len()];
         let mut result = Vec::with_capacity(order.len());

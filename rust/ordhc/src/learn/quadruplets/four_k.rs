@@ -15,9 +15,10 @@ use crate::memory;
 use crate::similarity::condensed_len;
 use crate::tree::Dendrogram;
 
-/// Active 4K-AL (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1 and 2): the similarity of `i` and `j` is the sum
-/// over landmarks `r` and reference pairs `(a, b)` of `sign(w_ir - w_ab) sign(w_jr - w_ab)`. `w_ij` is the unknown true
-/// similarity of `i` and `j`.
+/// Active 4K-AL (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1 and 2). Some leaves are
+/// *landmarks*. Each pair of a leaf and a landmark is compared with the same random *reference
+/// pairs*. The similarity of `i` and `j` is the sum over landmarks `r` and reference pairs `(a, b)`
+/// of `sign(w_ir - w_ab) sign(w_jr - w_ab)`. `w_ij` is the unknown true similarity of `i` and `j`.
 ///
 /// All questions are known from the start. The questions about one reference pair are consecutive. So if asking stops
 /// early, most leaves have about the same number of answers.
@@ -26,14 +27,16 @@ pub(super) struct FourK {
     n: usize,
     /// The landmarks, ascending.
     landmarks: Vec<u32>,
-    /// For each leaf: its index among the landmarks, or [`NONE`].
+    /// For each leaf: its index in `landmarks`, or [`NONE`] if the leaf is not a landmark.
     which: Vec<u32>,
     references: Vec<Pair>,
-    /// For each leaf, one bit per reference and landmark: 1 if an answer other than 0 was given.
+    /// For each leaf: one bit per reference pair and landmark. The bit is 1 if the comparison of
+    /// (leaf, landmark) with the reference pair has an answer other than 0.
     said: Vec<u64>,
-    /// For each leaf, one bit per reference and landmark: 1 if the answer was "more similar".
+    /// For each leaf: one bit per reference pair and landmark. The bit is 1 if (leaf, landmark) is
+    /// more similar than the reference pair.
     more: Vec<u64>,
-    /// The number of 64-bit words per leaf.
+    /// The number of 64-bit words per leaf in `said` and `more`.
     width: usize,
     /// For each leaf: true if a question about it was answered.
     is_heard: Vec<bool>,
@@ -42,7 +45,8 @@ pub(super) struct FourK {
     n_taken: u64,
 }
 
-/// The reference, landmark and leaf of a question.
+/// A question: is the pair of `leaf` and `landmark` more similar than the pair `reference`?
+/// `reference` and `landmark` are indices.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cell {
     reference: u32,
@@ -53,7 +57,7 @@ pub(super) struct Cell {
 const NONE: u32 = u32::MAX;
 
 impl FourK {
-    /// Returns the strategy for at least one leaf.
+    /// Returns the strategy for `n` leaves, at least one.
     pub(super) fn new(
         n: usize,
         landmarks: Option<Landmarks>,
@@ -63,7 +67,8 @@ impl FourK {
         let landmarks = draw_landmarks(n, landmarks, seed)?;
         let mut which = vec![NONE; n];
         (0..).zip(&landmarks).for_each(|(at, &leaf)| which[leaf as usize] = at);
-        // The number of pairs of a landmark and a leaf. Pairs of two landmarks are asked about once.
+        // The number of pairs of a landmark and another leaf. A pair of two landmarks counts once,
+        // because it is asked about once.
         let pairs = landmarks.len() as u64 * (n as u64 - 1) - condensed_len(landmarks.len()) as u64;
         let references = draw_references(n, references, pairs, seed)?;
         let width = (references.len() * landmarks.len()).div_ceil(64);
@@ -141,7 +146,8 @@ fn draw_landmarks(n: usize, landmarks: Option<Landmarks>, seed: u64) -> Result<V
     Ok(drawn)
 }
 
-/// Returns different reference pairs, in random order. `pairs` is the number of pairs of a landmark and a leaf.
+/// Returns different reference pairs (pairs of leaves that other pairs are compared with), in
+/// random order. `pairs` is the number of pairs that are compared with each reference pair.
 fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u64) -> Result<Vec<Pair>> {
     let all = condensed_len(n);
     let count = match references.unwrap_or(References::Budget((n as u64).pow(2))) {
@@ -161,7 +167,7 @@ fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u
     Ok(index::sample(&mut random, all, count).into_iter().map(nth_pair).collect())
 }
 
-/// Returns the `at`-th pair in the order (0,1), (0,2), (1,2), (0,3), ...
+/// Returns the `at`-th pair of leaves in the order (0,1), (0,2), (1,2), (0,3), ...
 fn nth_pair(at: usize) -> Pair {
     let mut larger = ((1.0 + (1.0 + 8.0 * at as f64).sqrt()) / 2.0) as usize;
     while condensed_len(larger) > at {

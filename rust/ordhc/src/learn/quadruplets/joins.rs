@@ -5,8 +5,9 @@ use crate::kind::Kind;
 use crate::tree::Dendrogram;
 use crate::union_find::UnionFind;
 
-/// Returns the tree of joins. Each join is given by one leaf of either cluster and its height. Heights are
-/// dissimilarities and must not decrease. Clusters that are not joined are joined last, one level above.
+/// Returns the dendrogram of the given merges (joins) of clusters of `n` leaves. A join has one
+/// leaf of each of its two clusters, and a height. Heights are dissimilarities and must not
+/// decrease. The clusters that remain are merged last, one level above.
 pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u32; 2], f64)>) -> Result<Dendrogram> {
     let mut forest = Forest { leaves: UnionFind::new(n), labels: (0..n as u32).collect() };
     let (mut merges, mut heights) = (Vec::new(), Vec::new());
@@ -28,13 +29,14 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 
 struct Forest {
     leaves: UnionFind,
-    /// For the representative leaf of each set of `leaves`: the label of its cluster.
+    /// The number of each cluster in the dendrogram, at the index of the leaf that represents the
+    /// cluster in `leaves`.
     labels: Vec<u32>,
 }
 
 impl Forest {
-    /// Joins the clusters of two leaves, and returns their labels. Returns `None` if the leaves are in the same
-    /// cluster.
+    /// Merges the clusters of two leaves. `label` is the number of the new cluster. Returns the
+    /// numbers of the two old clusters, or `None` if the leaves are in the same cluster.
     fn join(&mut self, a: u32, b: u32, label: u32) -> Option<[u32; 2]> {
         let (a, b) = (self.leaves.find(a), self.leaves.find(b));
         if a == b {

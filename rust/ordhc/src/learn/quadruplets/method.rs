@@ -13,11 +13,12 @@ use crate::learn::asking::Asking;
 ///
 /// Source: Ghoshdastidar, Perrot & von Luxburg, "Foundations of comparison-based hierarchical clustering" (2019).
 ///
-/// Single and complete linkage treat the answer 0 (equally similar, or unknown) as 1, because the first pair of every
-/// question is the lexicographically smaller one. The heights of the n - 1 merges are 1, 2, ..., n - 1, as
-/// dissimilarities. Before the last questions have sorted the merges, the height of a merge is 1 plus the largest
-/// height of the merges that are known to be lower. Neither method asks the same question twice. From answers that
-/// contradict each other, both methods still build a tree.
+/// Single and complete linkage treat the answer 0 (equally similar, or unknown) as 1: the first
+/// pair counts as more similar. The first pair of every question is the lexicographically smaller
+/// one. At the end, the heights of the n - 1 merges are 1, 2, ..., n - 1, as dissimilarities.
+/// Before the final sort of the merges, the height of a merge is 1 plus the largest height of the
+/// merges that are known to be lower. Neither method asks the same question twice. From answers
+/// that contradict each other, both methods still build a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum QuadrupletMethod {
@@ -31,14 +32,18 @@ pub enum QuadrupletMethod {
     /// similarities without ties give exactly the complete linkage of these similarities, with the merges in the same
     /// order.
     Complete,
-    /// Active 4K-AL: average linkage. Each pair of a leaf and a landmark is compared with reference pairs. The
-    /// similarity of two leaves is how well their comparisons agree. All questions are known from the start, so there
-    /// is one round. The answer 0 counts for neither pair. If a pair would be compared with itself, this counts as 0,
-    /// too. Heights are similarities. Leaves without answers are merged last.
+    /// Active 4K-AL: average linkage. Some leaves are *landmarks*. Each pair of a leaf and a
+    /// landmark is compared with the same random *reference pairs* of leaves. Two leaves are
+    /// similar if their comparisons have the same answers. All questions are known from the start,
+    /// so there is one round. The answer 0 counts for neither pair. A pair is not compared with
+    /// itself; this comparison counts as 0. Heights are similarities. Leaves without answers are
+    /// merged last.
     FourK {
-        /// The choice of landmarks. `None` makes each leaf a landmark with probability ln n / n.
+        /// The choice of landmarks: leaves whose pairs with all other leaves are compared. `None`
+        /// makes each leaf a landmark with probability ln n / n.
         landmarks: Option<Landmarks>,
-        /// The number of reference pairs. `None` uses as many as n^2 questions allow.
+        /// The number of reference pairs, with which other pairs are compared. `None` uses the
+        /// largest number for which at most n^2 questions are needed.
         references: Option<References>,
     },
 }
@@ -49,28 +54,32 @@ named!(QuadrupletMethod, "learner", {
     "4k-active": Self::FourK { .. } => Self::FourK { landmarks: None, references: None },
 });
 
-/// The choice of landmarks among the leaves.
+/// The choice of landmarks: leaves whose pairs with all other leaves are compared with reference
+/// pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Landmarks {
     /// This number of landmarks.
     Count(usize),
-    /// Each leaf is a landmark with this probability. There are at least two landmarks.
+    /// Each leaf is a landmark with this probability. At least two leaves are landmarks.
     Probability(f64),
 }
 
-/// The number of reference pairs, which are drawn without repetition.
+/// The number of reference pairs: random pairs of leaves, with which other pairs are compared. No
+/// pair is drawn twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum References {
     /// This number of reference pairs.
     Count(usize),
-    /// As many reference pairs as this number of questions allows, at least one.
+    /// The largest number of reference pairs for which at most this number of questions is needed,
+    /// but at least one pair.
     Budget(u64),
 }
 
 impl QuadrupletMethod {
-    /// Returns a learner of a tree over `n` leaves. The seed draws landmarks and reference pairs.
+    /// Returns a learner of a tree over `n` leaves. The seed determines the random landmarks and
+    /// reference pairs.
     ///
     /// # Errors
     /// `n` outside `1..=2^30`; a number of landmarks or reference pairs that is 0 or too large; a probability outside

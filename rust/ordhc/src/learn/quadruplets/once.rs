@@ -19,7 +19,8 @@ pub(super) struct Once<S: Strategy<4>> {
 
 #[derive(Debug, Clone)]
 enum State<P> {
-    /// The purposes of the repetitions, which wait for the answer.
+    /// The question has no answer yet. The values are the purposes of its repetitions, which will
+    /// get the same answer.
     Open(Vec<P>),
     Answered(i8),
 }
@@ -31,8 +32,9 @@ impl<S: Strategy<4>> Once<S> {
         new
     }
 
-    /// Answers repeated questions, up to the next new question. This is done in advance, because only then the strategy
-    /// knows whether it is done.
+    /// Finds the next question that was not asked before, and gives repeated questions their
+    /// earlier answers. This happens in advance, because the strategy may be done after these
+    /// answers.
     fn find_next(&mut self) {
         while self.next.is_none() {
             let Some((leaves, purpose)) = self.strategy.next() else { return };

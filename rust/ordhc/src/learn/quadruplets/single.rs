@@ -14,28 +14,33 @@ use crate::tree::Dendrogram;
 /// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). Prim's algorithm finds the spanning tree of
 /// the most similar pairs. Then these pairs are sorted.
 ///
-/// Every leaf outside of the tree has a best pair with a leaf inside. Each leaf that joins the tree is compared with
-/// all best pairs, which takes (n - 1)(n - 2) / 2 questions in all. Almost as many (about n fewer) are necessary,
-/// because a pair that is not in the spanning tree must have lost a comparison.
+/// Each leaf outside of the spanning tree has a best pair: its most similar pair with a leaf in the
+/// tree. When a leaf joins the tree, each leaf outside compares its pair with the new leaf to its
+/// best pair. This takes (n - 1)(n - 2) / 2 questions in all. Almost as many (about n fewer) are
+/// necessary, because a pair that is not in the spanning tree must have lost a comparison.
 ///
-/// The most similar of the best pairs is found by a tournament. The results of matches are kept. A match is repeated
-/// only if its loser got a better pair, or if its winner has joined the tree.
+/// The most similar of the best pairs is found by a knockout tournament. The results of matches are
+/// kept. A match is repeated only if its loser got a better pair, or if its winner has joined the
+/// tree.
 #[derive(Debug, Clone)]
 pub(super) struct Single {
     n: usize,
-    /// For each leaf: the number of leaves that joined the tree before, or [`NONE`] for a leaf outside.
+    /// For each leaf in the spanning tree: the number of leaves that joined the tree before.
+    /// [`NONE`] for the other leaves.
     places: Vec<u32>,
-    /// For each leaf outside: the other leaf of its best pair.
+    /// For each leaf outside of the spanning tree: the leaf in the tree that is most similar to it.
     best: Vec<u32>,
     newest: u32,
     /// The pairs of the spanning tree.
     pairs: Vec<Pair>,
-    /// For each of these pairs: 1 + the largest level of the pairs that are known to be more similar.
+    /// For each pair in `pairs`: 1 + the largest level of the pairs that are known to be more
+    /// similar.
     levels: Vec<u32>,
-    /// The winner of each match of the tournament. The children of match m are 2m and 2m + 1. Leaf v is entry n + v.
+    /// The winner of each match of the tournament, a leaf. The winners of the matches 2m and 2m + 1
+    /// play match m. Leaf v is entry n + v.
     winners: Vec<u32>,
-    /// For each depth: the matches with a new winner, or whose winner has a new best pair, since the match above was
-    /// played.
+    /// For each depth of the tournament: the matches that changed after their next match was
+    /// played. Their winner is new or has a new best pair.
     changed: Vec<Vec<u32>>,
     is_changed: Vec<bool>,
     depth: usize,
@@ -49,18 +54,21 @@ pub(super) struct Single {
 /// The purpose of a question.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Duel {
-    /// Compares the pair with the newest leaf inside to the best pair of a leaf.
+    /// Compares two pairs of a leaf outside of the spanning tree: the pair with the newest leaf in
+    /// the tree, and the best pair so far.
     Challenge(u32),
-    /// A match of the tournament.
+    /// A match of the tournament that finds the most similar of all best pairs. The value is the
+    /// index of the match.
     Match(u32),
-    /// A merge of the merge sort.
+    /// A comparison of the final merge sort. The value is the index of the two runs that are
+    /// merged.
     Sort(u32),
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Single {
-    /// Returns the strategy for at least one leaf.
+    /// Returns the strategy for `n` leaves, at least one.
     pub(super) fn new(n: usize) -> Self {
         let mut winners = vec![NONE; n];
         winners.extend(0..n as u32);
@@ -96,7 +104,8 @@ impl Single {
         }
     }
 
-    /// Continues after all open questions are answered.
+    /// Starts the next step, after all open questions are answered: plays matches, adds a leaf to
+    /// the spanning tree, or starts the final sort.
     fn proceed(&mut self) {
         while self.waiting == 0 && self.sorting.is_none() {
             if self.depth == 0 {
@@ -121,14 +130,14 @@ impl Single {
         }
     }
 
-    /// Clears the changes of a level.
+    /// Clears the list of changed matches at the current depth.
     fn settle(&mut self) {
         for at in std::mem::take(&mut self.changed[self.depth]) {
             self.is_changed[at as usize] = false;
         }
     }
 
-    /// Updates a match after its children changed.
+    /// Updates the match `at`, after one of the two matches before it has changed.
     fn update_match(&mut self, at: u32) {
         let [left, right] = [2 * at, 2 * at + 1].map(|child| self.winners[child as usize]);
         let winner = self.winners[at as usize];
@@ -136,7 +145,8 @@ impl Single {
         if left == NONE || right == NONE {
             self.winners[at as usize] = left.min(right);
         } else if is_known && !self.is_changed[(self.side(at, winner) ^ 1) as usize] {
-            // Only the winner's side has changed, and for the better, so this side still wins.
+            // The winner's side has changed, and the other side has not. The pair on the winner's
+            // side can only have become more similar, so this side still wins.
             self.winners[at as usize] = self.winners[self.side(at, winner) as usize];
         } else {
             self.ready.push_back(Duel::Match(at));
@@ -146,7 +156,8 @@ impl Single {
         self.change(at);
     }
 
-    /// Returns the match below match `at` (its child) in which a leaf takes part, or the leaf's own entry.
+    /// Returns which of the two entries below match `at` contains a leaf: the match that the leaf
+    /// played before, or the leaf's own entry.
     fn side(&self, at: u32, leaf: u32) -> u32 {
         let mut side = self.n as u32 + leaf;
         while side / 2 > at {
@@ -160,8 +171,8 @@ impl Single {
         if leaf != NONE {
             let partner = self.best[leaf as usize];
             let place = self.places[partner as usize] as usize;
-            // This pair lost to the pairs of all leaves that joined after `partner`, so it is one level above these
-            // pairs.
+            // The pairs of all leaves that joined the tree after `partner` are more similar than
+            // this pair. So this pair is one level above them.
             let level = 1 + self.levels[place..].iter().max().map_or(0, |&level| level);
             self.pairs.push(pair(partner, leaf));
             self.levels.push(level);

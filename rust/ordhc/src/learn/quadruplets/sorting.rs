@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-/// A merge sort of `0..n`, in which all merges of one level run in parallel. The sort takes at most n log2 n questions,
-/// in at most 3n rounds.
+/// A merge sort of `0..n` whose comparisons are questions. All merges of one level run in parallel.
+/// The sort takes at most n log2 n questions. They are asked in at most 3n rounds, where the
+/// questions of a round are asked at the same time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sorting {
     runs: Vec<Vec<u32>>,
@@ -15,7 +16,7 @@ pub(super) struct Sorting {
     n_taken: u64,
 }
 
-/// Two runs: their remaining items, and the merged items.
+/// The merge of two sorted runs: the remaining items of each run, and the merged items.
 #[derive(Debug, Clone)]
 struct Merge {
     parts: [VecDeque<u32>; 2],
@@ -23,7 +24,7 @@ struct Merge {
 }
 
 impl Sorting {
-    /// Starts a sort. `order` is the most probable order.
+    /// Starts a sort of the items in `order`. The sort first compares neighbours in `order`.
     pub(super) fn new(order: Vec<u32>) -> Self {
         let runs: Vec<Vec<u32>> = order.into_iter().map(|item| vec![item]).collect();
         let mut new = Self { n: runs.len(), runs, ..Self::default() };
@@ -31,7 +32,7 @@ impl Sorting {
         new
     }
 
-    /// Starts merging neighbouring runs.
+    /// Starts to merge each two neighbouring runs.
     fn begin(&mut self) {
         let runs = std::mem::take(&mut self.runs);
         if runs.len() <= 1 {
@@ -49,14 +50,15 @@ impl Sorting {
         }
     }
 
-    /// Returns a merge, and two items to be compared.
+    /// Returns the next comparison: the index of a merge, and the two items to compare.
     pub(super) fn next(&mut self) -> Option<(u32, [u32; 2])> {
         let at = self.ready.pop_front()?;
         let [first, second] = &self.merges[at as usize].parts;
         Some((at, [*first.front()?, *second.front()?]))
     }
 
-    /// Takes the answer: true if the first item comes first.
+    /// Takes the answer to a comparison in the merge `at`. `is_first` is true if the first item
+    /// comes first.
     pub(super) fn take(&mut self, at: u32, is_first: bool) {
         self.n_taken += 1;
         let Merge { parts, merged } = &mut self.merges[at as usize];
@@ -76,7 +78,7 @@ impl Sorting {
         self.merges.is_empty()
     }
 
-    /// Returns the order that is known so far.
+    /// Returns all items in the order that is known so far.
     pub(super) fn order(&self) -> Vec<u32> {
         let merges = self.merges.iter().cloned().map(Merge::so_far);
         self.runs.iter().cloned().chain(merges).flatten().collect()

@@ -12,18 +12,20 @@ pub(super) struct Evidence {
     answers: Vec<([u32; 3], i8)>,
     /// For each leaf: the index of each answer about it, and the position of the leaf in that question.
     of_leaf: Vec<Vec<(u32, u8)>>,
-    /// For each answer and each leaf of its question, take the smallest cluster that contains the other two leaves. For
-    /// each child of this cluster, a [`Tilt`] has the positions of the child and a log likelihood ratio. The ratio
-    /// compares a place of the leaf within the child to a place outside of the cluster (where the leaf is the odd one
+    /// For each answer and each leaf of its question: the evidence about the place of this leaf.
+    /// Let C be the smallest cluster that contains the other two leaves. For each child of C, a
+    /// [`Tilt`] has the positions of the child and a log likelihood ratio. The ratio compares a
+    /// place of the leaf within the child to a place outside of C (where the leaf is the odd one
     /// out).
     tilts: Vec<[[Tilt; 2]; 3]>,
 }
 
-/// The numbers of answers that are about a node, and that agree with it.
+/// The numbers of answers about an inner node. An answer is about the node if two of its leaves are
+/// below the node and the third is not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Votes {
     pub(super) agree: u64,
-    /// The number of answers that no two leaves are closer.
+    /// The number of answers about the node which say that no two leaves are closer.
     pub(super) none: u64,
     pub(super) all: u64,
 }
@@ -55,7 +57,8 @@ impl Evidence {
         self.answers.push((leaves, answer));
     }
 
-    /// Returns, in ascending order, the nodes above the leaves of answers that were not read yet.
+    /// Returns the nodes at and above the leaves of new answers, in ascending order. Answers are
+    /// new until [`read`](Self::read) is called.
     pub(super) fn touched(&self, shape: &Shape) -> Vec<usize> {
         let mut is_touched = vec![false; shape.n_nodes()];
         for &(leaves, _) in &self.answers[self.tilts.len()..] {
@@ -70,7 +73,8 @@ impl Evidence {
         (0..shape.n_nodes()).filter(|&node| is_touched[node]).collect()
     }
 
-    /// Computes the evidence of all answers, given a tree.
+    /// Computes the evidence of all answers about the places of their leaves, given a tree and the
+    /// lengths of its leaves.
     pub(super) fn read(&mut self, shape: &Shape, model: &Lengths) {
         let Self { answers, tilts, .. } = self;
         tilts.clear();
@@ -92,7 +96,8 @@ impl Evidence {
         }));
     }
 
-    /// Returns the number of answers "no two are closer" about one leaf of a subtree and two leaves outside.
+    /// Returns the number of answers that no two leaves are closer, among answers about one leaf of
+    /// a subtree and two leaves outside.
     pub(super) fn none(&self, shape: &Shape, subtree: usize) -> usize {
         let span = shape.span(subtree);
         let is_outside = |leaf: u32| !span.contains(&shape.place(leaf as usize));
@@ -121,8 +126,8 @@ impl Evidence {
             .filter(|(_, more)| *more != 0.0)
     }
 
-    /// Returns, for each node, the votes of the answers about it. An answer is about the nodes that separate two of its
-    /// leaves from the third.
+    /// Returns the [`Votes`] for each node. An answer is about a node if two of its leaves are
+    /// below the node and the third is not.
     pub(super) fn votes(&self, shape: &Shape) -> Vec<Votes> {
         let mut votes = vec![Votes::default(); shape.n_nodes()];
         for &(leaves, answer) in &self.answers {

@@ -3,27 +3,30 @@
 use super::evidence::Evidence;
 use crate::refine::Shape;
 
-/// The length of each leaf. Untypical leaves have large lengths, because people choose them as the odd one out more
-/// often than their places explain.
+/// The length of each leaf: how far the leaf is from all other leaves. Untypical leaves have large
+/// lengths, because people choose them as the odd one out more often than the tree predicts.
 ///
-/// P(leaf i is chosen) is proportional to exp(l(i) + e \[i is the odd one out in the tree\]), where e is the log odds
-/// of a right answer against either wrong one. Lengths have a normal prior with mean 0. The variance of the prior is
-/// estimated by empirical Bayes (MacKay 1992). The variance is 0 if chance explains how often leaves are chosen.
+/// P(leaf i is chosen) is proportional to exp(l(i) + e) if i is the odd one out in the tree, and to
+/// exp(l(i)) otherwise. Here l(i) is the length of the leaf, and e is the log odds of a right
+/// answer against either wrong one. Lengths have a normal prior with mean 0. The variance of the
+/// prior is estimated by empirical Bayes (MacKay 1992). The variance is 0 if chance explains how
+/// often leaves are chosen.
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     lengths: Vec<f64>,
     evidence: f64,
 }
 
-/// The maximum number of updates of the variance.
+/// The maximum number of updates of the prior variance of the lengths.
 const UPDATES: usize = 20;
-/// The maximum number of steps of the lengths per update of the variance.
+/// The maximum number of iterations that fit the lengths, for each value of their prior variance.
 const STEPS: usize = 20;
-/// Iteration stops if the relative change of the variance is below `SETTLED`, and steps of lengths are below `FOUND`.
+/// The variance is not updated any more if its relative change is below `SETTLED`. The fit of the
+/// lengths ends if no length has changed by `FOUND` or more.
 const SETTLED: f64 = 1e-2;
 const FOUND: f64 = 1e-3;
-/// Lengths are 0 if their variance is at most `LEAST_VARIANCE`. The variance is at most `MOST_VARIANCE`, because odds
-/// above exp(5) cannot be estimated more precisely.
+/// All lengths are set to 0 if their estimated variance is at most `LEAST_VARIANCE`. The variance
+/// is at most `MOST_VARIANCE`, because odds above exp(5) cannot be estimated precisely.
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.0;
 
@@ -44,13 +47,14 @@ impl Lengths {
         Self { lengths: vec![0.0; n], evidence }
     }
 
-    /// Returns the given lengths.
+    /// Returns leaves of the given lengths, for tests.
     #[cfg(test)]
     pub(super) fn of(lengths: Vec<f64>, evidence: f64) -> Self {
         Self { lengths, evidence }
     }
 
-    /// Returns the probabilities of the three answers to a question, given the odd one out in the tree.
+    /// Returns the probabilities of the three answers to a question. `truth` is the position of the
+    /// odd one out in the tree.
     fn probabilities(&self, leaves: [u32; 3], truth: usize) -> [f64; 3] {
         let mut found = leaves.map(|leaf| self.lengths[leaf as usize].exp());
         found[truth] *= self.evidence.exp();
@@ -58,7 +62,8 @@ impl Lengths {
         found.map(|share| share / total)
     }
 
-    /// Returns the log probability of an answer, given the odd one out.
+    /// Returns the log probability of an answer. `truth` is the position of the odd one out in the
+    /// tree.
     pub(super) fn log_probability(&self, leaves: [u32; 3], answer: usize, truth: usize) -> f64 {
         self.probabilities(leaves, truth)[answer].ln()
     }
@@ -114,8 +119,8 @@ impl Lengths {
             let (gradient, information) = self.slopes(called);
             let mut largest = 0.0f64;
             for (at, length) in self.lengths.iter_mut().enumerate() {
-                // The probabilities of the three answers add up to 1. So simultaneous full steps of the leaves are at
-                // most twice too long, and half steps are safe.
+                // All lengths change at once. The probabilities of the three answers add up to 1,
+                // so full Newton steps are at most twice too long, and half steps are safe.
                 let step = 0.5 * (gradient[at] - *length / variance) / (information[at] + 1.0 / variance);
                 *length += step;
                 largest = largest.max(step.abs());

@@ -21,7 +21,7 @@ use places::{Places, Trust};
 use probe::Probe;
 use revision::Revision;
 
-/// The settings of a revision.
+/// The settings of a learner that revises a given tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) p: f64,
@@ -32,10 +32,11 @@ pub(crate) struct Settings {
 
 /// A learner that moves subtrees of a given tree according to answers, see [`Method::Revise`](super::Method::Revise).
 ///
-/// Every subtree has a posterior over its places, computed while all other subtrees stay in place ([`Places`]). The
-/// questions are those that are expected to correct the most triplets. A subtree moves if most of its posterior is
-/// elsewhere. Subtrees with the clearest evidence move first. Among equally clear subtrees, the smallest moves first,
-/// because an answer about one leaf may be true of this leaf only.
+/// Every subtree has a posterior over its places, computed while all other subtrees stay in place
+/// ([`Places`]). The questions are those that are expected to correct the most triplets. A subtree
+/// moves if its current place is unlikely. Subtrees with the strongest evidence move first. Among
+/// subtrees with equal evidence, the smallest moves first, because an answer about one leaf may be
+/// true of this leaf only.
 ///
 /// The first questions are about random leaves. If the answers agree with the tree no more than by chance, the tree is
 /// ignored, and another learner (the *fallback*) starts without it.
@@ -57,7 +58,8 @@ pub(crate) struct Revise {
     random: ChaCha8Rng,
 }
 
-/// The learner that continues without the tree.
+/// The learner that is used instead if the given tree is useless. The fallback doesn't use the
+/// tree.
 struct Fallback(Box<dyn Learner>);
 
 impl Clone for Fallback {
@@ -74,19 +76,21 @@ pub(crate) enum Purpose {
     Fallback(u64),
 }
 
-/// The probability that an answer agrees with the right place of a subtree is this factor times p. The factor is below
-/// 1 because other leaves of the question may be at wrong places.
+/// An answer agrees with the right place of a subtree with a probability of `PURE` times p. The
+/// factor is below 1, because other leaves of the question may be at wrong places.
 const PURE: f64 = 0.8;
 
-/// The largest prior odds of the current place of a subtree, if its parent has more than two children. The order in
-/// which the children join is then unknown, so other places below the parent are likely.
+/// The maximum of [`Trust::loose`]: the prior odds of the current place of a subtree whose parent
+/// has more than two children. The binary tree joins these children in an arbitrary order. So other
+/// places below the parent are likely.
 const LOOSE: f64 = 3.0;
 
 /// A question is not worth asking if it is expected to correct fewer triplets than this, per leaf of the tree.
 const WORTH: f64 = 1e-3;
 
 impl Revise {
-    /// Returns a learner that revises a tree. `fallback` starts if the tree is useless.
+    /// Returns a learner that revises the tree `prior`. `fallback` is used instead if the answers
+    /// agree with the tree no more than by chance.
     pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, fallback: Box<dyn Learner>) -> Self {
         let n = prior.n_leaves();
         let Settings { p, strength, .. } = settings;
@@ -150,7 +154,7 @@ impl Revise {
         self.is_done = self.queue.is_empty() && self.n_open == 0;
     }
 
-    /// Adds questions about random leaves that are in no other open question.
+    /// Adds questions about random leaves. In a large tree, no leaf is in two open questions.
     fn sample(&mut self, count: usize) {
         let n = self.revision.shape.n_leaves() as u32;
         let mut taken = self.open.clone();

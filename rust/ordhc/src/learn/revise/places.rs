@@ -12,7 +12,7 @@ pub(super) struct Trust {
     /// The prior odds of the current place of a subtree, compared to all other places together in a cluster twice as
     /// large.
     pub(super) strength: f64,
-    /// These prior odds for a subtree whose parent has more than two children.
+    /// The value of `strength` for a subtree whose parent has more than two children.
     pub(super) loose: f64,
 }
 
@@ -27,19 +27,20 @@ impl Trust {
     }
 }
 
-/// A range of positions of nodes in the [`Shape`], and the change of the log probability of the places beside these
-/// nodes.
+/// The effect of an answer on the places of a subtree: a range of positions of nodes in the
+/// [`Shape`], and the change of the log probability of the places beside these nodes.
 pub(super) type Tilt = (Range<usize>, f64);
 
 /// The conclusion about the place of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Finding {
-    /// The node beside which the subtree belongs: the median of the posterior, where distances between places are
-    /// counted in triplets.
+    /// The node beside which the subtree belongs, as the median of its posterior. The distance of
+    /// two places is the number of triplets that differ between them.
     pub(super) best: usize,
     /// True if the subtree must move: the best place is elsewhere, and the current place is unlikely.
     pub(super) moves: bool,
-    /// The log odds of all places against the current one.
+    /// The log Bayes factor of all places together against the current place. A large value means
+    /// that answers have made the current place less likely.
     pub(super) evidence: f64,
 }
 
@@ -50,14 +51,16 @@ const UNLIKELY: f64 = 0.05;
 /// The posterior over the places of a subtree, reused for one subtree after the other. A place is beside a node of the
 /// rest of the tree.
 ///
-/// Before any answer, the current place has weight 1. The other places in the clusters around it have a total weight of
-/// 1 / `strength` for each doubling of the cluster size, so that no size of an error is preferred. An answer about one
-/// leaf of the subtree and two other leaves changes the weights of three groups of places: below each of two children
-/// of a node, and not below the node.
+/// Before any answer, the current place has weight 1. The other places in the clusters around it
+/// have a total weight of 1 / `strength` for each doubling of the cluster size. So small and large
+/// errors are equally likely. An answer about one leaf of the subtree and two other leaves changes
+/// the weights of three groups of places: below each of two children of a node, and not below the
+/// node.
 ///
-/// The distance of two neighbouring places is the number of triplets that differ between them. This is the product of
-/// the sizes of the two sides of the step. So the best place is the median, which is found by going down as long as
-/// more than half of the weight is below.
+/// The distance of two neighbouring places (beside a node, and beside its parent) is the number of
+/// triplets that differ between them. This number is proportional to the number of leaves below the
+/// node times the number of leaves below its sibling. The best place is the median. To find the
+/// median, go down from the root as long as more than half of the weight is below.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,
@@ -66,7 +69,8 @@ pub(super) struct Places {
     /// For each position in the shape: the weight at and below the node.
     masses: Vec<f64>,
     sums: Vec<f64>,
-    /// The value of a question about the children of each node.
+    /// For each position in the shape: the number of triplets that a question about the children of
+    /// the node is expected to correct.
     values: Vec<f64>,
     above: Vec<f64>,
 }
@@ -74,8 +78,8 @@ pub(super) struct Places {
 impl Places {
     /// Computes the posterior of a subtree other than the whole tree.
     ///
-    /// `is_loose` returns true for a node that together with its parent represents one node with more than two
-    /// children.
+    /// `is_loose` returns true for a node if the node and its parent were made from one node with
+    /// more than two children.
     pub(super) fn weigh(
         &mut self,
         shape: &Shape,
@@ -160,7 +164,8 @@ impl Places {
         total
     }
 
-    /// Normalizes the weights to probabilities, and computes their sums at and below every node.
+    /// Normalizes the weights of the places to probabilities (`total` is their sum). Then computes
+    /// the sum of the probabilities at and below every node.
     fn sum(&mut self, shape: &Shape, total: f64) {
         let m = shape.n_nodes();
         let Self { weights, sums, masses, .. } = self;
@@ -184,12 +189,14 @@ impl Places {
         shape.node_at(place)
     }
 
-    /// Returns the pivot of the best question, and the value of this question: the number of triplets that one answer
-    /// is expected to correct.
+    /// Returns the best question about the place of a subtree, and the value of this question: the
+    /// number of triplets that one answer is expected to correct. The question is given by the
+    /// position of its pivot, the node whose children are compared.
     ///
-    /// The loss of a step between two neighbouring places is the product of the sizes of the two sides. If the place is
-    /// on the other side with probability m, the expected loss is multiplied by m (1 - m), because the expected
-    /// decrease of this product can be computed for all pivots at once.
+    /// The loss between a node and its parent is m (1 - m) times the number of triplets that differ
+    /// between the places beside them. Here m is the probability that the subtree belongs at or
+    /// below the node. This loss is used because its expected decrease can be computed for all
+    /// pivots at once.
     pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
         let m = shape.n_nodes();
         let span = shape.span(subtree);
@@ -239,7 +246,8 @@ impl Places {
         best
     }
 
-    /// Returns the best pivot other than `last`, and excludes `last` from later calls.
+    /// Returns the position of the best pivot (the node whose children a question compares) other
+    /// than `last`. Excludes `last` from later calls.
     pub(super) fn next_best(&mut self, last: usize) -> Option<usize> {
         self.values[last] = 0.0;
         let best = (0..self.values.len()).max_by(|&a, &b| self.values[a].total_cmp(&self.values[b]).then(b.cmp(&a)))?;

@@ -2,8 +2,9 @@
 
 use crate::tree::{LcaSizes, Topology};
 
-/// Tests whether answers agree with a tree more than by chance. This is a sequential test (Wald) of two hypotheses: at
-/// most about half of the triplets of the tree are wrong, or the tree is useless.
+/// Tests whether answers agree with a tree more than by chance. This is a sequential test (Wald) of
+/// two hypotheses. Either the tree is useful, and at most about half of its triplets are wrong, or
+/// the tree is useless.
 #[derive(Debug, Clone)]
 pub(super) struct Probe {
     tree: LcaSizes,
@@ -56,7 +57,7 @@ impl Probe {
         self.log_odds <= -CLEAR || (self.n >= self.most && self.log_odds <= 0.0)
     }
 
-    /// Returns the number of questions to ask next.
+    /// Returns the number of questions to ask next, if `n_open` questions are open.
     pub(super) fn wanted(&self, n_open: usize) -> usize {
         BATCH.min(self.most.saturating_sub(self.n)).saturating_sub(n_open)
     }

@@ -18,17 +18,19 @@ pub(super) struct Revision {
     pub(super) evidence: Evidence,
     trust: Trust,
     lengths: Lengths,
-    /// For each inner node: true if the node and its parent represent one node with more than two children.
+    /// For each inner node of the binary tree: true if the node and its parent were made from one
+    /// node with more than two children.
     loose: Vec<bool>,
 }
 
-/// The maximum number of passes that move subtrees before questions are chosen.
+/// The maximum number of times that subtrees are examined and moved, before questions are
+/// chosen.
 const PASSES: usize = 4;
-/// The maximum number of subtrees that move in one pass.
+/// The maximum number of subtrees that move in each of the `PASSES`.
 const MOVES: usize = 10;
 
-/// Returns, for each merge, true if it is part of a node with more than two children and not the last merge of this
-/// node.
+/// Returns a value for each merge of the binary form of `tree`. The value is true if the merge and
+/// the next one above were made from one node with more than two children.
 fn loose_nodes(tree: &Topology) -> Vec<bool> {
     let n_merges = |node| tree.children(node).len() - 1;
     let nodes = tree.n_leaves()..tree.n_nodes();
@@ -55,7 +57,8 @@ impl Revision {
         places.weigh(&self.shape, subtree, tilts, self.trust, |node| self.is_loose(node))
     }
 
-    /// Returns the results of `work` for the given subtrees, computed on all cores.
+    /// Calls `work` for each of the given subtrees with its [`Finding`], on all cores. Returns the
+    /// results.
     fn each<R: Send>(&self, nodes: &[usize], work: impl Fn(&mut Places, usize, Finding) -> R + Sync) -> Vec<R> {
         const GRAIN: usize = 1 << 16;
         let ranges = parallel::ranges(nodes.len(), GRAIN.div_ceil(self.shape.n_nodes()));
@@ -109,8 +112,8 @@ impl Revision {
         self.evidence.read(&self.shape, &self.lengths);
     }
 
-    /// Returns the subtrees for which a question is worth more than `least` triplets, with the values of these
-    /// questions. The largest value comes first.
+    /// Returns the subtrees about which a question is expected to correct more than `least`
+    /// triplets, with this expected number. The largest number comes first.
     pub(super) fn doubts(&self, least: f64) -> Vec<(f64, usize)> {
         let nodes: Vec<usize> = (0..self.shape.n_nodes()).collect();
         let mut found = self.each(&nodes, |places, node, _| {
@@ -124,7 +127,8 @@ impl Revision {
         found
     }
 
-    /// Returns the best question about a subtree. The question was not asked yet, and has no leaf in `taken`.
+    /// Returns the best question about a subtree for which `may` returns true. `taken` has the
+    /// number of open questions about each leaf. Leaves with a number above 0 are not used.
     pub(super) fn question(
         &self,
         subtree: usize,
@@ -156,8 +160,8 @@ impl Revision {
         None
     }
 
-    /// Draws a leaf below a node, not in `taken` and not below the node `avoided`. Leaves with few answers are
-    /// preferred.
+    /// Draws a leaf below `node` that is not below `avoided` and not `taken`. Only the leaves with
+    /// the fewest answers are drawn.
     fn draw(&self, node: usize, avoided: Option<usize>, taken: &[u32], random: &mut ChaCha8Rng) -> Option<u32> {
         let Self { shape, evidence, .. } = self;
         let span = avoided.map(|node| shape.span(node));
@@ -176,8 +180,9 @@ impl Revision {
         (!best.is_empty()).then(|| best[random.random_range(0..best.len())])
     }
 
-    /// Returns the tree. A node that splits a node with many children is removed if no answer agrees with it, or if
-    /// more answers say that no two leaves are closer.
+    /// Returns the tree. Inner nodes are removed if more answers say that no two leaves are closer
+    /// than agree with the node. A node that was made from a node with more than two children is
+    /// also removed if no answer agrees with it.
     pub(super) fn tree(&self) -> Result<Dendrogram> {
         let n = self.shape.n_leaves();
         if n == 1 {

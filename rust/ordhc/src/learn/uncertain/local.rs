@@ -39,15 +39,18 @@ use places::{Places, Rest};
 use reliability::{Reliability, says};
 use shape::{NONE, Place, Shape};
 
-/// The largest number of leaves that are moved when a question is wanted.
+/// The maximum number of leaves that are moved each time questions are wanted.
 const MOVES: usize = 8;
-/// The largest number of answers that a move uses.
+/// The maximum number of answers that are used to find a better place for a leaf.
 const ANSWERS: usize = 256;
-/// The largest number of nodes that a move visits.
+/// The maximum number of nodes that are visited to find a better place for a leaf or a subtree. At
+/// least `LAST` answers are used in any case.
 const VISITS: usize = 150_000;
-/// The number of a leaf's last answers that every move uses.
+/// The number of most recent answers about a leaf that are used to find a better place for the
+/// leaf. Others are spread over the earlier answers.
 const LAST: usize = 32;
-/// The number of answers about a moved leaf that are compared with the tree, to learn how reliable answers are.
+/// The number of answers about a moved leaf that are compared with the tree, to estimate how
+/// reliable answers are.
 const OBSERVED: usize = 8;
 /// The tree is rebuilt if at least this number of answers is new, and most answers are new.
 const REBUILD: usize = 1_000;
@@ -56,8 +59,9 @@ const REBUILD: usize = 1_000;
 const LINKED: usize = 8_000;
 /// The number of answers per leaf that the linkage uses.
 const LINKED_ANSWERS: usize = 100;
-/// A move of a subtree uses at most `SUBTREE` of its leaves and `OF_SUBTREE` answers. Most answers about leaves of the
-/// subtree compare leaves within the subtree, and say nothing about its place.
+/// At most `SUBTREE` leaves and `OF_SUBTREE` answers are used to find a better place for a subtree.
+/// Most answers about leaves of the subtree compare leaves within the subtree, and give no
+/// information about its place.
 const SUBTREE: usize = 64;
 const OF_SUBTREE: usize = 4_096;
 /// A subtree moves if the log-likelihood rises by at least this number, so that a few wrong answers do not move many
@@ -77,11 +81,12 @@ pub(super) struct Local<const K: usize> {
     people: Vec<u32>,
     numbers: HashMap<Option<u32>, u32>,
     reliability: Reliability,
-    /// The leaves whose places must be drawn.
+    /// The leaves that must be moved to better places, or inserted.
     due: VecDeque<u32>,
     /// For each leaf: true if the leaf is in `due`.
     is_due: Vec<bool>,
-    /// For each leaf: the number of answers about the leaf at which it is added to `due`.
+    /// For each leaf: the leaf is added to `due` when the number of answers about the leaf reaches
+    /// this value.
     next: Vec<usize>,
     /// For each leaf: the entropy of its place after its last move, in nats.
     entropies: Vec<f64>,
@@ -112,17 +117,17 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Returns the number of answers that the tree knows.
+    /// Returns the number of answers that were added.
     pub(super) fn n_answers(&self) -> usize {
         self.people.len()
     }
 
-    /// Returns the number of leaves that have a place.
+    /// Returns the number of leaves that are in the tree.
     pub(super) fn n_placed(&self) -> usize {
         self.shape.n_placed() as usize
     }
 
-    /// Adds the new answers, and moves leaves that these answers are about.
+    /// Adds the new answers. Then moves or inserts some of the leaves that new answers are about.
     pub(super) fn learn(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let known = self.n_answers();
         self.take(&answers[known..]);
@@ -158,7 +163,8 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Rebuilds the tree, for up to `LINKED` leaves by a linkage. The leaves of this tree are moved later, when
+    /// Builds the tree again. With more than `LINKED` leaves, leaves are inserted one after the
+    /// other. Otherwise, the tree is a linkage of the answers, and its leaves are moved later, when
     /// questions are wanted.
     fn begin(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let n = self.of_leaf.len();
@@ -190,8 +196,9 @@ impl<const K: usize> Local<K> {
         self.observe(answers, leaf);
     }
 
-    /// Moves a random node above a leaf to a better place. Each node is chosen half as often as its child on this path,
-    /// because answers about one leaf are evidence mostly about this leaf.
+    /// Tries to move the subtree at a random node above a leaf. The parent of the leaf is chosen
+    /// with probability 1/2, and each node above half as often as the node below. The reason is
+    /// that answers about one leaf are evidence mostly about this leaf.
     fn move_above(&mut self, answers: &[Answer<K>], leaf: u32) {
         let levels = 1 + self.random.random::<u64>().trailing_zeros();
         let mut node = leaf;
@@ -226,7 +233,8 @@ impl<const K: usize> Local<K> {
         self.random = random;
     }
 
-    /// Computes the scores and weights of all places of a subtree that was cut off.
+    /// Computes the scores and weights of all places of the subtree `top`, which was cut off the
+    /// tree.
     fn score(&mut self, answers: &[Answer<K>], top: u32, random: &mut ChaCha8Rng) {
         let mut leaves = vec![top];
         if !self.shape.is_leaf(top) {
@@ -254,7 +262,7 @@ impl<const K: usize> Local<K> {
         leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
-    /// Compares some answers about a leaf with the tree, to learn how reliable answers are.
+    /// Compares some answers about a leaf with the tree, to estimate how reliable answers are.
     fn observe(&mut self, answers: &[Answer<K>], leaf: u32) {
         let Self { shape, logs, reliability, of_leaf, people, .. } = self;
         for number in some_of(&of_leaf[leaf as usize], OBSERVED) {
@@ -325,8 +333,9 @@ fn some_of(numbers: &[u32], most: usize) -> impl Iterator<Item = u32> {
     (0..some).map(move |at| older[at * older.len() / some]).chain(last.iter().copied())
 }
 
-/// Returns the answer that a tree predicts, and the logarithm of the ratio of the sizes of the two clusters that the
-/// question compares. Returns `None` if the clusters are the same.
+/// Returns the answer that a tree predicts, and the base-2 logarithm of the ratio of the sizes of
+/// the two clusters that the question compares. Returns `None` if a question about two pairs
+/// compares a cluster with itself.
 fn expected<const K: usize>(shape: &Shape, logs: &[f64], leaves: [u32; K]) -> Option<(i8, f64)> {
     let log = |a: u32, b: u32| logs[shape.size(shape.join(a, b)) as usize];
     if K == 4 {

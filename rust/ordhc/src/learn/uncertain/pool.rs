@@ -8,8 +8,9 @@ use crate::sorting::order_by_key;
 
 /// The number of random questions from which the best one is chosen.
 const CANDIDATES: usize = 200;
-/// The number of random questions from a list. A larger number would be worse: trees often disagree most about
-/// questions that no tree explains, and recorded answers to such questions say little.
+/// The number of random questions of a given list from which the best one is chosen. A larger
+/// number would be worse. Trees often disagree most about questions that no tree explains, and
+/// recorded answers to such questions give little information.
 const OF_A_LIST: usize = 10;
 
 /// The questions that may be asked: all, or those of a list, each as often as the list contains it.

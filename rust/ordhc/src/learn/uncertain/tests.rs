@@ -8,7 +8,8 @@ use crate::error::Error;
 use crate::generate::TreeOracle;
 use crate::metric::satisfied;
 
-/// Returns the odd one out of three leaves in a tree of pairs, pairs of pairs and so on.
+/// Returns the odd one out of three leaves in a balanced binary tree. The leaves 2k and 2k + 1 are
+/// siblings.
 fn odd(leaves: [u32; 3]) -> i8 {
     let level = |a: u32, b: u32| 32 - (a ^ b).leading_zeros();
     let [a, b, c] = leaves;
@@ -285,6 +286,7 @@ fn trees_are_drawn_a_few_times_in_all() {
         one.note();
         draws += usize::from(one.mark != before);
     }
-    // One draw for every eighth answer up to 128, and then for a sixteenth more each time.
+    // Up to 128 answers, trees are drawn after every 8 answers. Then they are drawn whenever the
+    // number of answers has grown by a sixteenth.
     assert!((60..90).contains(&draws), "{draws}");
 }

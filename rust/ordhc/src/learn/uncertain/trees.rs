@@ -15,9 +15,10 @@ use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 
 /// Returns trees drawn from the posterior of some answers. The order of the answers does not matter.
 ///
-/// Questions ask about uncertain parts of the tree, so a linkage of the answers gives a poor tree. A chain of MCMC that
-/// starts there may never correct the largest clusters of that tree. So a first run, with half of the sweeps, starts
-/// its chains at several trees. Then all chains start at the most likely tree of this run.
+/// Questions ask about uncertain parts of the tree, so a linkage of the answers gives a poor tree.
+/// A chain of MCMC that starts there may never correct the largest clusters of that tree. So a
+/// first run, with half of the sweeps (iterations of a chain), starts its chains at several trees.
+/// Then all chains start at the most likely tree of this run.
 pub(super) fn draw<const K: usize>(
     n: usize,
     answers: &[Answer<K>],
@@ -61,7 +62,7 @@ pub(super) fn draw<const K: usize>(
     sample_from(&answers, &belonging, &starts, sampling, monitor)
 }
 
-/// Returns the average linkage of the AddS similarities of the given answers.
+/// Returns the average linkage of the similarities that [`adds`] computes from the given answers.
 pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
     let mut rows: Vec<[i32; K]> = memory::room("comparisons", answers.len() * if K == 4 { 1 } else { 2 })?;
     for (leaves, answer, _) in answers {

@@ -8,35 +8,40 @@ use super::shape::{NONE, Shape};
 use super::{Answer, Local};
 use crate::posterior::expected_information;
 
-/// The maximum number of leaves for which questions are compared.
+/// The maximum number of leaves in the tree about which candidate questions are made. Up to two new
+/// leaves are added.
 const LEAVES: usize = 8;
-/// The number of random leaves from which these leaves are chosen if all leaves have places.
+/// If all leaves are in the tree: the number of random leaves from which the most uncertain ones
+/// are chosen.
 const FROM: usize = 32;
-/// A place is uncertain if its entropy is above `UNCERTAIN` nats. A leaf with many answers is not asked about any more,
-/// because places among many siblings stay uncertain. The limit is `FIRST` answers, and `A_DOUBLING` more for each
-/// doubling of the number of placed leaves.
+/// The place of a leaf is uncertain if the entropy of its distribution is above `UNCERTAIN` nats.
+/// No questions are made for a leaf with many answers, because a place among many siblings stays
+/// uncertain. The limit is `FIRST` answers, and `A_DOUBLING` more for each doubling of the number
+/// of leaves in the tree.
 const UNCERTAIN: f64 = 1.0;
 const FIRST: f64 = 2.0;
 const A_DOUBLING: f64 = 1.3;
 /// No new leaf is asked about if the number of uncertain places is at least this number plus the number of open
 /// questions.
 const FEW: usize = 3;
-/// The number of places that are drawn for a leaf.
+/// The number of likely places that are drawn for a leaf, to estimate the information of questions.
 const DRAWN: usize = 24;
-/// The number of questions about a leaf that are compared.
+/// The number of candidate questions that are made for each leaf.
 const QUESTIONS: usize = 16;
-/// The number of clusters in which the last leaf of a question is searched.
+/// The maximum number of clusters, from small to large, that are tried to draw the last leaf of a
+/// question.
 const TRIES: usize = 8;
 
-/// Likely places of a leaf that was cut off: `beside` are the nodes beside which the leaf may be.
+/// Likely places of a leaf that was cut off the tree. Each place is beside a node of `beside`.
 struct Likely {
     leaf: u32,
     beside: Vec<u32>,
 }
 
 impl<const K: usize> Local<K> {
-    /// Returns random questions about leaves of `among` whose places are uncertain, each with its expected information.
-    /// If `is_anchored`, the two pairs share a leaf, which comes first in both.
+    /// Returns candidate questions about leaves of `among` whose places are uncertain, each with
+    /// its expected information. If `is_anchored`, the questions compare two pairs that share a
+    /// leaf, which comes first in both.
     pub(in super::super) fn candidates(
         &mut self,
         answers: &[Answer<K>],
@@ -65,8 +70,9 @@ impl<const K: usize> Local<K> {
         found
     }
 
-    /// Returns some leaves of `among` to ask about: leaves whose places are uncertain, and some new leaves. If all
-    /// leaves have places, returns half uncertain and half random leaves.
+    /// Returns some leaves of `among` to ask about: leaves whose places are uncertain, and some new
+    /// leaves. If all leaves are in the tree, half of the result are the most uncertain leaves, and
+    /// half are random leaves.
     fn uncertain(&self, among: &[u32], n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
         let (placed, new): (Vec<u32>, Vec<u32>) = among.iter().partition(|&&leaf| self.shape.has(leaf));
         let many = (FIRST + A_DOUBLING * (placed.len() as f64).log2()) as usize;
@@ -93,8 +99,8 @@ impl<const K: usize> Local<K> {
         all
     }
 
-    /// Returns the expected information of a question about the place of one of its leaves, the leaf with the fewest
-    /// answers.
+    /// Returns the expected information of a question about a place, in nats. This is the place of
+    /// the question's leaf with the fewest answers.
     pub(in super::super) fn worth(&mut self, answers: &[Answer<K>], leaves: [u32; K], random: &mut ChaCha8Rng) -> f64 {
         let least = leaves.into_iter().min_by_key(|&leaf| (self.of_leaf[leaf as usize].len(), leaf));
         let Some(leaf) = least.filter(|_| self.shape.n_placed() > 2) else { return 0.0 };
@@ -107,14 +113,15 @@ impl<const K: usize> Local<K> {
         worth
     }
 
-    /// Draws likely places of a leaf that was cut off, given the rest of the tree.
+    /// Draws likely places of a leaf that was cut off the tree, given all other leaves.
     fn likely(&mut self, answers: &[Answer<K>], leaf: u32, random: &mut ChaCha8Rng) -> Likely {
         self.score(answers, leaf, random);
         let beside = (0..DRAWN).map(|_| self.places.draw(&self.shape, random).beside).collect();
         Likely { leaf, beside }
     }
 
-    /// Returns the mutual information of the answer and the place, in nats.
+    /// Returns the mutual information of the answer to a question and the place of the leaf
+    /// `likely.leaf`, in nats.
     fn information(&self, likely: &Likely, leaves: [u32; K]) -> f64 {
         let Self { shape, logs, reliability, .. } = self;
         let mut others = leaves.iter().filter(|&&other| other != likely.leaf);
@@ -126,7 +133,8 @@ impl<const K: usize> Local<K> {
     }
 }
 
-/// Returns the probability of each answer if a leaf is beside a node.
+/// Returns the probability of each answer to the question about `leaves`, if `leaf` is beside the
+/// node `beside`.
 fn answers_at<const K: usize>(
     shape: &Shape,
     logs: &[f64],

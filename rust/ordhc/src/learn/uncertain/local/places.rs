@@ -7,47 +7,51 @@ use super::super::Answer;
 use super::reliability::{Reliability, says};
 use super::shape::{NONE, Place, Shape};
 
-/// Smaller differences of scores may be rounding errors.
+/// Differences of log-likelihoods below this value may be rounding errors.
 const ROUNDED: f64 = 1e-9;
 
-/// The place beside a node, or all places in a part of the tree.
+/// A place of a subtree with its score: beside `node`, or beside any leaf at or below `node` (see
+/// `is_part`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spot {
     pub(super) node: u32,
     /// True if the place may be beside any leaf at or below `node`, because no answer distinguishes these places.
     pub(super) is_part: bool,
-    /// The log-likelihood, up to a constant.
+    /// The log-likelihood of the answers if the subtree is at this place, up to a constant.
     pub(super) score: f64,
 }
 
-/// Scores each place of a subtree that was cut off by the log-likelihood of the answers.
+/// The score of each place of a subtree that was cut off the tree: the log-likelihood of the
+/// answers about the subtree.
 ///
-/// An answer about the subtree and two other leaves depends on the place only along the paths from these leaves to the
-/// root. So only the nodes of these paths are visited. The score of the place beside a node is the sum of `gains` over
-/// this node and all nodes above. If a part of the tree is not on any path, all its places have the score of the node
-/// above.
+/// An answer about the subtree and two other leaves depends on the place only along the paths from
+/// these leaves to the root. So only the nodes of these paths are visited, and get a *gain*. The
+/// score of the place beside a node is the sum of the gains of this node and all nodes above. In a
+/// part of the tree without gains, all places have the score of the node above this part.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     gains: Vec<f64>,
-    /// A node has a gain for the current subtree if its mark equals `mark`.
+    /// For each node: its entry in `gains` is valid only if this entry equals `mark`. Other gains
+    /// are from earlier subtrees.
     marks: Vec<u32>,
     mark: u32,
     pub(super) spots: Vec<Spot>,
     open: Vec<(u32, f64)>,
     weights: Vec<f64>,
-    /// The entropy of the distribution of places, in nats.
+    /// The entropy of the distribution over the places of the current subtree, in nats.
     pub(super) entropy: f64,
 }
 
-/// The data that do not change while the places of a subtree are scored.
+/// The rest of the tree after a subtree was cut off, and other data that do not change while the
+/// subtree's places are scored.
 #[derive(Clone, Copy)]
 pub(super) struct Rest<'a> {
     pub(super) shape: &'a Shape,
     pub(super) logs: &'a [f64],
     pub(super) reliability: &'a Reliability,
-    /// The number of leaves of the subtree.
+    /// The number of leaves of the subtree that was cut off.
     pub(super) size: u32,
-    /// For each leaf: true if it is in the subtree.
+    /// For each leaf: true if it is in the subtree that was cut off.
     pub(super) inside: &'a [bool],
 }
 
@@ -56,7 +60,8 @@ impl Rest<'_> {
         self.logs[self.shape.size(node) as usize]
     }
 
-    /// Returns the logarithm of the number of leaves of a node and the subtree together.
+    /// Returns the base-2 logarithm of the number of leaves below `node` and in the subtree that
+    /// was cut off, together.
     fn log_with(&self, node: u32) -> f64 {
         self.logs[(self.shape.size(node) + self.size) as usize]
     }
@@ -97,7 +102,8 @@ impl Places {
         self.gains[at] += gain;
     }
 
-    /// Adds gains along the path from the node `from` up to the node below `stop`.
+    /// Gives scores to the places beside the nodes on a path, by adding gains to these nodes. The
+    /// path leads from the node `from` up to the node below `stop`.
     ///
     /// `value(node)` is the score of the place beside a node, and of all places below the node that are not on the
     /// path. `top` is the score at `stop`.
@@ -225,8 +231,9 @@ impl Places {
         }
     }
 
-    /// Computes cumulative weights of the listed places. A part has the weight of as many places as it has leaves. So
-    /// without answers, a subtree is put beside a random leaf (as in Yule's process).
+    /// Computes cumulative weights of the listed places, and the entropy of their distribution. If
+    /// `is_part`, each leaf of a spot counts as one place. So without answers, a subtree is put
+    /// beside a random leaf (as in Yule's process).
     pub(super) fn weigh(&mut self, shape: &Shape) {
         let most = self.spots.iter().map(|spot| spot.score).fold(f64::NEG_INFINITY, f64::max);
         self.weights.clear();

@@ -1,34 +1,41 @@
 //! Estimates of how often answers are right.
 
-/// Answers are classified by how different the two clusters that they compare are: by the base-2 logarithm of the ratio
-/// of their sizes. There are `PER_DOUBLING` classes for each doubling.
+/// A question compares the sizes of two clusters of the tree. Questions are classified by the
+/// base-2 logarithm of the ratio of these sizes, with `PER_DOUBLING` classes for each doubling.
 const PER_DOUBLING: f64 = 4.0;
 const CLASSES: usize = 48;
-/// The number of levels of reliability of a person, in equal steps from 0 (guesses) to 1 (usual).
+/// The number of levels of reliability of a person, in equal steps from 0 (answers at random) to 1
+/// (as reliable as most people).
 const LEVELS: usize = 8;
-/// The weight of the prior for a class, as a number of answers.
+/// The weight of the prior for the reliability in a class of questions, as a number of answers.
 const PRIOR_OF_CLASS: f64 = 50.0;
-/// The weight of the prior for a person, as a number of answers.
+/// The weight of the prior for the reliability of a person, as a number of answers.
 const PRIOR_OF_PERSON: f64 = 10.0;
-/// Earlier answers lose half of their weight after this number of observations.
+/// Earlier answers of a class or person lose half of their weight after this number of further
+/// answers.
 const HALF_LIFE: f64 = 20_000.0;
-/// The smallest and the largest share of right answers beyond chance.
+/// The smallest and the largest share of right answers beyond chance. The share is 0 for random
+/// answers, and 1 if all answers are right.
 const LEAST: f64 = 0.25;
 const MOST: f64 = 0.97;
 
-/// Estimates, for each class and each person, how often answers agree with the tree. Stores the results as logarithms.
+/// Estimates how often answers agree with the tree, for each person and each class of questions
+/// (see `PER_DOUBLING`). Stores the results as logarithms.
 #[derive(Debug, Clone)]
 pub(super) struct Reliability {
     /// The probability of a right answer by guessing: 1/3, or 1/2 for two pairs.
     chance: f64,
-    /// For each class: the weighted number of answers that agree with the tree, and of all answers.
+    /// For each class of questions: the weighted number of answers that agree with the tree, and of
+    /// all answers.
     classes: Vec<[f64; 2]>,
-    /// For each person: the number of answers that agree with the tree minus the number by chance, and the expected
-    /// value of this difference.
+    /// For each person: a sum over the answers, and its expected value for a usual person. An
+    /// answer that agrees with the tree adds 1 to the sum. Other answers lower the sum, so that
+    /// random answers add 0 on average.
     people: Vec<[f64; 2]>,
     /// The sums over all people.
     all: [f64; 2],
-    /// For each level and class: the logarithms of the probabilities of the right answer and of one wrong answer.
+    /// For each level of a person and each class of questions: the logarithms of the probabilities
+    /// of the right answer and of one wrong answer.
     logs: Vec<[f64; 2]>,
     n_observed: usize,
 }
@@ -48,7 +55,8 @@ impl Reliability {
         new
     }
 
-    /// Returns the share of right answers beyond chance in a class.
+    /// Returns the share of right answers beyond chance for a class of questions. The share is 0
+    /// for random answers, and 1 if all answers are right.
     fn excess(&self, class: usize) -> f64 {
         // The prior is Luce's choice rule, with heights that rise by 1.2 for each doubling, mixed with some random
         // answers.
@@ -77,7 +85,8 @@ impl Reliability {
         ((difference * PER_DOUBLING) as usize).min(CLASSES - 1)
     }
 
-    /// Returns the level of a person. The index of a person is the same as in [`Self::observe`].
+    /// Returns the level of reliability of a person, below `LEVELS`. The index of a person is the
+    /// same as in [`Self::observe`].
     pub(super) fn level(&self, person: u32) -> usize {
         let [right, expected] = self.people.get(person as usize).copied().unwrap_or_default();
         // Each person is compared with all people, because a tree with which all people disagree is wrong.
@@ -86,8 +95,9 @@ impl Reliability {
         (share * (LEVELS - 1) as f64).round() as usize
     }
 
-    /// Returns the logarithms of the probabilities of the right answer and of one wrong answer. `difference` is the
-    /// base-2 logarithm of the ratio of the sizes of the two clusters.
+    /// Returns the logarithms of the probabilities of the right answer and of one wrong answer, for
+    /// a person of this level. `difference` is the base-2 logarithm of the ratio of the sizes of
+    /// the two clusters that the question compares.
     #[inline]
     pub(super) fn logs(&self, level: usize, difference: f64) -> [f64; 2] {
         self.logs[level * CLASSES + Self::class(difference)]
@@ -98,7 +108,8 @@ impl Reliability {
         self.chance.ln()
     }
 
-    /// Returns the probabilities of the right answer and of one wrong answer, for a usual person.
+    /// Returns the probabilities of the right answer and of one wrong answer, for a person of usual
+    /// reliability. `difference` is as in [`Self::logs`].
     pub(super) fn probabilities(&self, difference: f64) -> [f64; 2] {
         self.logs(LEVELS - 1, difference).map(f64::exp)
     }

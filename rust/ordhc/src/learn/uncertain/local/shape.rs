@@ -19,9 +19,9 @@ impl Place {
     }
 }
 
-/// A rooted binary tree of some of `n` leaves. Leaves are the nodes `0..n`, and inner nodes have other numbers below `2
-/// n - 1`. Every node stores its number of leaves, so that a path can be followed without visiting the rest of the
-/// tree.
+/// A rooted binary tree that contains some of `n` leaves. Leaves are the nodes `0..n`, and inner
+/// nodes have other numbers below `2n - 1`. Every node stores its number of leaves, so that a path
+/// can be followed without visiting the rest of the tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     n: usize,

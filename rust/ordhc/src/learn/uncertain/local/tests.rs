@@ -228,7 +228,8 @@ fn import(learner: &mut Uncertain, count: usize, simulated: &mut Simulated) {
     }
 }
 
-/// One learner is asked for each question. The other one replays the events without choosing questions.
+/// Checks that a replay of events without choosing questions gives the same state as choosing each
+/// question.
 #[test]
 fn events_give_the_same_questions_when_they_are_replayed() {
     let mut simulated = Simulated::new(MOST_LEAVES + 1, TreeShape::Yule, 0.9);
@@ -267,8 +268,9 @@ fn events_give_the_same_questions_when_they_are_replayed() {
     assert_eq!(other.tree_watched(Some(&impatient)), Err(Error::Interrupted));
 }
 
-/// The tree of one learner is requested while leaves come and go. The other learner gets the same events, but its tree
-/// is requested at the end only. Both have the same tree.
+/// Checks that requests for the tree do not change later results, while leaves are added and
+/// retired. The tree of one learner is requested often. The other learner gets the same events, but
+/// its tree is requested at the end only.
 #[test]
 fn leaves_come_and_go_while_the_tree_follows() {
     let n = MOST_LEAVES + 1;
