@@ -12,8 +12,9 @@ const LEAVES: usize = 14;
 
 /// Agglomerates any matrix with any linkage, without a panic. All heights must be finite.
 ///
-/// The nearest-pair engine must make the merges of the naive engine. Exceptions are a warning about rounding errors,
-/// and formulas that are not means, because large terms may cancel. Trees of reducible linkages must be monotone.
+/// The naive and the nearest-pair algorithm must make the same merges, unless a warning says that rounding errors may
+/// change the tree. Formulas with large coefficients are an exception: their terms can be large and cancel, which
+/// amplifies rounding errors. Trees of reducible linkages must be monotone.
 pub fn agglomerate(data: &[u8]) {
     let mut bytes = Bytes(data);
     let n = 1 + bytes.below(LEAVES);
@@ -46,7 +47,7 @@ pub fn agglomerate(data: &[u8]) {
         }
         (Ok(_), Ok(_)) => {}
         (Err(_), Err(_)) => {}
-        // Near overflow, the sums of one engine can overflow although the sums of the other engine do not.
+        // Near overflow, the sums of one algorithm can overflow although the sums of the other algorithm do not.
         (Ok(tree), Err(_)) | (Err(_), Ok(tree))
             if !is_tame || tree.heights().iter().any(|height| height.abs() > 1e290) => {}
         _ => panic!("{rule:?}: naive {naive:?}, nearest pair {nearest:?}"),
@@ -59,14 +60,16 @@ pub fn agglomerate(data: &[u8]) {
     assert_eq!(auto.map(|tree| bits(&tree)), overwritten.map(|tree| bits(&tree)), "{rule:?}, in place");
 }
 
-/// Returns true if heights are much larger than the values. Digits of smaller sums may then be lost by cancellation.
+/// Returns true if the heights of a tree are much larger than the `values` of the matrix. Smaller heights may then have
+/// large relative errors, because large terms cancel in their computation.
 fn has_grown(tree: &Dendrogram, values: &[f64]) -> bool {
     let largest = |values: &[f64]| values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
     largest(tree.heights()) > 8.0 * largest(values)
 }
 
-/// Checks that the heights of both engines are equal up to rounding errors. The naive engine works in twice the
-/// precision. Errors of the other engine are relative to the largest value or, for squares, to the largest square.
+/// Checks that the naive and the nearest-pair algorithm return the same heights up to rounding errors. Differences are
+/// relative to the largest height or value of the matrix. Equal squares are enough, because some linkages compute with
+/// squares.
 fn assert_near(naive: &[f64], nearest: &[f64], values: &[f64], rule: &Rule) {
     let scale = naive.iter().chain(values).fold(0.0f64, |largest, value| largest.max(value.abs()));
     for (a, b) in naive.iter().zip(nearest) {
@@ -90,7 +93,8 @@ fn in_square(pairs: &[f64], n: usize) -> Vec<f64> {
     square
 }
 
-/// Returns a linkage, and true if its merges keep similarities about as large as the values of the matrix.
+/// Returns the linkage that `bytes` encode, or `None` for an invalid formula. The flag is true if heights are rarely
+/// much larger than the values of the matrix.
 fn rule(bytes: &mut Bytes<'_>) -> Option<(Rule, bool)> {
     if bytes.byte().is_multiple_of(2) {
         return Some((Rule::NAMES[bytes.below(Rule::NAMES.len())].parse().ok()?, true));

@@ -4,7 +4,7 @@ use ordhc::learn::{Assume, Learner, Method, Noise, QuadrupletMethod, Schedule};
 
 use crate::bytes::Bytes;
 
-/// The largest number of leaves. More leaves take longer without reaching other code.
+/// The largest number of leaves. Inputs with more leaves take longer, but run no additional code.
 const LEAVES: usize = 24;
 const STEPS: usize = 400;
 
@@ -31,8 +31,8 @@ fn triplet_method(bytes: &mut Bytes<'_>) -> Method {
     }
 }
 
-/// Replays a log of calls to a learner: `ask` with a limit, and `tell` with a question and an answer. The log may have
-/// errors, like a damaged file.
+/// Makes the calls to a learner that `data` encodes: `ask` with a limit, and `tell` with a question and an answer.
+/// Calls may be invalid, as in a damaged log file.
 pub fn replay(data: &[u8]) {
     let mut bytes = Bytes(data);
     let four = bytes.byte() % 4 == 3;

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 
 use crate::error::to_py;
 
-/// Loads the parts of NumPy that the bindings need. Loading runs Python code. If the first array of a call loaded them,
-/// Ctrl-C at that moment would cause a panic.
+/// Loads the parts of NumPy that the bindings need. Loading runs Python code. Otherwise the first array would load
+/// them, and Ctrl-C at that moment would cause a panic.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     py.import("numpy")?;
     let array = PyArray1::<f64>::zeros(py, 1, false);
@@ -70,7 +70,7 @@ pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usi
 }
 
 array_of! {
-    /// A matrix of a type that the engines read.
+    /// A matrix of numbers of a supported type.
     AnyMatrix, PyReadonlyArrayDyn, "float64, float32, int64 or int32", F64(f64), F32(f32), I64(i64), I32(i32)
 }
 
@@ -129,7 +129,7 @@ fn layout(shape: &[usize]) -> PyResult<Layout> {
     }
 }
 
-/// A matrix that the engine may overwrite.
+/// A matrix that a computation may overwrite, to save memory.
 pub(crate) struct Overwritten<'py>(PyReadwriteArrayDyn<'py, f64>);
 
 impl<'py> Overwritten<'py> {

@@ -37,8 +37,9 @@ pub(crate) fn draw_times<'py>(
     Ok(PyArray1::from_iter(py, times.into_iter().map(i64::from)))
 }
 
-/// Returns the trees of resamples, and (n, 3) scores: revenue and satisfied share of the original tree, and held-out
-/// share.
+/// Returns the tree of each resample, and an (n, 3) array of scores. The first two scores are the revenue of the
+/// original tree and the share of the drawn answers that this tree satisfies. The third score is the share of the other
+/// answers that the tree of the resample satisfies.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn bootstrap_adds<'py>(
@@ -87,13 +88,13 @@ pub(crate) fn support<'py>(
     Ok(PyArray1::from_vec(py, found))
 }
 
-/// Returns, for each resample, how often it draws each group.
+/// Returns, for each resample, how often it draws each group of answers.
 fn times_of(times: &PyReadonlyArray2<'_, u32>) -> PyResult<Vec<Vec<u32>>> {
     let n_groups = times.shape()[1].max(1);
     Ok(times.as_slice()?.chunks(n_groups).map(<[u32]>::to_vec).collect())
 }
 
-/// Returns the groups of answers, checked.
+/// Returns the number of the group of each answer, after checking that all numbers are below `n_groups`.
 fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usize) -> PyResult<&'a [u32]> {
     let groups = groups.as_slice()?;
     if groups.len() != m || groups.iter().any(|&group| group as usize >= n_groups) {

@@ -123,7 +123,8 @@ fn report(py: Python<'_>, done: f64, progress: Option<&Py<PyAny>>) -> PyResult<(
     }
 }
 
-/// Calls a Python function that computes the row of a merged cluster. Stores an exception of the function in `failure`.
+/// Calls a Python function that computes the similarities or dissimilarities of a merged cluster to the other clusters.
+/// Stores an exception of the function in `failure`.
 pub(crate) fn update_row(
     py: Python<'_>,
     callback: &Py<PyAny>,

@@ -72,7 +72,7 @@ array_of! {
     Wide, PyReadonlyArray2, "uint8, uint16, int32 or int64 in 2 dimensions", U8(u8), U16(u16), I32(i32), I64(i64)
 }
 
-/// The rows to keep (`None` if the array itself can be kept), and the number of leaves.
+/// The rows converted to int32, or `None` if the array needs no conversion. Also the number of leaves.
 type Checked<'py> = (Option<Bound<'py, PyArray2<i32>>>, usize);
 
 #[pyfunction]

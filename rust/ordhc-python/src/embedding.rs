@@ -36,7 +36,7 @@ impl EmbeddingLoss {
         self.0.total_weight()
     }
 
-    /// Returns the loss at (n, d) points, and its gradient.
+    /// Returns the loss of an embedding, given as an (n, d) array of points, and its gradient.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -49,8 +49,8 @@ impl EmbeddingLoss {
         Ok((loss, gradient))
     }
 
-    /// Returns the loss at (n, d) points, and its derivatives with respect to the squared distances of pairs
-    /// (condensed).
+    /// Returns the loss of an embedding, given as an (n, d) array of points. Also returns the derivatives of the loss
+    /// with respect to the squared distance of each pair of points, in condensed order.
     fn evaluate_pairs<'py>(
         &self,
         py: Python<'py>,

@@ -266,8 +266,8 @@ impl Learner {
         .map(Tree::from)
     }
 
-    /// Returns, for each merge of the tree, the share of answers that agree with it. Returns `None` unless the learner
-    /// revises a tree.
+    /// Returns, for each merge of the tree, the share of answers that agree with it. Returns `None` for learners that
+    /// do not revise a tree.
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
@@ -363,7 +363,8 @@ impl TreeOracle {
     }
 }
 
-/// Returns the share of right answers and a lower bound, estimated from repeated answers to each of several questions.
+/// Estimates the probability that an answer is right, from repeated answers to each of several questions. Returns the
+/// estimate and a lower bound of the probability.
 #[pyfunction]
 pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f64)> {
     let narrow = |answers: &Vec<i64>| answers.iter().map(|&x| i8::try_from(x).unwrap_or(i8::MAX)).collect();

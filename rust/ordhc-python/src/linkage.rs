@@ -112,7 +112,7 @@ pub(crate) fn agglomerate_few(
 }
 
 /// Work on more than this number of values runs on a separate thread, because it takes some tenths of a second. Less
-/// work does not, because a separate thread costs some milliseconds: the threads that it starts wait for a processor.
+/// work runs on the caller's thread, because a separate thread costs some milliseconds.
 const LONG: usize = 1 << 26;
 
 /// Agglomerates a matrix. If a value is negative or the matrix is square (has a diagonal), calls `look` first, which

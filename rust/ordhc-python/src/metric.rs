@@ -88,8 +88,8 @@ pub(crate) fn satisfied(
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 
-/// Returns an (m,) array: 1 if the tree agrees with a comparison, -1 if it disagrees, 0 if neither pair is closer in
-/// the tree.
+/// Returns an array with one value for each comparison of two pairs of leaves: 1 if the tree agrees with the
+/// comparison, -1 if the tree disagrees, and 0 if both pairs are equally close in the tree.
 #[pyfunction]
 #[pyo3(signature = (tree, rows, progress=None))]
 pub(crate) fn verdicts<'py>(

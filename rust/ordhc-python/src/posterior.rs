@@ -15,8 +15,8 @@ use crate::tree::Tree;
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Samples(ordhc::posterior::Samples);
 
-/// The number of chains, of sweeps, of sweeps that are discarded and of trees that are kept; the seed; true if leaves
-/// have lengths.
+/// The number of chains, of sweeps of each chain (a sweep moves every leaf once), of sweeps that are discarded and of
+/// trees that are kept; the seed; true if leaves have lengths (additive trees).
 type How = (usize, usize, usize, usize, u64, bool);
 
 #[pyfunction]
@@ -52,8 +52,8 @@ impl Samples {
         self.0.len()
     }
 
-    /// Returns, for each chain, an array with one row per sweep: log-likelihood, noise, mean increment, number of inner
-    /// nodes, deviation of lengths.
+    /// Returns, for each chain, an array with one row per sweep (a sweep moves every leaf once): log-likelihood, noise,
+    /// mean height difference of a node and its parent, number of inner nodes, deviation of lengths.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
         let of = |chain: &Vec<ordhc::posterior::State>| {
             let values = chain.iter().flat_map(|state| {
@@ -65,7 +65,8 @@ impl Samples {
         self.0.states().iter().map(of).collect()
     }
 
-    /// Returns the number of answers that consist of several rows but are of no known kind.
+    /// Returns the number of answers of several rows that match no known kind of question. The rows of such an answer
+    /// together count as one comparison.
     fn n_unknown(&self) -> usize {
         self.0.n_unknown()
     }
@@ -79,15 +80,16 @@ impl Samples {
         Ok(self.0.tree(at).map_err(to_py)?.into())
     }
 
-    /// Returns the predicted probabilities of answers. If `verdict`, returns the probabilities that the answers are
-    /// true in the true tree.
+    /// Returns the predicted probability of each answer. If `verdict`, returns the probability that the answer agrees
+    /// with the true tree, without noise.
     fn predict<'py>(&self, py: Python<'py>, rows: Rows<'py>, verdict: bool) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let answers = Answers::of(&rows, None, self.0.n_leaves())?;
         let work = |_: &Monitor| with!(&answers, answers => if verdict { self.0.verdict(answers) } else { self.0.predict(answers) });
         callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
     }
 
-    /// Returns, for each row, the probability of the whole answer that the row is part of.
+    /// Returns, for each row, the probability of the whole answer that the row is part of. Rows with the same number in
+    /// `answers` belong to the same answer.
     fn predict_answers<'py>(
         &self,
         py: Python<'py>,
@@ -100,7 +102,8 @@ impl Samples {
         callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
     }
 
-    /// Returns the lengths of leaves, one row per tree. The array has no columns if leaves have no lengths.
+    /// Returns the lengths of the leaves in each sampled additive tree, one row per tree. The array has no columns if
+    /// trees are ultrametric.
     fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let all: Vec<&[f64]> = (0..self.0.len()).map(|at| self.0.lengths(at)).collect();
         let width = all.first().map_or(0, |lengths| lengths.len());

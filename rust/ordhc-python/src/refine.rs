@@ -12,9 +12,9 @@ use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::linkage::partition;
 use crate::tree::{Tree, widened};
 
-/// The maximum number of moves, the number of restarts, the seed, and labels of clusters to keep.
+/// The maximum number of moves of subtrees, the number of restarts, the seed, and labels of clusters to keep.
 type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
-/// The tree, its gain, the number of moves, and whether no further move improves the tree.
+/// The refined tree, its improvement, the number of moves of subtrees, and whether no further move improves the tree.
 type Found = (Tree, f64, u64, bool);
 
 /// Above this number of leaves, times 1 + restarts, the search runs on a separate thread.

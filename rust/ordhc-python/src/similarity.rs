@@ -188,7 +188,7 @@ impl NearFarCounts {
         })
     }
 
-    /// Adds the columns of other counts.
+    /// Adds other counts, given by the arrays that their method `columns` returns.
     fn merge(
         &self,
         py: Python<'_>,

@@ -19,7 +19,8 @@ array_of! {
     Places, PyReadonlyArray1, "int32 or int64 in 1 dimension", I32(i32), I64(i64)
 }
 
-/// From this number of values on, the work takes some tens of milliseconds and runs on a separate thread.
+/// Computations with more values, answers or leaves than this take some tens of milliseconds, and run on a separate
+/// thread.
 const LONG: usize = 1 << 16;
 
 fn rule<'a>(linkage: &'a Bound<'_, Linkage>) -> PyResult<&'a Rule> {

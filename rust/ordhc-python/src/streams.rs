@@ -51,8 +51,8 @@ fn arrays(py: Python<'_>, run: ordhc::bindings::Run) -> Run<'_> {
     (PyArray1::from_vec(py, run.keys), PyArray1::from_vec(py, run.values))
 }
 
-/// Returns the pairs of leaves that comparisons change, as sorted keys `i 2^32 + j`, and the value that is added to
-/// each pair.
+/// Returns the pairs of leaves in comparisons, as sorted keys `i 2^32 + j`, and the numbers to add to the similarities
+/// of the pairs.
 #[pyfunction]
 pub(crate) fn pair_run<'py>(
     py: Python<'py>,
@@ -68,7 +68,8 @@ pub(crate) fn pair_run<'py>(
     callbacks::run(py, answers.len() > LONG, None, work).map(|run| arrays(py, run))
 }
 
-/// Merges runs of sorted pairs, and returns the sums. Values of the same pair are added in the order of the runs.
+/// Returns the sums of several results of `pair_run` (sorted keys of pairs, and values). Values of the same pair are
+/// added in the order of `runs`.
 #[pyfunction]
 pub(crate) fn merged_runs<'py>(
     py: Python<'py>,
@@ -86,7 +87,8 @@ pub(crate) fn merged_runs<'py>(
     callbacks::run(py, len > LONG, None, |monitor| merge_runs(&slices, Some(monitor))).map(|run| arrays(py, run))
 }
 
-/// Adds to `sums` the hash of the comparisons about each leaf, given the keys of all leaves and the unit of weights.
+/// Adds to `sums`, for each leaf, the hash of the comparisons about the leaf. `keys` has the hash of each leaf so far.
+/// `unit` is 1 for integer weights, and otherwise the largest weight.
 #[pyfunction]
 pub(crate) fn canonical_sums<'py>(
     py: Python<'py>,
@@ -107,7 +109,8 @@ pub(crate) fn canonical_sums<'py>(
     Ok(())
 }
 
-/// Returns the next keys, or `None` if they would not distinguish more leaves.
+/// Returns new hashes of the leaves, which include the sums of `canonical_sums`. Returns `None` if the new hashes would
+/// not distinguish more leaves.
 #[pyfunction]
 pub(crate) fn canonical_keys<'py>(
     py: Python<'py>,

@@ -126,12 +126,12 @@ pub(crate) fn split_table(
     Ok((found, lines))
 }
 
-/// A column as codes: for each row, the index of its cell among the distinct texts. The code is -1 if the row has no
-/// such cell.
+/// A column as codes, and its distinct texts. The code of a row is the index of its cell's text, or -1 if the row is
+/// too short to have a cell in this column.
 type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 
-/// Returns the cells of the first row, the line and the number of cells of each row, the rows that repeat the first
-/// row, and the `wanted` columns as codes.
+/// Returns the cells of the first row, the line of each row, the number of cells of each row, the indices of later rows
+/// that equal the first row, and the `wanted` columns as codes.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "all that one pass over the text finds")]
 pub(crate) fn code_table<'py>(

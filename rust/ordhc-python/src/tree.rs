@@ -18,8 +18,9 @@ const LONG_TEXT: usize = 1 << 20;
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Integers<'py> = Bound<'py, PyArray1<i64>>;
 
-/// The tree; the names and whether they are leaf numbers; whether inner nodes were numbered; the leaves in the order of
-/// the text; the names of nodes; the support and whether it is written as shares; the note.
+/// A tree that was read from Newick text: the tree; the names of the leaves; whether these names are leaf numbers;
+/// whether inner nodes were numbered; the leaves in the order of the text; the names of nodes; the support of nodes;
+/// whether the support is written as shares; the note about the text.
 type Read<'py> = (
     Tree,
     Vec<String>,
@@ -37,7 +38,7 @@ pub(crate) struct Tree {
     tree: ordhc::tree::Tree,
     /// The tree with heights, computed from the lengths if it has lengths.
     by_height: OnceLock<Dendrogram>,
-    /// The tree with levels as heights, if it has only a shape.
+    /// For a tree that has only a shape: the tree in which the height of a node is the number of levels below it.
     by_level: OnceLock<Dendrogram>,
     /// The tree in which the height of a node is its diameter, the longest path between two leaves below.
     by_diameter: OnceLock<Dendrogram>,
@@ -82,8 +83,8 @@ impl Tree {
         }
     }
 
-    /// Returns the tree with its heights or, if it has only a shape, with levels as heights. Use it if only the order
-    /// of the nodes above a leaf matters.
+    /// Returns the tree with its heights. If it has only a shape, the height of a node is the number of levels below
+    /// it. Use this if only the order of the nodes above a leaf matters.
     pub(crate) fn ranked(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Shape(tree) => made_once(&self.by_level, || Ok(Dendrogram::of_levels(tree.clone()))),
@@ -91,7 +92,8 @@ impl Tree {
         }
     }
 
-    /// Returns the tree with its heights, or with levels if it has no heights. Use it if only the shape matters.
+    /// Returns the tree with its heights. If it has no heights, the height of a node is the number of levels below it.
+    /// Use this if only the shape matters.
     pub(crate) fn of_shape(&self) -> Dendrogram {
         self.dendrogram().cloned().unwrap_or_else(|_| Dendrogram::of_levels(self.topology().clone()))
     }

@@ -64,7 +64,7 @@ pub(crate) fn reserve<T>(what: &'static str, values: &mut Vec<T>, more: usize) -
     values.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { what, bytes })
 }
 
-/// Values that are zero at first. Large buffers use huge pages if the system has them.
+/// A buffer of numbers, initially zeros. Large buffers use huge pages if the system has them.
 #[derive(Debug)]
 pub(crate) struct Buffer<V = f64> {
     memory: Memory<V>,

@@ -27,12 +27,13 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub struct Monitor {
     stop: Arc<Stop>,
-    /// The steps of this part of the computation. `None` if the monitor is for the whole computation.
+    /// The steps of one part of the computation, for a monitor from [`Monitor::child`]. `None` if the monitor is for
+    /// the whole computation.
     own: Option<Steps>,
     warning: Mutex<Option<String>>,
 }
 
-/// Binds a name to the given monitor, or to a new monitor without an observer.
+/// Binds a name to an optional monitor. Without a monitor, binds the name to a new monitor that has no observer.
 macro_rules! watched {
     ($monitor:ident = $given:expr) => {
         let unwatched = $crate::monitor::Monitor::new();

@@ -17,8 +17,8 @@ use crate::monitor::Monitor;
 /// The maximum number of threads of a call. 0 means no limit.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets the maximum number of threads for all later calls of this process, and returns the limit before. `None` removes
-/// the limit.
+/// Sets the maximum number of threads for all later calls of this process, and returns the previous limit. `None`
+/// removes the limit.
 ///
 /// Results do not depend on the limit. Use it to share cores among several tasks that run at the same time.
 ///
@@ -162,7 +162,7 @@ fn each(count: usize, work: Work<'_>) {
     });
 }
 
-/// Calls `work` with each of `0..count` at the same time, or not at all.
+/// Calls `work` with each of `0..count` at the same time. Makes no call if the system does not provide enough threads.
 fn each_together(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
     // Each thread waits until it is known whether the system provided all threads.
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// For tests: 0 provides all threads that are wanted; k provides only k - 1 more threads to this thread.
+        /// For tests: 1 plus the number of threads that this thread can still create. 0 means no limit.
         pub(super) static REFUSED: Cell<usize> = const { Cell::new(0) };
     }
 

@@ -35,7 +35,8 @@ impl UnionFind {
         self.parent[at as usize] == at
     }
 
-    /// Joins the set named `gone` to the set of another number, which keeps its name.
+    /// Adds the set with the name `gone` to the set that contains the number `kept`. The joined set keeps the name of
+    /// the latter set.
     pub(crate) fn attach(&mut self, gone: u32, kept: u32) {
         debug_assert!(self.is_name(gone));
         self.parent[gone as usize] = kept;

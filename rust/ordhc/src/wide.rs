@@ -11,11 +11,12 @@
 //! and Ward's linkage of 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times (one
 //! thread).
 
-/// Runs a block in the version that is compiled for the current processor. A `return` inside returns from the block.
+/// Runs a block of code with the widest vector instructions of the current processor. The block is compiled several
+/// times, for different instructions. A `return` inside returns from the block only.
 ///
-/// `wide!(simd => block)` is for explicit vectors: in the block, `simd` is the instance of `fearless_simd::Simd` for
-/// the processor. Without explicit vectors, the compiler mostly uses the narrowest vectors for loops over several
-/// lanes, unless the loop is a plain map.
+/// In `wide!(simd => block)`, the block can use `simd`, the processor's instance of `fearless_simd::Simd`, for explicit
+/// vector operations. Without explicit operations, the compiler uses wide vectors mostly for loops in which each value
+/// is computed independently.
 macro_rules! wide {
     ($simd:ident => $work:expr) => {{
         let level = fearless_simd::Level::new();

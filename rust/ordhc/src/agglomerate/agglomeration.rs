@@ -47,7 +47,7 @@ pub struct Agglomeration<'a, L = Rule> {
     monitor: Option<&'a Monitor>,
 }
 
-/// A linkage given as a row update, see [`Agglomeration::by_rows`].
+/// A linkage given as a function that computes similarities of merged clusters, see [`Agglomeration::by_rows`].
 #[derive(Debug, Clone, Copy)]
 pub struct ByRows<F>(F);
 
@@ -67,8 +67,8 @@ impl<'a, L> Agglomeration<'a, L> {
     /// Sets the initial clusters. They are merged first, one cluster after the other. Within a cluster, the most
     /// similar pair merges first.
     ///
-    /// These merges come first in the dendrogram. Their heights, as similarities, are raised to at least the height of
-    /// the closest later merge.
+    /// These merges come first in the dendrogram. If a later merge is more similar, these merges get the height of the
+    /// most similar later merge.
     #[must_use]
     pub fn initial(mut self, initial: impl Into<Option<&'a Partition>>) -> Self {
         self.initial = initial.into();
@@ -115,9 +115,9 @@ impl<'a> Agglomeration<'a> {
 
     /// Returns the dendrogram of a matrix, and overwrites the values of the matrix, which are undefined afterwards.
     ///
-    /// For large inputs and reducible linkages, only O(n) more memory is needed. But the input is copied if its
-    /// values may be needed again, to decide ties that depend on rounding errors. This applies to linkages whose
-    /// similarities are rounded, if there are fewer than 1,500 leaves or repeated values.
+    /// For large inputs and reducible linkages, only O(n) more memory is needed. But the agglomeration works on a copy
+    /// if rounding errors could decide which clusters merge. This is possible for linkages that compute rounded
+    /// similarities, such as average linkage. A copy is then made for fewer than 1,500 leaves, and for repeated values.
     ///
     /// # Errors
     /// The errors of [`Matrix::new`] and [`run`](Self::run).
@@ -146,7 +146,7 @@ impl<'a> Agglomeration<'a> {
     /// With [`Missing::Ignore`], the similarity of two clusters is the mean, minimum or maximum of their known pairs.
     /// For average and complete linkage, ties are broken by the larger share of known pairs, then by the smallest
     /// leaves. When no two clusters have a known pair, the remaining clusters merge one by one, in the order of their
-    /// smallest leaves. Their height is that of the last merge before (0 if there was none).
+    /// smallest leaves. These merges have the height of the merge before them, or 0 if there was none.
     ///
     /// # Errors
     /// Another linkage; constraints; dissimilarities with [`Missing::Zero`]; initial clusters for a different number of
@@ -173,8 +173,8 @@ impl<'a> Agglomeration<'a> {
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<F>> {
-    /// Returns an agglomeration by a row update: for each merge, `update` is called once and writes the row of the
-    /// merged cluster.
+    /// Returns an agglomeration by a row update, a function that computes similarities. For each merge, `update` is
+    /// called once, and writes the similarities of the merged cluster to the other clusters.
     ///
     /// ```
     /// use ordhc::agglomerate::{Agglomeration, Layout, Matrix, RowMerge, Values};

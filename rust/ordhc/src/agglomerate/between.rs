@@ -14,7 +14,8 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// The number of rows and columns in a block of the square. Blocks are processed one at a time, to stay in the cache.
+/// The number of rows and columns in a block of the square matrix of similarities. Blocks are processed one at a time,
+/// to stay in the cache.
 const BLOCK: usize = 32;
 
 /// The clusters, ascending by their smallest leaves. The index of a cluster is its slot.
@@ -22,7 +23,7 @@ pub(super) struct Clusters {
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
     leaves: Vec<Vec<u32>>,
-    /// For each slot: the sum over all pairs of the cluster's leaves, for Ward's linkage.
+    /// For each slot: the sum of the similarities between the cluster's leaves, each minus `shift`, for Ward's linkage.
     inside: Vec<f64>,
     /// For each leaf: its weight in the weighted mean (WPGMA).
     shares: Vec<f64>,
@@ -104,7 +105,7 @@ impl Clusters {
                         _ => later.for_each(|(&x, &slot)| part[slot as usize] += x - self.shift),
                     }
                     if between != Between::Least {
-                        // Sums of sums accumulate fewer rounding errors.
+                        // Summing the values of each leaf first accumulates fewer rounding errors.
                         let share = if between == Between::Halves { self.shares[i] } else { 1.0 };
                         for (sum, part) in row.iter_mut().zip(&mut part) {
                             *sum += *part * share;
@@ -121,7 +122,8 @@ impl Clusters {
         Ok(certain.then_some(values))
     }
 
-    /// Combines the sums in both triangles of a square into similarities. Returns false if too many digits have
+    /// Converts `values` from sums over pairs of leaves (or minima) into similarities of clusters. Each pair of
+    /// clusters has two partial sums, one in each triangle of the square. Returns false if too many digits have
     /// cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
         let (k, side) = (self.names.len(), stride(self.names.len()));
@@ -137,8 +139,8 @@ impl Clusters {
         Ok(certain)
     }
 
-    /// Does the same as [`join`](Self::join), for a block of rows and columns above the diagonal and the same block
-    /// below the diagonal.
+    /// Does the same as [`join`](Self::join), for a block of rows and columns above the diagonal, and for its mirror
+    /// image below the diagonal.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
         let side = stride(self.names.len());
@@ -166,8 +168,8 @@ impl Clusters {
         certain
     }
 
-    /// Does the same as [`join`](Self::join), for `row`, a part of a row above the diagonal, and `line`, the same part
-    /// below the diagonal. Both are overwritten.
+    /// Does the same as [`join`](Self::join), for one row of a block. `row` has the values of cluster `a` above the
+    /// diagonal. `line` has the values of the same pairs of clusters below the diagonal. Both are overwritten.
     #[inline(always)]
     fn join_row<'s>(
         &self,

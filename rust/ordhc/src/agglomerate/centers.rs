@@ -1,8 +1,9 @@
 //! Centroid and median linkage. Similarities are computed from sums over pairs, and the nearest pair merges first.
 //!
 //! The similarity of clusters i and k is `t w_i w_k - g_i - g_k`. Here t is the sum over the pairs between the
-//! clusters, w is the weight of a cluster, and g is the mean within a cluster. All of these are sums of input values
-//! without cancellation. So errors don't grow from merge to merge, and sums of integers are exact.
+//! clusters, w is the weight of a cluster, and g is half the mean similarity within a cluster (0 for a leaf with
+//! itself). All of these are sums of input values without cancellation. So errors don't grow from merge to merge, and
+//! sums of integers are exact.
 
 mod rows;
 
@@ -34,22 +35,23 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
     Ok(search.doubts.found(search.merges))
 }
 
-/// The search for the nearest pair. It stores the nearest later row of each row.
+/// The search for the nearest pair of clusters. Each row has the similarities of one cluster. For each row, the search
+/// stores the nearest cluster among the later rows.
 struct Search<'a> {
     rows: Rows<'a>,
-    /// For each position: the largest similarity with a later row, or an upper bound if `near` is [`NONE`].
+    /// For each row: the largest similarity with a later row, or an upper bound if `near` is [`NONE`].
     best: Vec<f64>,
-    /// For each position: the nearest later row, or [`NONE`] if it is unknown.
+    /// For each row: the nearest later row, or [`NONE`] if it is unknown.
     near: Vec<u32>,
-    /// For each position: an upper bound of the similarities with all later rows except the nearest.
+    /// For each row: an upper bound of the similarities with all later rows except the nearest one.
     second: Vec<f64>,
-    /// For each position: a new similarity below this value changes neither `near` nor `second`.
+    /// For each row: a new similarity below this value changes neither `near` nor `second`.
     limit: Vec<f64>,
-    /// For each position: the key (rounded value) of the similarity with the nearest row, or NaN if unknown.
+    /// For each row: the key (rounded value) of the similarity with the nearest later row, or NaN if unknown.
     keys: Vec<f64>,
-    /// The largest error of a similarity, relative to its absolute value plus 4 times `inside`.
+    /// The error of a similarity `s` is at most `relative * (|s| + 4 * inside)`.
     relative: f64,
-    /// An upper bound of the mean similarities within clusters, which are subtracted to compute similarities.
+    /// An upper bound of the terms [`Rows::inner`], or 0 if all values have the same sign.
     inside: f64,
     doubts: Doubts<'a>,
     /// True if sums are exact.
@@ -100,8 +102,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Searches for the nearest row of each row. If another row is about as near as the nearest, only an upper bound is
-    /// stored.
+    /// Searches for the nearest later row of each row. If two later rows are about equally near, stores only an upper
+    /// bound of the similarity.
     #[inline(always)]
     fn search_all<S: Simd>(&mut self, simd: S) -> Result<()> {
         let n = self.rows.n_alive;
@@ -135,8 +137,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns a difference. Two similarities that differ by more than this have different keys (rounded values), whose
-    /// order is certain.
+    /// Returns a bound of differences. A similarity that differs from `similarity` by more than this bound certainly
+    /// has a different key (rounded value).
     #[inline(always)]
     fn reach(&self, similarity: f64) -> f64 {
         2.0 * CELL * similarity.abs() + 3.0 * self.error(similarity) + f64::MIN_POSITIVE * CELL
@@ -153,7 +155,7 @@ impl<'a> Search<'a> {
         self.limit[i] = second.min(best - self.reach(best));
     }
 
-    /// Forgets the nearest row, and stores an upper bound of its similarity.
+    /// Marks the nearest row as unknown, and stores `bound`, an upper bound of the similarity.
     #[inline(always)]
     fn forget(&mut self, i: usize, bound: f64) {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
@@ -203,8 +205,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Returns the key (rounded value) of the similarity of the clusters at two positions. The first row must be up to
-    /// date.
+    /// Returns the key (rounded value) of the similarity of the clusters at two positions. Row `i` must have applied
+    /// all merges.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
         let rounded = self.rows.similarity(i, k);
         let key = self.certain_key(i, k, rounded);

@@ -71,7 +71,7 @@ impl Chain {
     ///
     /// Among equally near clusters, the cluster with the smallest leaf is the nearest. So the chain has no cycles,
     /// unless rounding makes the similarity of two clusters depend on their order. In this case, the last two clusters
-    /// merge when the chain returns to itself. `doubts` decides comparisons that rounding errors could decide.
+    /// merge when the chain returns to itself. `doubts` decides comparisons in which rounding errors matter.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
         self.run_on(linkage, until, doubts)
     }

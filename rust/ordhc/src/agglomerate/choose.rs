@@ -21,23 +21,24 @@ pub(super) enum Strategy {
 }
 
 /// Returns the first algorithm in this table that applies to the input. `tolerance` decides when similarities count as
-/// equal.
+/// equal. Mechanisms are code paths, with their names in `entered!`. Reciprocal nearest pairs commute if the order in
+/// which they merge does not change the tree.
 ///
-/// | input | strategy | mechanisms (see `entered!`) | mechanisms afterwards |
+/// | input | strategy | mechanisms | mechanisms afterwards |
 /// | --- | --- | --- | --- |
 /// | tests select the naive engine | `Precisely` | `naive` on `precise_matrix` | |
 /// | sizes of leaves, or pairs to keep apart | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | dissimilarities too small to square | `Precisely` | `nearest_pair` on `precise_matrix` | |
-/// | all values equal, if merging keeps them nearest | `Equal` | `equal` | |
+/// | all values equal, if merged clusters are not farther | `Equal` | `equal` | |
 /// | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters` |
 /// | centroid, median; input not overwritten, no similarity near underflow | `Centers` | `centers` | `centers_keys` |
-/// | reciprocal merges commute, initial clusters | `Initial` | `initial_clusters` | `chain` |
-/// | reciprocal merges commute, input overwritten | `InPlace` | `in_place`, `triangle_rounds` | `square` |
-/// | reciprocal merges commute, up to 1,500 leaves | `AtOnce` | `small` | |
-/// | reciprocal merges commute, more leaves | `Rounds` | `groups`, `first_pairs` or `triangle_rounds` | `square` |
+/// | reciprocal pairs commute, initial clusters | `Initial` | `initial_clusters` | `chain` |
+/// | reciprocal pairs commute, input overwritten | `InPlace` | `in_place`, `triangle_rounds` | `square` |
+/// | reciprocal pairs commute, up to 1,500 leaves | `AtOnce` | `small` | |
+/// | reciprocal pairs commute, more leaves | `Rounds` | `groups`, `first_pairs` or `triangle_rounds` | `square` |
 /// | all others | `NearestPair` | `nearest_pair` on a `square` | |
 ///
-/// `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal merges commute for average,
+/// `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal pairs commute for average,
 /// weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. If an algorithm
 /// cannot decide a comparison because of rounding errors (a doubt), `Precisely` runs afterwards, if the input still
 /// exists.
@@ -64,7 +65,8 @@ pub(super) fn choose<U: Update>(
         }
         if is_auto
             && let (Some(means), Input::Given(matrix)) = (Means::of(rule), input)
-            // Dissimilarities too small to square have no tolerance, so only similarities are checked here.
+            // `tolerance` is `None` for dissimilarities that are too small to square, so only similarities are checked
+            // here.
             && (about.dissimilarity || !matrix.any_below(SMALL))
         {
             return Strategy::Centers(means);
@@ -85,7 +87,7 @@ pub(super) fn choose<U: Update>(
 /// with one leaf after the other. Returns `None` if the linkage makes the cluster farther from a leaf than leaves are
 /// from each other, because other pairs then merge first.
 ///
-/// Most linkages don't do so for dissimilarities: heights stay equal, or fall (centroid, median).
+/// For dissimilarities, most linkages return merges: the heights stay equal, or fall (centroid, median).
 fn equal<U: Update>(update: &U, n: usize, similarity: f64, tolerance: Tolerance) -> Option<Vec<RawMerge>> {
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
     // The similarity of the cluster to any remaining leaf.

@@ -10,26 +10,28 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// Columns are copied only for at least this number of slots. A smaller triangle fits into a core's cache.
+/// The smallest number of rows of a triangle for which columns are copied. A smaller triangle fits into a core's cache.
 const MANY: usize = 1500;
 /// The number of rows that are read together. Their values of a column are mostly written to one cache line.
 const SIDE: usize = 8;
 
-/// Copied columns. For each pair of slots `i < j`, these are the values of `j` with all slots between `i` and `j`.
+/// Copies of columns of a triangle. A slot is a cluster's index in the triangle. For each given pair of slots `i < j`,
+/// the values of `j` with all slots between `i` and `j` are copied.
 pub(super) struct Columns<'r> {
-    /// The values of all columns in the first part of the rows, then in the second part, and so on.
+    /// The copied values, ordered by part of the rows, and within a part by column.
     values: &'r [f64],
     /// For each part of the rows: the rows, and the start of each column's values.
     parts: Vec<(Range<usize>, Vec<usize>)>,
     /// For each slot: the number of its column, or [`NONE`].
     places: Vec<u32>,
-    /// For each column: the slot `i` of its pair.
+    /// For each column: the slot `i` of its pair of slots `i < j`.
     firsts: Vec<usize>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// A column of the pair of slots `i < j` within a part of the rows, and the position of its next value.
+/// The column that is copied for the pair of slots `i < j`, in one part of the rows. `to` is the position of its next
+/// value.
 struct Cursor {
     i: usize,
     j: usize,
@@ -37,8 +39,8 @@ struct Cursor {
 }
 
 impl<'r> Columns<'r> {
-    /// Returns the columns for pairs of slots `i < j`. Every `j` is in at most one pair. Returns `None` if copying does
-    /// not save time, or if `room` is too small.
+    /// Copies the columns for pairs of slots `i < j` to `room`. Every `j` is in at most one pair. Returns `None` if
+    /// copying does not save time, or if `room` is too small.
     pub(super) fn of<T: TriangleRows>(
         triangle: &T,
         pairs: impl Iterator<Item = (usize, usize)>,
@@ -181,7 +183,7 @@ mod tests {
         ) {
             let values: Vec<f64> = (0..condensed_len(k)).map(|at| at as f64).collect();
             let triangle = Condensed { values: &values, k, n_gone: 0 };
-            // The column of every third slot from the end, starting at some slot.
+            // Every third slot `j`, from the last slot backwards, with some slot `i < j`.
             let pairs = firsts.iter().zip((1..k).rev().step_by(3)).map(|(&i, j)| (i % j, j));
             let pairs: Vec<(usize, usize)> = pairs.collect();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(k)).chain([0, k]).collect();

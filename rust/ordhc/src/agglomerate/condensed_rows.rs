@@ -38,7 +38,8 @@ pub(crate) struct CondensedRows<'a, U: Update> {
 const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
-    /// Returns the rows. `values` begin with the condensed similarities of `n` leaves. Unused memory may follow.
+    /// Returns the triangle of `n` leaves. `values` begin with the condensed similarities of the leaves, and may be
+    /// longer.
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
@@ -50,8 +51,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Runs the first round on the input, then all other rounds. The input is copied only if the first round has few
-    /// pairs to merge; no rounds run then.
+    /// Runs the first round on the input, then all other rounds. If the first round would merge only a few pairs,
+    /// copies the input and runs no rounds.
     pub(crate) fn after_rounds(
         update: &'a U,
         given: &Given<'_>,
@@ -79,7 +80,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(this)
     }
 
-    /// Returns the largest number of clusters for [`CondensedRows::into_square`].
+    /// Returns the largest number of clusters whose square fits into the memory of the triangle.
     pub(crate) fn square_fits(&self) -> usize {
         let mut side = self.values.len().isqrt();
         while stride(side) > self.values.len().isqrt() {
@@ -122,7 +123,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Records the merges, and returns the sizes after them.
+    /// Appends the merges of a round to `merges`. Returns the sizes of the clusters after the round.
     fn log(
         &self,
         pairs: &Pairs,
@@ -152,8 +153,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Merges slot `j` into slot `i < j`, and updates the values with all other slots after `i`. Returns the update for
-    /// the slots before `i`.
+    /// Merges slot `j` into slot `i < j`, and updates the values with all other slots after `i`. Returns what
+    /// [`Update::fold`] needs to update the slots before `i`.
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
         let k = self.clusters.len();
         let values = &mut *self.values;
@@ -261,8 +262,8 @@ fn spread(values: &mut [f64], k: usize, side: usize) {
         to[k..].fill(0.0);
     };
     let mut end = k;
-    // Every row moves to larger positions. Start with the last rows, because their targets overlap no row that has not
-    // moved. Several of them can move at the same time.
+    // Every row moves to larger positions, so start with the last rows. Rows `start..end` can move at the same time,
+    // because their targets do not overlap the old positions of these and earlier rows.
     while end > 0 {
         let start = triangle.before(end).div_ceil(side).min(end);
         if parallel::ranges((end - start) * k, 1 << 18).len() == 1 {

@@ -6,9 +6,9 @@ use crate::tree::{Partition, RawMerge};
 
 /// Constraints of an agglomeration: sizes of the leaves, and pairs of leaves to keep apart.
 ///
-/// A leaf of size 3 is like three leaves at the same place. Two clusters merge only if no pair to keep apart has a leaf
-/// in each of them. When no other clusters are left, the rest merges by the linkage alone, at heights at least as far as
-/// all merges before.
+/// A leaf of size 3 counts as three identical leaves. Two clusters merge only if no pair to keep apart has a leaf in
+/// each of them. When only clusters that are kept apart are left, these merge as well. Their merges are never more
+/// similar than an earlier merge.
 ///
 /// ```
 /// use ordhc::agglomerate::{Agglomeration, Constraints, Layout, Matrix, Values};
@@ -83,7 +83,8 @@ impl Constraints {
     }
 }
 
-/// A linkage by which clusters with a pair to keep apart are infinitely unlike.
+/// A linkage that keeps clusters apart: their similarity is minus infinity if a pair of their leaves must be kept
+/// apart.
 pub(super) struct KeptApart<'a, L> {
     pub(super) linkage: &'a mut L,
     /// One bit for each pair of clusters, row by row: true if the clusters are kept apart. Not used if `n_words` is 0.

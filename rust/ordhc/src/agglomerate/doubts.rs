@@ -29,16 +29,17 @@ pub(crate) struct Doubts<'a> {
     node_of: Vec<u32>,
     /// The number of leaves of each node.
     sizes: Vec<f64>,
-    /// Known sums over the pairs of leaves between two nodes: recent sums, and older sums.
+    /// Cached sums over the pairs of leaves between two nodes, in two tables. If the first table is full, it replaces
+    /// the second table.
     between: [HashMap<[u32; 2], Precise>; 2],
-    /// Sums over the pairs of leaves within a node.
+    /// Cached sums over the pairs of leaves within a node.
     inside: HashMap<u32, Precise>,
-    /// A similarity counts as zero if it is smaller than its rounding error, and this error is below `zero`. `None`
-    /// until needed.
+    /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than the value of
+    /// `zero`. `None` before the value is first needed.
     zero: Option<f64>,
     /// The number of pairs of leaves that may still be added to sums.
     patience: usize,
-    /// True if a comparison that rounding errors could decide was not decided.
+    /// True if rounding errors may have decided a comparison.
     open: bool,
 }
 
@@ -60,9 +61,10 @@ pub(super) enum Form {
     Halves,
     /// Ward's linkage.
     Ward,
-    /// The mean between the clusters, less the means within each cluster.
+    /// The mean similarity between the clusters, minus half the mean similarity within each cluster (0 for a leaf with
+    /// itself).
     Centroid,
-    /// As `Centroid`, with means in which the two parts of each merge have equal weights.
+    /// Like `Centroid`, but in all means the two parts of each merge have equal weights.
     Median,
 }
 
@@ -83,19 +85,19 @@ impl Form {
     }
 }
 
-/// The maximum number of known sums per leaf, in each of the two tables.
+/// The maximum number of cached sums per leaf, in each of the two tables of sums.
 const KEPT: usize = 16;
-/// The number of additions, per pair of leaves, after which comparisons are left undecided. Computing all similarities
-/// in twice the precision then takes less time.
+/// The number of additions, per pair of leaves, after which no more similarities are computed from leaves. Computing
+/// all similarities in twice the precision then takes less time.
 const PATIENCE: usize = 16;
-/// If more than this number of clusters are nearly but not equally near, reciprocal pairs may not commute. The reason
-/// is that two of these clusters can merge, and the rounded mean of their similarities can equal the largest
-/// similarity.
+/// If more than this number of clusters are nearly but not equally near, the order in which reciprocal pairs merge can
+/// change the tree. The reason is that two of these clusters can merge, and the rounded mean of their similarities can
+/// equal the largest similarity.
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
     /// Returns `Doubts` for the leaves of `matrix` and a linkage whose similarities have this `form`. Without a matrix
-    /// or form, comparisons that rounding errors could decide are left undecided.
+    /// or form, the rounded similarities decide every comparison. [`found`](Self::found) reports if they may be wrong.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -120,12 +122,12 @@ impl<'a> Doubts<'a> {
         }
     }
 
-    /// Returns `Doubts` without a matrix, which leave all comparisons in doubt undecided.
+    /// Returns `Doubts` without a matrix: the rounded similarities decide every comparison.
     pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
     }
 
-    /// Records that a comparison was not decided, although rounding errors could decide it.
+    /// Records that rounding errors may have decided a comparison.
     pub(super) fn leave_open(&mut self) {
         self.open = true;
     }
@@ -204,9 +206,9 @@ impl<'a> Doubts<'a> {
         Ok(true)
     }
 
-    /// Returns true if cluster `j` is as near to cluster `i` as the nearest cluster, `nearest`. `found` and `best` are
-    /// the rounded similarities after `merges`. If both are near but not equal, records that rounding errors may have
-    /// decided the comparison.
+    /// Returns true if cluster `j` is as near to cluster `i` as `nearest`, the nearest cluster, after `merges`. `found`
+    /// and `best` are the rounded similarities of `j` and `nearest` to `i`. Unless both are equal, records that
+    /// rounding errors may have decided the comparison.
     pub(super) fn are_tied(
         &mut self,
         merges: &[RawMerge],
@@ -305,8 +307,8 @@ impl<'a> Doubts<'a> {
         self.or_zero(similarity)
     }
 
-    /// Returns the sum over the pairs of leaves between two nodes. For [`Form::Halves`] and [`Form::Median`], returns
-    /// the weighted mean.
+    /// Returns the sum of the similarities of all pairs of leaves between two nodes. For [`Form::Halves`] and
+    /// [`Form::Median`], returns the weighted mean.
     fn between(&mut self, source: Source<'_>, a: u32, b: u32) -> Result<Precise> {
         if let Some(known) = self.known(source, a, b) {
             return Ok(known);
@@ -368,7 +370,8 @@ impl<'a> Doubts<'a> {
         leaves
     }
 
-    /// Returns the sum over the pairs of leaves within a node. The sum is weighted for [`Form::Median`].
+    /// Returns the sum of the similarities of all pairs of leaves within a node. The sum is weighted for
+    /// [`Form::Median`].
     fn inside(&mut self, source: Source<'_>, node: u32) -> Result<Precise> {
         let n = source.matrix.n_leaves();
         let mut stack = vec![node];
@@ -446,7 +449,7 @@ mod tests {
         (Rule::Median, Form::Median),
     ];
 
-    /// Returns the merges of the naive engine. The similarities are computed from the heights of its tree.
+    /// Returns the merges of the tree of the naive engine. Heights are converted back to similarities.
     fn naive(matrix: &Matrix<'_>, rule: &Rule) -> Vec<RawMerge> {
         let tree = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(matrix).unwrap();
         let n = tree.n_leaves();
@@ -477,7 +480,7 @@ mod tests {
                 // The error is so large that no comparison is certain.
                 let tolerance = Tolerance::rounded(1e-6, 0.0);
                 let mut doubts = Doubts::new(Some(form), Some(&matrix), rule.is_squared(), tolerance, &monitor);
-                // Start with the last merge, whose parts are still unknown.
+                // Start with the last merge, so that no sums of its parts are cached.
                 for at in (0..merges.len()).rev() {
                     let (key, x) = (doubts.key_of_merge(&merges, at).unwrap(), merges[at].similarity);
                     assert!((key - x).abs() <= 4e-11 * x.abs(), "{rule:?} of {n}: {key} {x}");
@@ -528,7 +531,8 @@ mod tests {
             assert!(!std::mem::take(&mut doubts.open));
             assert!(!doubts.are_tied(&merges, 0, (2, half), (3, half)).unwrap());
             assert!(std::mem::take(&mut doubts.open));
-            // Three clusters are nearly but not equally near. Two of them could merge first, so this is not decided.
+            // Three clusters are nearly but not equally near. The tree could depend on which two merge first, so the
+            // comparison is recorded as doubtful.
             doubts.nearest(found, &merges, 0, &[2, 3, 4], &[half; 3]).unwrap();
             assert!(std::mem::take(&mut doubts.open));
         }

@@ -28,14 +28,15 @@ use crate::tree::{Found, RawMerge};
 
 /// The largest number of leaves in a group. The square of a group then fits into a core's cache.
 const MOST: usize = 2048;
-/// Merging the first pairs separately is faster if it leaves at most one cluster for this number of leaves.
+/// The reciprocal pairs of leaves merge separately only if the number of remaining clusters is at most the number of
+/// leaves divided by this number. Otherwise, this is slower.
 const LITTLE: usize = 2;
 
 /// The clusters that are left with their similarities, and the merges so far.
 type Rest = (Similarities<'static>, Vec<RawMerge>);
 
-/// Returns the clusters and merges after merging within groups. Returns `None` if there are no groups that are far
-/// apart.
+/// Merges within groups of leaves that are far from each other. Returns the remaining clusters and the merges. Returns
+/// `None` if there are no such groups, or if [`after_groups_of`] returns `None`.
 pub(super) fn after_groups<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -69,7 +70,8 @@ pub(super) fn after_groups_of<U: Update>(
     Ok(rest)
 }
 
-/// Returns the clusters and merges after merging the first pairs. Returns `None` if too many clusters would be left.
+/// Merges `pairs`, the reciprocal pairs of leaves. Returns the remaining clusters and the merges. Returns `None` if too
+/// many clusters would be left.
 pub(super) fn after_pairs<U: Update>(
     task: &Task<'_>,
     matrix: &Matrix<'_>,
@@ -104,8 +106,8 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     Ok(Some((Similarities { values, names, sizes }, merges)))
 }
 
-/// Returns the merges within groups that leaves outside cannot affect. Each merge comes after the merges that made its
-/// two clusters. `of` is the group of each leaf.
+/// Returns the merges within groups, as far as leaves outside of the group cannot affect them. Each merge comes after
+/// the merges that made its two clusters. `of` is the group of each leaf.
 fn merges_within<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -190,8 +192,9 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
     Ok(found.into_iter().reduce(both).unwrap_or_default())
 }
 
-/// Returns the merges of a chain within a group, as long as their similarity is certainly above the bounds of the
-/// clusters. Other clusters are not merged (they wait). A cluster whose nearest cluster waits must wait as well.
+/// Returns the merges of a nearest-neighbour chain within a group. The bound of a cluster is its largest similarity to
+/// a leaf outside of the group. Clusters merge only if their similarity is certainly above their bounds. Other clusters
+/// are not merged (they wait). A cluster whose nearest cluster waits must wait as well.
 fn merges_above<U: Update>(
     mut rows: Square<'_, U>,
     mut bounds: Vec<f64>,

@@ -24,12 +24,12 @@ use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, 
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
 
-/// Exponents of powers of two to which the largest value is scaled in twice the precision. Values that are not squared
-/// are scaled to at least the first power. Values that are squared are scaled to the second power.
+/// In twice the precision, values that are not squared are scaled so that the largest value is at least 2^`SMALLEST`.
 const SMALLEST: i32 = -200;
+/// In twice the precision, values that are squared are first scaled so that the largest value is about 2^`SQUARED_TO`.
 const SQUARED_TO: i32 = 400;
 
-/// Merges, and two factors by which similarities were multiplied.
+/// Merges, and two factors by which the input values were multiplied first.
 type Scaled = (Vec<RawMerge>, [f64; 2]);
 
 impl Task<'_> {
@@ -70,8 +70,9 @@ impl Task<'_> {
         })
     }
 
-    /// Returns true if the memory of the caller is not overwritten, because the input may be needed again. This is so
-    /// if rounding could decide ties. For few leaves, a copy is always used unless values are exact.
+    /// Returns true if the caller's memory must not be overwritten, because the input may be needed again to decide
+    /// ties. This is possible if the linkage rounds similarities. Then true is returned for few leaves and for repeated
+    /// values.
     fn is_kept<U: Update>(&self, values: &[f64]) -> bool {
         const SAMPLE: usize = 1000;
         if U::EXACT || self.about.n < AT_ONCE {
@@ -155,7 +156,8 @@ impl Task<'_> {
             rows.set_sizes(sizes, *self.rule == Rule::Ward);
         }
         let mut rows = KeptApart::new(&mut rows, self.constraints);
-        // Reciprocal pairs of nearly equal values do not commute, so merge the most similar pair.
+        // If similarities are nearly equal, the order in which reciprocal pairs merge can change the tree. So merge the
+        // most similar pair.
         let among: Among = if self.engine == Engine::Naive { naive::merges_among } else { nearest_pair::merges_among };
         let ([within, after], doubtful) = staged(&mut rows, self.initial, reducible, among, monitor)?;
         // Merge the clusters that were kept apart to the end.
@@ -176,8 +178,8 @@ impl Task<'_> {
         Ok((with_initial(rows.with_heights(within), after), unit))
     }
 
-    /// Calls `work` with the matrix for engines that read one cluster at a time. This is a square, or a triangle in the
-    /// caller's memory.
+    /// Calls `work` with the similarities as a [`Linkage`]. They are stored in a square, or in a triangle in the
+    /// caller's memory if this memory may be overwritten.
     fn with_rows<U: Update, R>(
         &self,
         update: &U,
@@ -234,8 +236,8 @@ impl Task<'_> {
         Ok(chain.into_merges())
     }
 
-    /// Returns the merges of many leaves. First merges within groups, or merges the first pairs, if this leaves few
-    /// clusters. Otherwise merges in rounds.
+    /// Returns the merges of many leaves. First merges within groups that are far from each other. Without such groups,
+    /// merges the reciprocal pairs of leaves, if this leaves few clusters. Otherwise merges reciprocal pairs in rounds.
     fn rounds<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
         self.monitor.start((n * n / 2) as u64);
@@ -258,7 +260,8 @@ impl Task<'_> {
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// Returns the merges of rounds in the memory of the input.
+    /// Merges reciprocal pairs in rounds, in the memory of the input, and then continues with a chain. Returns the
+    /// merges.
     fn in_place<U: Update>(&self, update: &U, values: &mut [f64], doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(in_place);
         let (n, mut merges) = (self.about.n, Vec::new());
@@ -302,9 +305,9 @@ impl Task<'_> {
     }
 }
 
-/// Returns the merges of clusters, which are named by position. `sizes` are their numbers of leaves. `write` writes
-/// their similarities to a square whose rows start at multiples of a stride, with minus infinity on the diagonal.
-/// Comparisons that rounding errors could decide are left undecided.
+/// Returns the merges of given clusters, which are named by their index in `sizes`, their numbers of leaves. `write`
+/// writes their similarities to a square whose rows start at multiples of the stride, its second argument. The diagonal
+/// is minus infinity. The rounded similarities decide every comparison.
 pub(crate) fn linkage_of_clusters(
     rule: &Rule,
     sizes: Vec<f64>,

@@ -56,10 +56,10 @@
 //! single column loads a cache line for each value. `Store` is memory of the engine or of the caller.
 //!
 //! **Ties.** Among tied pairs, the lexicographically smallest pair of names merges first. A merged cluster keeps the
-//! smaller name of its parts, so reciprocal pairs commute even under ties. Single, complete, and average linkage of
-//! whole numbers (stored as exact sums) compare values exactly. If similarities are rounded, similarities with the same
-//! [`Tolerance::key`] (36 significant bits) are tied. This relation is transitive, so the result does not depend on
-//! which pairs an algorithm compares.
+//! smaller name of its parts, so the order of reciprocal merges does not matter, even under ties. Single, complete, and
+//! average linkage of whole numbers (stored as exact sums) compare values exactly. If similarities are rounded,
+//! similarities with the same [`Tolerance::key`] (36 significant bits) are tied. This relation is transitive, so the
+//! result does not depend on which pairs an algorithm compares.
 //!
 //! **Doubts.** A comparison is in doubt if rounding errors could decide it, because a value may be on either side of
 //! the boundary between two keys. `Doubts` decides a doubt where it arises: the few affected similarities are computed
@@ -69,7 +69,8 @@
 //! In three cases, all merges are computed again from the input, in twice the precision (`PreciseMatrix`):
 //!
 //! * a doubt among cached nearest pairs;
-//! * three or more similarities that are nearly but not exactly equal, for which reciprocal pairs may not commute;
+//! * three or more similarities that are nearly but not exactly equal, for which the order of reciprocal merges
+//!   can matter;
 //! * so large a number of doubts that computing all merges again takes less time.
 //!
 //! `Found` records whether a doubt is left open. A remaining doubt causes a warning: values of very different size have

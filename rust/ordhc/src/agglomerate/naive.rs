@@ -15,7 +15,9 @@ pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<De
     let mut active: Vec<usize> = (0..n).collect();
     let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
     if active.len() > 1 {
-        return Err(Error::Argument("the linkage returns no finite similarity for any pair".into()));
+        return Err(Error::Argument(
+            "the linkage returns no finite similarity for any pair; return a finite number for every pair".into(),
+        ));
     }
     Dendrogram::in_order(n, merges)
 }
@@ -50,7 +52,9 @@ pub(super) fn merges_among(
         let (later, values) = (&members[at + 1..], &mut values[at + 1..members.len()]);
         linkage.similarities(members[at], later, values)?;
         let Some(first) = values.iter().position(tied) else {
-            return Err(Error::Argument("the linkage returns two different similarities of the same clusters".into()));
+            return Err(Error::Argument(
+                "the linkage returns two different similarities of the same clusters; return equal numbers".into(),
+            ));
         };
         let best = RawMerge { i: members[at], j: later[first], similarity: values[first] };
         linkage.merge(best.i, best.j, active)?;

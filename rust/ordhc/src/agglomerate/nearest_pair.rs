@@ -21,7 +21,9 @@ pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Re
     let mut active: Vec<usize> = (0..n).collect();
     let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
     if active.len() > 1 {
-        return Err(Error::Argument("the linkage returns no finite similarity for any pair".into()));
+        return Err(Error::Argument(
+            "the linkage returns no finite similarity for any pair; return a finite number for every pair".into(),
+        ));
     }
     Dendrogram::in_order(n, merges)
 }
@@ -65,8 +67,8 @@ impl Cached {
             }
             return;
         }
-        // If the old nearest cluster was merged, `i` replaces it if equally near. No other equally near cluster has a
-        // smaller name.
+        // If the nearest cluster was merged, cluster `i` is the new nearest if it is equally near, because no other
+        // equally near cluster has a smaller name.
         let first = if gone { order.is_ge() } else { order.is_gt() || (order.is_eq() && i < self.cluster) };
         if first {
             *self = fresh;

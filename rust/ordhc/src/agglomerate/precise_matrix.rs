@@ -15,15 +15,15 @@ use crate::tree::RawMerge;
 
 /// A triangle of similarities. A cluster is stored at the position of its smallest leaf.
 ///
-/// As a [`Linkage`], the matrix returns the keys of similarities, so that equal similarities compare as equal. The
-/// similarities themselves are looked up afterwards.
+/// As a [`Linkage`], the matrix returns keys (rounded similarities), so that equal similarities compare as equal.
+/// Afterwards, [`with_heights`](Self::with_heights) replaces the keys of merges by the similarities.
 pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,
     sizes: Vec<f64>,
-    /// A similarity counts as zero if it is smaller than its rounding error, and this error is below `zero`.
+    /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than `zero`.
     zero: f64,
-    /// True if keys are the similarities themselves.
+    /// True if similarities have no rounding errors. Keys are then the similarities themselves.
     exact: bool,
     /// For each removed cluster: the similarity of its merge.
     heights: Vec<f64>,
@@ -38,14 +38,15 @@ pub(super) const NOTHING: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy)]
 struct Cell {
-    /// The value in the form of the update: a sum over pairs of members, or a similarity.
+    /// The sum over the pairs of leaves if the linkage computes with sums ([`Update::PRECISE_SUMS`]), and otherwise the
+    /// similarity.
     value: Precise,
     key: f64,
 }
 
 impl<'a, U: Update> PreciseMatrix<'a, U> {
-    /// Computes the matrix. Values are multiplied by both powers of two in `unit`, and then squared if the rule squares
-    /// dissimilarities.
+    /// Computes the matrix. Values are multiplied by `unit[0]` and `unit[1]`, which are powers of two, and then squared
+    /// if the rule squares dissimilarities.
     pub(super) fn new(
         update: &'a U,
         matrix: &Matrix<'_>,
@@ -81,8 +82,8 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         })
     }
 
-    /// Gives leaves sizes, as if each leaf were `size` leaves at the same place. `is_ward` is true for Ward's linkage,
-    /// by which the size changes the similarities of leaves: `-2 n_i n_j / (n_i + n_j) d^2`.
+    /// Sets the sizes of leaves: a leaf of size 3 counts as three identical leaves. `is_ward` is true for Ward's
+    /// linkage, for which the similarity of two leaves then is `-2 n_i n_j / (n_i + n_j) d^2`.
     pub(super) fn set_sizes(&mut self, sizes: &[f64], is_ward: bool) {
         self.sizes.copy_from_slice(sizes);
         for (i, &n_i) in sizes.iter().enumerate() {

@@ -233,8 +233,8 @@ pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<
     parallel::map(triangles.collect(), triangle).into_iter().collect()
 }
 
-/// Copies the upper triangle to the lower triangle, in the square of all `rows` and as many columns, starting at column
-/// `first`.
+/// Copies the upper triangle of a square block to its lower triangle. The block consists of all `rows` and of the same
+/// number of columns, starting at column `first`.
 fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let height = rows.len() / n;
     if height <= TILE {

@@ -56,7 +56,7 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?))
 }
 
-/// Decides from the leaves which slots are nearest, where rounding errors could have decided this.
+/// Corrects results of [`all_nearest`] that are marked as doubtful. Computes the similarities again from the leaves.
 pub(super) fn settle<U: Update, T: TriangleRows>(
     triangle: &T,
     slots: Slots<'_>,
@@ -182,7 +182,7 @@ struct Worker {
 
 impl<U: Update> Round<'_, U> {
     /// Writes the triangle after the merges to the beginning of `out`, which may be longer. Returns the nearest slot of
-    /// each new slot, without deciding comparisons that rounding errors could decide.
+    /// each new slot. Results that rounding errors could change are marked as doubtful.
     pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
@@ -276,7 +276,7 @@ impl<U: Update> Round<'_, U> {
         done.into_iter().collect()
     }
 
-    /// Returns the update of each merge, in the order of the merges.
+    /// Returns what [`Update::fold`] needs for each merge, in the order of the merges.
     fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
@@ -301,8 +301,8 @@ impl<U: Update> Round<'_, U> {
         merges
     }
 
-    /// Writes one row of the next triangle. Applies the merges of the row's own slot first, then the merges of later
-    /// slots, in order.
+    /// Writes one row of the next triangle. First applies the merges into `slot`, the slot of the row. Then applies the
+    /// merges into later slots, in order.
     #[inline(always)]
     fn write_row<S: Simd, T: TriangleRows>(
         &self,

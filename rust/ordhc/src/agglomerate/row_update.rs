@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::monitor::Monitor;
 
-/// The two clusters of a merge, as the argument of a row update.
+/// A merge of clusters `i` and `j`, as the argument of a function that computes the merged cluster's similarities.
 #[derive(Debug)]
 pub struct RowMerge<'a> {
     /// The similarities of cluster `i` to the other clusters.
@@ -30,8 +30,8 @@ pub struct RowMerge<'a> {
     pub others: &'a [i64],
 }
 
-/// A linkage whose rows are computed by `update`. For each merge, `update` is called once and writes the new row into a
-/// slice.
+/// A linkage whose similarities are computed by `update`. For each merge, `update` is called once and writes the
+/// similarities of the merged cluster into a slice.
 pub(crate) struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
@@ -68,7 +68,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         self.sizes.len()
     }
 
-    /// Returns the same tolerance for all engines, because the caller computes the rows.
+    /// Returns a tolerance that assumes no rounding errors, because the caller computes the similarities.
     fn tolerance(&self) -> Tolerance {
         Tolerance::GRID
     }

@@ -9,9 +9,10 @@ use crate::linkage::Update;
 /// different rows to separate searches, which [`join`](Self::join) combines.
 pub(super) struct RowSearch {
     tolerance: Tolerance,
-    /// For each slot: a similarity must exceed this value to be nearer than the nearest so far, or as near.
+    /// For each slot: only a similarity above this value can replace the nearest slot so far.
     bar: Vec<f64>,
-    /// For each slot: a similarity with this value certainly equals the nearest so far, and so loses the tie.
+    /// For each slot: a later slot with this similarity is certainly tied with the nearest slot so far, and cannot
+    /// replace it.
     equal: Vec<f64>,
     nearest: Vec<Nearest>,
 }
@@ -160,8 +161,8 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     Some(best)
 }
 
-/// Compares `best`, a cluster of `n_best` leaves, with all slots whose similarity is at least `floor`. `first` is the
-/// first slot.
+/// Replaces `best`, the nearest slot so far, if another slot is nearer. Compares only slots whose similarity is at
+/// least `floor`. `n_best` is the size of `best`, and `first` is the slot of the first value.
 #[inline(always)]
 fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),

@@ -13,7 +13,7 @@ const TESTED: usize = 16;
 const NEAREST: usize = 8;
 /// Groups are used only if at least this number of test leaves pass.
 const LEAST: usize = TESTED / 2;
-/// The search ends if the number of test leaves that pass is by more than this number below the best.
+/// The search ends if the best number of test leaves that passed exceeds the current number by more than this number.
 const LESS: usize = 3;
 
 /// Returns the group of each leaf. Returns `None` if too few leaves have their nearest leaves in their own group, or if

@@ -62,7 +62,7 @@ const MOST: usize = 128;
 const SAMPLE: usize = 2;
 
 /// Returns the most similar pairs of leaves of different clusters, including all ties: about [`AIM`] pairs per leaf.
-/// Returns `None` if ties would make these too many pairs. `of` is the cluster of each leaf.
+/// Returns `None` if ties lead to too many pairs. `of` is the cluster of each leaf.
 pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     entered!(passes);
     match threshold(matrix, of) {
@@ -71,8 +71,9 @@ pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -
     }
 }
 
-/// Returns a threshold of the similarity. About [`AIM`] pairs per leaf, of different clusters, are estimated to reach
-/// it. If too many pairs are tied at this similarity, returns the next larger one, or `None` if there is none.
+/// Returns a similarity that about [`AIM`] pairs per leaf reach, as estimated from a sample of pairs of different
+/// clusters. If too many pairs are tied at this similarity, returns the next larger similarity of the sample. Returns
+/// `None` if no sampled similarity is larger.
 fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     let n = matrix.n_leaves();
     let mut sizes = vec![0u64; n];
@@ -146,8 +147,8 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
     Ok(found.map(|parts| parts.concat()))
 }
 
-/// Leaves that have joined the spanning tree are removed from the list of leaves when they are more than 1 / `PACK` of
-/// the list.
+/// When more than 1 / `PACK` of the listed leaves have joined the spanning tree, these leaves are removed from the
+/// list.
 const PACK: usize = 4;
 
 /// Up to this number of leaves, the matrix is first copied as a square, so that rows are read instead of columns.
@@ -212,9 +213,9 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
 /// The state of [`LANES`] leaves while the tree grows.
 #[derive(Clone)]
 struct Grown {
-    /// The largest similarity with the tree.
+    /// For each leaf: the largest similarity with a leaf of the tree.
     best: [f64; LANES],
-    /// The leaf of the tree with this similarity.
+    /// For each leaf: the leaf of the tree with similarity `best`, stored as a float (see [`NUMBERED`]).
     with: [f64; LANES],
     /// A term that is added to similarities: minus infinity for leaves in the tree, and otherwise 0.
     gone: [f64; LANES],
@@ -268,8 +269,8 @@ fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut V
     }
 }
 
-/// Raises `best` to the values of `row` where these are larger, and sets `with` to `last` there. Returns the largest
-/// finite value of `best`.
+/// Where values of `row` are larger than values of `best`, copies them to `best` and sets `with` to `last`. Returns the
+/// largest finite value of `best`.
 #[inline(always)]
 fn raise(best: &mut [f64], with: &mut [u32], row: &[f64], last: u32) -> f64 {
     const LANES: usize = 16;

@@ -29,13 +29,14 @@ use crate::parallel;
 /// The largest number of clusters whose square fits into a core's cache.
 pub(super) const FEW: usize = 1500;
 
-/// The number of vectors in a block. The largest similarity of each block is stored, so that only blocks with
-/// similarities near the largest are read again.
+/// The number of SIMD vectors in a block of a row. The largest similarity of each block is stored, so that only blocks
+/// with similarities near the largest are read again.
 const BLOCK: usize = 8;
 /// Squares with fewer positions keep the positions of removed clusters.
 const PACK_FROM: usize = 64;
-/// Rows of at most this number of values are updated at each merge. If a row wrote single values just before it is
-/// read, reading whole vectors would stall, because there is no store-to-load forwarding.
+/// Rows of at most this number of values are updated at each merge. In such rows, updating single values just before
+/// the row is read would be slow: reading a vector stalls after a write to a part of the vector, because there is no
+/// store-to-load forwarding.
 const AT_ONCE: usize = 128;
 
 /// Clusters, and memory that begins with their similarities. Rows start at multiples of the [`stride`]. The similarity
@@ -80,8 +81,9 @@ pub(super) struct Square<'a, U: Update> {
     update: &'a U,
     /// The similarities. The similarity of a cluster with itself is minus infinity.
     values: &'a mut [f64],
-    /// Up to this number of clusters, a row copies missed values from the rows of merged clusters. With more clusters,
-    /// a row computes these values itself.
+    /// Rows with more than [`AT_ONCE`] values are updated when they are read. Up to this number of clusters, a row
+    /// copies its values with merged clusters from the rows of these clusters. With more clusters, a row computes these
+    /// values itself.
     few: usize,
     /// The number of values from the start of one row to the start of the next.
     stride: usize,
@@ -91,7 +93,7 @@ pub(super) struct Square<'a, U: Update> {
     n_alive: usize,
     /// For each position: the number of leaves of its cluster.
     sizes: Vec<f64>,
-    /// For each position: one over the size. Empty unless values are sums.
+    /// For each position: one over the size. Empty unless `values` are sums over pairs of leaves.
     shares: Vec<f64>,
     /// For each position: a term that is added to similarities. Minus infinity for removed clusters, and otherwise 0.
     gone: Vec<f64>,
@@ -99,9 +101,9 @@ pub(super) struct Square<'a, U: Update> {
     names: Vec<u32>,
     /// For each smallest leaf: the position of its cluster.
     positions: Vec<u32>,
-    /// If rows copy values: the positions of merged clusters, in the order of merging.
+    /// If rows copy values (see `few`): the positions of merged clusters, in the order of merging.
     copied: Vec<u32>,
-    /// If rows compute values: the merges.
+    /// If rows compute values (see `few`): the merges.
     log: Vec<Logged<U::Merge>>,
     /// For each row: the number of entries of `copied` or `log` that it has applied.
     seen: Vec<u32>,
@@ -117,7 +119,7 @@ impl<'a, U: Update> Square<'a, U> {
     }
 
     /// Returns the square of leaves. `values` is memory from [`room`](Self::room), to which the similarities are
-    /// written. Rows of up to `few` clusters copy values from other rows.
+    /// written. Up to `few` clusters, rows copy values of merged clusters from the rows of these clusters.
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -131,7 +133,8 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(Self::over((update, few), values, names.clone(), names, |_| 1.0, doubts.tolerance()))
     }
 
-    /// Returns the square of clusters of `n` leaves. Rows of up to `few` clusters copy values from other rows.
+    /// Returns the square of clusters of `n` leaves. Up to `few` clusters, rows copy values of merged clusters from the
+    /// rows of these clusters.
     pub(super) fn of(
         update: &'a U,
         clusters: &'a mut Similarities<'_>,
@@ -195,7 +198,7 @@ impl<'a, U: Update> Square<'a, U> {
         self.n_used > self.few
     }
 
-    /// Applies missed merges to the row of a position.
+    /// Applies merges of other clusters to the row at position `at`, if the row has not applied them yet.
     #[inline(always)]
     fn bring_up_to_date(&mut self, at: usize) {
         if self.is_large() {
@@ -385,8 +388,8 @@ impl<'a, U: Update> Square<'a, U> {
     }
 }
 
-/// Applies missed merges to the rows at the positions `kept`, and packs these rows. Several threads are
-/// used if `is_much` is true, because there are many values. Returns the new stride.
+/// Keeps only the rows and columns at the positions `kept`, after `bring_up_to_date` has updated these rows. Uses
+/// several threads if `is_much` is true. Returns the new stride.
 pub(super) fn packed(
     values: &mut [f64],
     old: usize,
@@ -420,7 +423,8 @@ pub(super) fn packed(
     new
 }
 
-/// Applies missed merges to the row at `own`. The row has already applied its own merges.
+/// Applies `missed`, merges of other clusters, to the row at position `own`. Merges of the row's own cluster were
+/// applied before.
 fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
     stream(row, missed.len());
     wide!(for Logged { i, j, merge } in missed {
@@ -431,8 +435,8 @@ fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], o
     })
 }
 
-/// Returns similarities of one vector. If values are sums, returns values that are proportional to the similarities
-/// within a row.
+/// Returns the similarities of one SIMD vector of a row. If values are sums over pairs of leaves, returns the
+/// similarities times the size of the row's cluster.
 #[inline(always)]
 fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], gone: &[f64; LANES]) -> f64x8<S> {
     let x = f64x8::load_array_ref(simd, x);
@@ -441,8 +445,8 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
 }
 
 /// Returns the nearer one of `near` and `another`, or the first one if they are equally near. `are_leaves` is true if
-/// all three clusters are leaves. `certain` caches [`Tolerance::certain`] of the similarity of `near`. If `another` has
-/// exactly this similarity, it is equally near, but comes later.
+/// all three clusters are leaves. `certain` caches [`Tolerance::certain`] for the similarity of `near`, or is NaN. If
+/// `another` has exactly this similarity, both are equally near.
 #[inline(never)]
 fn consider(
     mut near: Nearest,
@@ -488,7 +492,7 @@ impl<U: Update> Linkage for Square<'_, U> {
     }
 }
 
-/// A square, with the vector instructions for which the code of a chain is compiled.
+/// A square, and the SIMD instruction set for which the code of a chain is compiled.
 struct InLanes<'r, 'a, U: Update, S> {
     rows: &'r mut Square<'a, U>,
     simd: S,

@@ -41,7 +41,7 @@ pub(super) struct Task<'a> {
     pub(super) initial: Option<&'a Partition>,
     pub(super) constraints: Option<&'a Constraints>,
     pub(super) monitor: &'a Monitor,
-    /// The largest number of leaves for which the agglomeration starts on a square.
+    /// The largest number of leaves for which the agglomeration uses a square matrix from the start.
     pub(super) at_once: usize,
     /// The largest number of clusters whose square fits into a core's cache.
     pub(super) few: usize,
@@ -132,7 +132,7 @@ impl<'a> Task<'a> {
     }
 
     /// Returns the `Doubts` that decide comparisons in which rounding errors matter, from the input. Without a matrix,
-    /// these comparisons are left undecided.
+    /// the rounded similarities decide these comparisons.
     pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
     where
         'a: 'b,

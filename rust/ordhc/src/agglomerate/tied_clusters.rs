@@ -24,9 +24,9 @@ pub(crate) type Finder<'a> = Box<dyn Fn(u32, f64, &mut Vec<u32>) + 'a>;
 /// The clusters of single linkage. A cluster is named by its smallest leaf.
 pub(super) struct Clusters<'a> {
     leaves: UnionFind,
-    /// A lookup of ties. It is needed if the edges do not include all tied pairs.
+    /// Finds tied pairs of clusters. `None` if the edges include all tied pairs.
     lookup: Option<Lookup<'a>>,
-    /// For each cluster: its position in the current level, or `NONE`.
+    /// For each cluster: its position in the current level (see [`Level`]), or `NONE`.
     places: Vec<u32>,
 }
 
@@ -34,7 +34,8 @@ pub(super) struct Clusters<'a> {
 struct Lookup<'a> {
     similarity: &'a dyn Fn(u32, u32) -> f64,
     members: Vec<Vec<u32>>,
-    /// `Some` as long as leaves at the same point are in the same cluster. Only one of these leaves is then a member.
+    /// `Some` if ties can be found in space. Then leaves at the same point are in one cluster, and only the smallest of
+    /// them stays a member.
     space: Option<Space<'a>>,
     finder: Option<Finder<'a>>,
 }
@@ -135,8 +136,8 @@ impl Lookup<'_> {
         self.members.iter_mut().zip(0..).for_each(|(members, name)| members.retain(|&leaf| leaf == name));
     }
 
-    /// Adds the tied pairs of clusters to `ends`. They are found in space: for each group, the finder is called for the
-    /// members of all clusters except the largest.
+    /// Adds the tied pairs of clusters to `ends`. Searches for ties in space: for each group, the finder is called for
+    /// the members of all clusters except the largest.
     fn add_ties(
         &mut self,
         level: &Level,
@@ -202,7 +203,7 @@ struct Level {
     names: Vec<u32>,
     near: Neighbours,
     similarity: f64,
-    /// True if `near` includes all ties.
+    /// True if `near` includes all tied pairs of clusters.
     all_known: bool,
 }
 
@@ -281,13 +282,15 @@ impl Level {
     }
 }
 
-/// The clusters of a group that are not known to be tied with the growing cluster. Each is compared at most once with
-/// each leaf of the growing cluster, and only if it comes before all clusters that are known to be tied.
+/// The clusters of a group that are not known to be tied with the growing cluster. Each cluster is compared at most
+/// once with each leaf of the growing cluster, and only if the cluster comes before all clusters that are known to be
+/// tied.
 struct Apart<'g> {
     group: &'g [u32],
-    /// For each index in the group: the index of the next cluster that may be apart. Index 0 is the growing cluster.
+    /// For each index in the group: the index of the next cluster that may still be untied. Index 0 is the growing
+    /// cluster.
     next: Vec<usize>,
-    /// For each index in the group: the number of leaves of the growing cluster with which it was compared.
+    /// For each index in the group: the number of leaves of the growing cluster that were compared with the cluster.
     compared: Vec<usize>,
 }
 

@@ -16,14 +16,15 @@ use crate::error::{Error, Result};
 use crate::linkage::Update;
 use crate::parallel;
 
-/// For each slot, the slots that are tied with its nearest slot. These are bits in row `i` and column `j > i`.
+/// For each slot, the slots that are tied with its nearest slot. A tie is a bit in row `i` and column `j > i` of a
+/// table.
 pub(super) struct Ties {
     k: usize,
     /// The number of words per row.
     stride: usize,
-    /// True if `j` is as near to `i` as the nearest of `i`.
+    /// Bits that are set if `j` is as near to `i` as the nearest slot of `i`.
     of_row: Vec<u64>,
-    /// True if `i` is as near to `j` as the nearest of `j`.
+    /// Bits that are set if `i` is as near to `j` as the nearest slot of `j`.
     of_column: Vec<u64>,
 }
 
@@ -124,11 +125,12 @@ impl Ties {
         &bits[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// Returns groups of all slots, ordered by their first slots. The first slot of a group absorbs, one after the
-    /// other, the first slot that is tied with the whole group. A group ends when this slot must wait for an earlier
-    /// group, or has a nearer slot.
+    /// Returns the groups of slots that merge, ordered by their first slots. Every slot is in one group. A group
+    /// repeatedly absorbs the first slot that is tied with all its slots. The group ends if this slot must wait until
+    /// an earlier group is complete, or has a nearer slot.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
-        // `apart` are the slots in no group yet. `free` are the slots that need not wait for an earlier group.
+        // `apart` are the slots in no group yet. `free` are the slots that do not wait until an earlier group is
+        // complete.
         let mut apart = vec![u64::MAX; self.stride];
         let mut free = apart.clone();
         let mut groups = Vec::new();
@@ -150,7 +152,7 @@ impl Ties {
     /// Adds to a group the slots that are tied with the whole group.
     fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
         let i = group[0] as usize;
-        // A slot that is tied with a whole earlier group is not free. So earlier groups need not be considered here.
+        // A slot that is tied with a whole earlier group is not in `free`, so earlier groups are not considered here.
         let mut tied: Vec<u64> = self.row(&self.of_row, i).iter().zip(&*apart).map(|(a, b)| a & b).collect();
         while let Some(j) = first(&tied, group[group.len() - 1] as usize) {
             if !is_set(free, j) || !is_set(self.row(&self.of_column, i), j) {

@@ -124,14 +124,15 @@ impl Tolerance {
     }
 
     /// Compares two similarities. Also returns true if the result is in doubt: rounding errors could change the result,
-    /// or the similarities are nearly but not exactly equal. In the second case, reciprocal pairs may not commute.
+    /// or the similarities are nearly but not exactly equal. In the second case, the order in which reciprocal pairs
+    /// merge can change the tree.
     pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
         let (order, doubtful) = self.compare_keys(a, b);
         if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {
             return (order, doubtful);
         }
         let near = a.abs().max(b.abs()) * CELL + self.error(a) + self.error(b);
-        // If similarities are nearly equal, reciprocal pairs may not commute.
+        // If similarities are nearly equal, the order in which reciprocal pairs merge can change the tree.
         let unequal = self.are_apart(a, b) || self.given && order.is_ne();
         (order, unequal && (a - b).abs() <= near)
     }

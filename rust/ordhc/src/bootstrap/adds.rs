@@ -18,22 +18,22 @@ use crate::tree::Dendrogram;
 pub struct Resample {
     /// The tree of the resampled answers.
     pub tree: Dendrogram,
-    /// The revenue of the original tree for the resampled answers.
+    /// The revenue (a score, see [`revenue`](crate::metric::revenue())) of the original tree for the resampled answers.
     pub revenue: f64,
-    /// The share of the resampled answers with which the original tree agrees.
+    /// The share of the resampled answers that agree with the original tree.
     pub satisfied: f64,
-    /// The share of the answers that were not drawn with which the resample's tree agrees. NaN if all answers were
-    /// drawn.
+    /// Among the answers that were not drawn: the share that agrees with the tree of this resample. NaN if all answers
+    /// were drawn.
     pub held_out: f64,
 }
 
-/// Returns trees and scores of resampled answers, with AddS similarities and a linkage. `tree` is the original tree of
-/// all answers.
+/// Returns, for each resample of the answers, a tree and scores. The tree is computed with a linkage from AddS
+/// similarities (sums over comparisons). `tree` is the original tree of all answers.
 ///
 /// Answers are counted as they are drawn, without copying the data. Leaves without answers in a resample are merged
 /// last. Resamples are computed by several threads. Each resample depends only on the seed and its index, so any range
-/// of resamples can be computed separately. `shares` are the weights of rows in the shares of satisfied answers, for
-/// answers that consist of several rows.
+/// of resamples can be computed separately. If an answer consists of several rows, `shares` has the share of each row
+/// in its answer. The shares are used to count the answers that agree with a tree.
 ///
 /// # Errors
 /// A number of draws or shares that differs from the number of rows; the errors of agglomeration;
@@ -95,8 +95,8 @@ struct Work<'a, const K: usize> {
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
-    /// For each answer: the revenue that the original tree gains from it, and 1 if this tree agrees, -1 if it
-    /// disagrees, or 0 if it leaves the answer open.
+    /// The scores of the original tree for each answer: the answer's unweighted term of the revenue, and 1 if the tree
+    /// agrees with the answer, -1 if it disagrees, or 0 if it leaves the answer open.
     first: Vec<(i64, i8)>,
 }
 

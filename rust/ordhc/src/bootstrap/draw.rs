@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::error::{Result, check_len};
 
 /// Bootstrap resamples of `m` answers. Each resample draws `m` answers with replacement. If there are groups (such as
-/// participants), it draws groups with replacement, as many as there are, and takes all answers of each.
+/// participants), each resample draws g of the g groups with replacement, and takes all answers of each drawn group.
 ///
 /// ```
 /// use ordhc::bindings::Draws;

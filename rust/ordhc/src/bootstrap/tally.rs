@@ -12,7 +12,7 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
-/// The number of answers between two reports to the monitor.
+/// The number of answers that are added between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
 pub(super) struct Tally {
@@ -35,8 +35,8 @@ impl Tally {
         })
     }
 
-    /// Adds each answer `times` times. `first` has, for each answer, the revenue that the original tree gains from it,
-    /// and 1 if this tree agrees, -1 if it disagrees, or 0 if it leaves the answer open.
+    /// Adds each answer `times` times. For each answer, `first` returns the scores of the original tree: the answer's
+    /// unweighted term of the revenue, and 1 if the tree agrees, -1 if it disagrees, or 0 if it leaves the answer open.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
@@ -66,12 +66,12 @@ impl Tally {
         Ok(())
     }
 
-    /// Returns the revenue of the original tree.
+    /// Returns the revenue of the original tree for the answers of this resample.
     pub(super) fn revenue(&self) -> f64 {
         self.revenue
     }
 
-    /// Returns the weights of the answers with which the original tree agrees or disagrees.
+    /// Returns the weights of the resampled answers with which the original tree agrees or disagrees.
     pub(super) fn satisfied(&self) -> Satisfied {
         self.satisfied
     }
@@ -106,7 +106,7 @@ fn weight<const K: usize>(comparisons: &Comparisons<'_, K>, at: usize) -> f64 {
     comparisons.weights().map_or(1.0, |weights| weights[at])
 }
 
-/// Adds to `sum` the agreement of a tree with the answers that were not drawn.
+/// Adds the weights of the answers that were not drawn to `sum`, by whether a tree agrees or disagrees with them.
 pub(super) fn add_rest<const K: usize>(
     sum: &mut Satisfied,
     comparisons: &Comparisons<'_, K>,
@@ -121,7 +121,8 @@ pub(super) fn add_rest<const K: usize>(
     });
 }
 
-/// Resamples of groups of answers, where answers arrive in parts. Each resample stores how often it draws each group.
+/// Resamples of groups of answers. The answers can be added in several calls of `add`, so they need not be in memory
+/// together. Each resample stores how often it draws each group.
 ///
 /// ```
 /// use ordhc::bindings::Tallies;
@@ -153,7 +154,8 @@ impl Tallies {
         Ok(Self { times, tallies })
     }
 
-    /// Adds answers, each with its group. `first` is the original tree, whose scores are computed.
+    /// Adds answers, each with its group. `first` is the original tree of all answers; [`scores`](Self::scores) returns
+    /// its scores.
     ///
     /// # Errors
     /// A different number of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -180,8 +182,8 @@ impl Tallies {
         .collect()
     }
 
-    /// Returns, for each resample, the revenue of the original tree, and the share of answers with which this tree
-    /// agrees.
+    /// Returns two scores of the original tree for each resample: its revenue, and the share of the resampled answers
+    /// that agree with it.
     pub fn scores(&self) -> Vec<(f64, f64)> {
         self.tallies.iter().map(|tally| (tally.revenue(), tally.satisfied().share())).collect()
     }
@@ -202,7 +204,8 @@ impl Tallies {
     }
 }
 
-/// Adds to `sums` the agreement of each tree with the answers that its resample did not draw.
+/// Adds the weights of answers to `sums`, which has an entry for each tree and its resample. The answers are those that
+/// the resample did not draw. An entry has separate sums for answers with which the tree agrees or disagrees.
 ///
 /// # Errors
 /// Trees with different numbers of leaves.

@@ -65,7 +65,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
         };
         let n_leaves = n_leaves.unwrap_or_else(inferred);
         if n_leaves == 0 && rows.is_empty() {
-            return Err(Error::Argument("there are no comparisons and no number of leaves".into()));
+            return Err(Error::Argument("there are no comparisons: give the number of leaves (n_leaves)".into()));
         }
         if n_leaves > i32::MAX as usize {
             return Err(Error::out_of_range("n_leaves", n_leaves, format!("1..={}", i32::MAX)));

@@ -32,7 +32,7 @@ impl Cell<'_> {
     }
 }
 
-/// An iterator over the rows of a text, as cells with their lines. Blank lines are not rows.
+/// Reads the rows of a text one by one, as cells. Blank lines are not rows.
 ///
 /// ```
 /// use ordhc::bindings::{Delimiter, Rows};

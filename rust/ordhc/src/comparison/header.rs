@@ -4,8 +4,8 @@ use super::delimited::{Cell, listed, shown, text_error};
 use super::table::{Columns, TableOptions};
 use crate::error::Result;
 
-/// Words that occur in headers. A first row with two of these words, but without a known set of columns, is an error:
-/// it looks like an unknown header.
+/// Words that occur in headers. A first row is an error if two of these words occur in it, but its column names are not
+/// one of the supported sets.
 const HEADER_WORDS: [&str; 20] = [
     "anchor",
     "near",
@@ -40,7 +40,8 @@ pub(super) struct Plan {
     pub(super) labels: Vec<Option<usize>>,
     pub(super) width: usize,
     pub(super) has_header: bool,
-    /// True if the first row may be an unknown header. At least one of its words must then occur again as a leaf.
+    /// True if the first row may be an unknown header instead of leaves. To be accepted as leaves, at least one of its
+    /// words must occur again in a later row.
     pub(super) doubtful: bool,
     /// True if cells of leaves are names, even if they look like ids. Quoted cells then keep their outer blanks.
     pub(super) literal: bool,
@@ -199,7 +200,7 @@ impl<'a, 'b> Header<'a, 'b> {
         Ok(labels)
     }
 
-    /// Returns an error if a column has the name of another role, such as a column `far` that is used as `near`.
+    /// Returns an error if the name of a column contradicts its use, such as a column `far` that is used as `near`.
     fn check_order(&self, leaves: &[usize], known: &[Vec<String>]) -> Result<()> {
         for names in known {
             for (role, &at) in leaves.iter().enumerate() {

@@ -106,7 +106,8 @@ pub fn questions<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<([u32;
     found
 }
 
-/// Returns the ends of the rows of each leaf, and the rows. For the bindings.
+/// Returns the two arrays `ends` and `rows` of an index, for the Python bindings. The rows about leaf `i` are
+/// `rows[ends[i - 1]..ends[i]]`.
 pub fn index_parts<const K: usize>(index: Index<'_, '_, K>) -> (Vec<usize>, Vec<u32>) {
     (index.ends, index.rows)
 }

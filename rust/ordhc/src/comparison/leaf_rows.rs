@@ -24,7 +24,8 @@ pub enum LeafRows<'a, const K: usize> {
     I32(Cow<'a, [[i32; K]]>),
 }
 
-/// Conversions of vectors and slices of rows. The brackets contain the lifetime bounds of borrowed rows.
+/// Implements the conversions of vectors and slices of rows, for several types of ids. The brackets after an id type
+/// contain the lifetime bounds of slices.
 macro_rules! made_from {
     ($($id:ty: [$($outlives:tt)*] $from_vec:expr, $from_slice:expr;)*) => {$(
         impl<const K: usize> TryFrom<Vec<[$id; K]>> for LeafRows<'_, K> {
@@ -137,7 +138,8 @@ impl<const K: usize> LeafRows<'_, K> {
         });
     }
 
-    /// Calls `work` with each block of rows in a range, and the index of its first row.
+    /// Calls `work` with the rows in a range, several consecutive rows at a time, and with the index of the first of
+    /// them.
     #[inline]
     fn each_block(&self, range: Range<usize>, mut work: impl FnMut(usize, &[[i32; K]])) {
         let mut wide = [[0; K]; WIDENED];

@@ -49,7 +49,7 @@ pub struct TableOptions {
     pub skip_bad: bool,
 }
 
-/// A column of text, as codes.
+/// A column of text, with each cell replaced by a code: the index of its text in `texts`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
     /// The name of the column.
@@ -60,7 +60,7 @@ pub struct Labels {
     pub texts: Vec<String>,
 }
 
-/// Rows of leaves, as ids or as codes into names.
+/// The rows that [`parse_table`] reads. Each leaf is given by its id, or by the index of its name in `names`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// The leaves, row by row.
@@ -148,7 +148,7 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: Option<&Monitor
     reader.finish(first_line)
 }
 
-/// The number of bytes between two reports to the monitor.
+/// The number of bytes that are read between two reports of progress.
 const BLOCK: usize = 1 << 18;
 
 struct Reader<'a> {
@@ -168,16 +168,16 @@ struct Reader<'a> {
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
-    /// A cache of codes: for each [`slot`], the code of the last text with this slot. Most names are found here,
-    /// without the slow hash of `codes`.
+    /// A cache of codes, indexed by a fast hash of the text ([`slot`]). Each entry is the code of the last text with
+    /// this hash. Most names are found here, without the slower hash map `codes`.
     recent: Vec<usize>,
 }
 
-/// The number of slots of [`Coder::recent`], a power of two.
+/// The number of entries of the cache [`Coder::recent`], a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// Returns the slot of a text in [`Coder::recent`], by a fast hash. Texts with the same slot are still found in the
-/// map.
+/// Returns the index of a text in the cache [`Coder::recent`], by a fast hash. If another text with the same index
+/// replaces the text, the text is still found in the map `codes`.
 fn slot(text: &[u8]) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = text.as_chunks::<8>();

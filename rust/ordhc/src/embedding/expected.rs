@@ -82,8 +82,8 @@ fn leads(scores: &[f64]) -> Vec<f64> {
     leads
 }
 
-/// Returns the sum of the margins of one option over the others: the probability of a win minus that of a loss.
-/// Subtracts each margin from the sum of the other option in `leads`.
+/// Returns the sum of the margins of one option over the options in `others`. A margin is the probability of a win
+/// minus the probability of a loss. Also subtracts each margin from the entry of the other option in `leads`.
 #[inline]
 fn duel(own: f64, others: &[f64], leads: &mut [f64], margin: impl Fn(f64, f64) -> f64) -> f64 {
     // Use several independent sums, so that divisions can overlap.

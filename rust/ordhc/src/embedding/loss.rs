@@ -17,16 +17,18 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Kernels in this range can be divided and multiplied without overflow. For other kernels, logarithms are used.
+/// Kernel values (exponentials of scores) in this range are multiplied and divided. If a value is outside of the range,
+/// the loss is computed from scores instead.
 const TAME: Range<f64> = 1e-18..1e18;
-/// A product of factors up to 1e36 is replaced by its logarithm when it exceeds this number.
+/// When a product of terms 1 + `K_far` / `K_near` exceeds this number, its logarithm is added to the loss. A term is at
+/// most about 1e36, so the product cannot overflow.
 const LARGE: f64 = 1e250;
 
 /// The loss of weighted triplets under a [`Model`]: the sum over all triplets of weight times loss.
 ///
 /// The triplets are grouped by anchor once. Each evaluation computes the kernel of each anchor with the leaves that it
-/// is compared with. Then it looks up each triplet in the kernel, and sums the derivatives for each pair. So a triplet
-/// takes one division, for any model and dimension. The weights of repeated triplets are added.
+/// is compared with. Then it looks up the two kernel values of each triplet, and sums the derivatives for each pair. So
+/// a triplet takes one division, for any model and dimension. The weights of repeated triplets are added.
 ///
 /// ```
 /// use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
@@ -47,11 +49,11 @@ pub struct EmbeddingLoss {
     total_weight: f64,
 }
 
-/// For one anchor: the values of the leaves that it is compared with.
+/// Buffers for one anchor. Each buffer has a value for each leaf that the anchor is compared with.
 #[derive(Default)]
 struct Scratch {
     squared: Vec<f64>,
-    /// Kernels or scores.
+    /// The exponentials of the scores, or the scores themselves.
     kernel: Vec<f64>,
     /// The derivative of the loss with respect to the score.
     pull: Vec<f64>,
@@ -131,7 +133,7 @@ impl EmbeddingLoss {
         finite(loss)
     }
 
-    /// Returns the results of all blocks in order.
+    /// Calls `work` with each block of anchors, on several threads. Returns the results in the order of the blocks.
     fn by_block<R: Send>(&self, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
         let parts = parallel::ranges(self.blocks.len(), 1);
         let one = |part: Range<usize>| self.blocks[part].iter().cloned().map(&work).collect::<Vec<R>>();

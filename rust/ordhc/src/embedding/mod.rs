@@ -33,7 +33,9 @@ fn dimension(points: &[f64], n_leaves: usize) -> Result<usize> {
     let d = points.len() / n_leaves;
     if d == 0 || d * n_leaves != points.len() {
         let found = points.len();
-        return Err(Error::Argument(format!("{found} coordinates for {n_leaves} leaves: (n, d) points are needed")));
+        return Err(Error::Argument(format!(
+            "{found} coordinates for {n_leaves} leaves: each leaf needs d coordinates"
+        )));
     }
     match points.iter().position(|x| !x.is_finite()) {
         None => Ok(d),

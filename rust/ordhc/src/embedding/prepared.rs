@@ -7,20 +7,20 @@ use crate::error::Result;
 use crate::memory;
 
 /// Triplets grouped by anchor. The weights of repeated triplets are added. The leaves that an anchor is compared with
-/// are indexed per anchor, so that the anchor's kernel is a short row for any number of leaves.
+/// are numbered for each anchor, so that an anchor needs kernel values only for these leaves.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// For each anchor: its ranges in the other lists.
+    /// The anchors that have triplets, in ascending order.
     pub(super) anchors: Vec<Anchor>,
     /// For each anchor: the leaves that it is compared with, in ascending order.
     pub(super) others: Vec<u32>,
-    /// The runs, ordered by anchor, weight and near leaf.
+    /// The groups of triplets with the same anchor, weight and near leaf, in this order.
     pub(super) runs: Vec<Run>,
-    /// The far leaves of runs, as indices into the anchor's `others`.
+    /// The far leaf of each triplet, group by group, as an index into the anchor's range of `others`.
     pub(super) fars: Vec<u32>,
 }
 
-/// An anchor with answers.
+/// An anchor, and the ranges of its entries in the lists of [`Prepared`].
 #[derive(Debug)]
 pub(super) struct Anchor {
     pub(super) leaf: usize,
@@ -29,7 +29,7 @@ pub(super) struct Anchor {
     pub(super) fars: Range<usize>,
 }
 
-/// Answers with the same anchor, weight and near leaf.
+/// A group of triplets with the same anchor, weight and near leaf.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) weight: f64,
@@ -111,9 +111,9 @@ impl Prepared {
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
         /// The work for the kernel and gradient of a pair, relative to the work for a triplet.
         const PAIR: usize = 4;
-        /// The smallest work of a block.
+        /// The smallest mean work of a block of anchors, in units of the work for a triplet.
         const GRAIN: usize = 1 << 15;
-        /// The maximum number of blocks.
+        /// The maximum number of blocks of anchors.
         const MOST: usize = 16;
         let work = |anchor: &Anchor| anchor.fars.len() + PAIR * anchor.others.len();
         let all: usize = self.anchors.iter().map(work).sum();
@@ -135,7 +135,7 @@ impl Prepared {
 mod tests {
     use super::*;
 
-    /// Returns (anchor, near, far, weight) in the order of reading.
+    /// Returns (anchor, near, far, weight) of each triplet, in the order in which the triplets are stored.
     fn read(prepared: &Prepared) -> Vec<(usize, u32, u32, f64)> {
         let mut found = Vec::new();
         for anchor in &prepared.anchors {

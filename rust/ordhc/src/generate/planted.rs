@@ -169,7 +169,8 @@ fn normal(rng: &mut impl Rng) -> f64 {
     (-2.0 * radius.ln()).sqrt() * angle.cos()
 }
 
-/// Returns the number of questions: an anchor and a pair of other leaves, or a pair of pairs.
+/// Returns the number of possible questions about `n` leaves. A question of triplets (`K` = 3) is an anchor and a pair
+/// of other leaves. A question of quadruplets (`K` = 4) is two pairs.
 fn n_questions<const K: usize>(n: usize) -> u128 {
     let n = n as u128;
     let pairs = n * n.saturating_sub(1) / 2;

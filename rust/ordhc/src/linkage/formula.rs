@@ -19,7 +19,8 @@ use crate::precise::Precise;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Formula {
-    /// The steps in postfix order, so that neither parsing nor evaluating a long formula needs a deep stack.
+    /// The steps (numbers, variables and operations) in postfix order, so that neither parsing nor evaluating a long
+    /// formula needs a deep stack.
     steps: Vec<Step>,
     /// The maximum number of values on the evaluation stack.
     depth: usize,

@@ -64,7 +64,7 @@ impl LanceWilliams {
         self
     }
 
-    /// Declares whether dissimilarities are squared first. Heights are then square roots.
+    /// Declares whether the recurrence uses squared dissimilarities. Heights are then square roots.
     #[must_use]
     pub fn squared(mut self, squared: bool) -> Self {
         self.squared = squared;
@@ -79,7 +79,8 @@ impl LanceWilliams {
         self.squared
     }
 
-    /// Returns `alpha_i`, `alpha_j`, `beta x_ij` and gamma for a third cluster of size `n_k`.
+    /// Returns the four terms of the recurrence for a third cluster of size `n_k`: `alpha_i`, `alpha_j`, beta times the
+    /// similarity of the merged clusters, and gamma.
     fn terms(&self, merging: &Merging, n_k: f64) -> [f64; 4] {
         const INLINE: usize = 12;
         let mut inline = [0.0; INLINE];
@@ -131,8 +132,8 @@ impl Update for LanceWilliams {
         alpha_i * x_i + alpha_j * x_j + beta * m.x_ij - gamma * (x_i - x_j).abs()
     }
 
-    /// Returns false if gamma is negative. A merged cluster can then keep the larger of two different similarities, as
-    /// in single linkage.
+    /// Returns true if the linkage is reducible and gamma is at least 0. With a negative gamma (as in single linkage),
+    /// a merged cluster can keep the larger of two different similarities. The order of tied merges then matters.
     fn commutes(&self) -> bool {
         let mut values = vec![f64::NAN; N_K + 1];
         values.extend(&self.parameters);

@@ -44,7 +44,7 @@ named!(Rule, "linkage", {
 } Self::Coefficients(_) => "coefficients");
 
 impl Rule {
-    /// Returns true if dissimilarities are squared first. Heights are then square roots.
+    /// Returns true if the linkage uses squared dissimilarities. Heights are then square roots.
     pub fn is_squared(&self) -> bool {
         match self {
             Rule::Ward | Rule::Centroid | Rule::Median => true,
@@ -73,27 +73,29 @@ pub(crate) trait Update: Sync {
     /// The values of one merge that are the same for all third clusters.
     type Merge: Copy + Send + Sync;
 
-    /// True if values are sums over pairs of members. The similarity of clusters i and k is then `value / (n_i n_k)`.
+    /// True if the rule stores the sum of the similarities over all pairs of members, instead of the mean. The
+    /// similarity of clusters i and k is then `sum / (n_i n_k)`.
     const SUMS: bool = false;
 
-    /// True if a fold of finite values may give NaN or infinity.
+    /// True if [`Update::fold`] may return NaN or infinity for finite arguments.
     const MAY_FAIL: bool = false;
 
-    /// True if no value is rounded, so that ties are exact.
+    /// True if [`Update::fold`] does not round, so that equal similarities stay equal.
     const EXACT: bool = false;
 
-    /// How the value of two clusters follows from the values of all pairs of their members. `None` if the value does
-    /// not follow from them.
+    /// How the similarity of two clusters is computed from the similarities of all pairs of their members. `None` if
+    /// the crate does not compute it in this way.
     const BETWEEN: Option<Between> = None;
 
-    /// Prepares the merge of clusters of sizes `n_i`, `n_j` with value `x_ij`.
+    /// Prepares the merge of clusters i and j, which have the sizes `n_i` and `n_j` and the similarity `x_ij`.
     fn merge(&self, merging: Merging) -> Self::Merge;
 
-    /// Returns the value of the merged cluster and a third cluster k of size `n_k`. `x_i` and `x_j` are the values of
-    /// the two parts and k.
+    /// Returns the similarity of the merged cluster to a third cluster k of size `n_k`. `x_i` and `x_j` are the
+    /// similarities of clusters i and j to k. If [`Update::SUMS`] is true, all three numbers are sums over pairs of
+    /// members.
     fn fold(&self, merge: &Self::Merge, x_i: f64, x_j: f64, n_k: f64) -> f64;
 
-    /// True if the values of [`Update::fold_precisely`] are sums over pairs of members.
+    /// True if [`Update::fold_precisely`] takes and returns sums over pairs of members instead of similarities.
     const PRECISE_SUMS: bool = Self::SUMS;
 
     /// Does the same as [`Update::fold`], in about twice the precision of floats.
@@ -105,7 +107,7 @@ pub(crate) trait Update: Sync {
     fn commutes(&self) -> bool;
 }
 
-/// How the value of two clusters follows from the values of all pairs of their members.
+/// How the similarity of two clusters is computed from the similarities of all pairs of their members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Between {
     /// The least value.
@@ -114,13 +116,13 @@ pub(crate) enum Between {
     Sum,
     /// The mean.
     Mean,
-    /// A weighted mean: at each merge, the two parts have equal weights.
+    /// The weighted mean of WPGMA, in which the two parts of each merge have equal weights.
     Halves,
-    /// The sum over pairs between the clusters, less the sums within each cluster.
+    /// The similarity of Ward's linkage, from the sum over pairs between the clusters and the sums within each cluster.
     Ward,
 }
 
-/// The two clusters of a merge.
+/// The two clusters of a merge: their sizes and their similarity.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Merging {
     pub(crate) n_i: f64,
@@ -128,7 +130,7 @@ pub(crate) struct Merging {
     pub(crate) x_ij: f64,
 }
 
-/// The two clusters of a merge, with their value in about twice the precision of floats.
+/// The two clusters of a merge: their sizes, and their similarity in about twice the precision of floats.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PreciseMerging {
     pub(crate) n_i: f64,
@@ -205,7 +207,7 @@ pub(crate) struct Share {
     of_i: bool,
 }
 
-/// Stores means. The formula `most + (less - most) * share` returns exactly x if both values are x.
+/// Stores means. [`Update::fold`] returns exactly x if both similarities are x.
 impl Update for Average {
     type Merge = Share;
     const BETWEEN: Option<Between> = Some(Between::Mean);

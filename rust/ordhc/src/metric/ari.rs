@@ -11,8 +11,8 @@ use crate::tree::Dendrogram;
 /// Returns the adjusted Rand index of two labellings (Hubert & Arabie 1985): 1 for equal clusters, about 0 for
 /// unrelated clusters.
 ///
-/// Pairs of leaves are counted exactly. As in scikit-learn, the index is 1 if no pair is together in only one of the
-/// labellings. This includes fewer than 2 leaves.
+/// Pairs of leaves are counted exactly. As in scikit-learn, the index is 1 if both labellings give the same clusters,
+/// also if there are fewer than 2 leaves.
 ///
 /// # Errors
 /// Labellings of different lengths.
@@ -32,12 +32,12 @@ pub fn ari<A: Into<i64> + Copy, B: Into<i64> + Copy>(a: &[A], b: &[B]) -> Result
 pub struct LevelScores {
     /// The mean over levels.
     pub mean: f64,
-    /// The score of each level, in the given order.
+    /// The score of each level (a partition of the leaves into clusters), in the given order.
     pub levels: Vec<f64>,
 }
 
-/// Returns the average adjusted Rand index (AARI) of a tree. Each level of the truth, one label per leaf, is compared
-/// with the tree cut into the same number of clusters.
+/// Returns the average adjusted Rand index (AARI) of a tree. `levels` are the true clusterings: each level has one
+/// label for each leaf. Each level is compared with the tree cut into the same number of clusters.
 ///
 /// Cuts undo the last merges, see [`Dendrogram::cut_clusters`]. The time is linear in leaves times levels. The result
 /// does not depend on the number of threads.
@@ -155,7 +155,8 @@ impl Labels {
         Ok(Self { of, sizes })
     }
 
-    /// Numbers the labels. `number` returns the number of a leaf's label, which is the next number for a new label.
+    /// Numbers the labels of `n` leaves from 0. `number` is called with a leaf and the next unused number. For a new
+    /// label it must return this number, and otherwise the number that the label already has.
     fn number(n: usize, mut number: impl FnMut(usize, u32) -> u32) -> Self {
         let (mut of, mut sizes) = (Vec::with_capacity(n), Vec::new());
         for at in 0..n {

@@ -11,9 +11,9 @@ use crate::{memory, parallel, sorting};
 /// Bounds of the share of answers that a tree can satisfy; see [`noise_ceiling`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseCeiling {
-    /// The share of answers that agree with the majority of the other answers to the same question.
+    /// The lower bound: the share of answers that agree with the majority of the other answers to the same question.
     pub lower: f64,
-    /// The share of answers that agree with the majority of all answers to the same question.
+    /// The upper bound: the share of answers that agree with the majority of all answers to the same question.
     pub upper: f64,
     /// The number of answers to repeated questions. Both shares are of these answers.
     pub n_answers: f64,
@@ -22,10 +22,11 @@ pub struct NoiseCeiling {
 /// The number of answers in a block. Sums are computed block by block, so they don't depend on the number of threads.
 const BLOCK: usize = 1 << 16;
 
-/// Returns the noise ceiling of answers, or `None` if no question was asked more than once.
+/// Returns the noise ceiling of answers: bounds of the share of answers that a tree can satisfy. Returns `None` if no
+/// question was asked more than once.
 ///
-/// `answers` has the number of the answer that each row belongs to, counted from 0. Without `answers`, each row is an
-/// answer. If all weights are whole numbers, a weight is the number of equal answers. Rows of weight 0 are skipped.
+/// `answers` has, for each row, the number of its answer, counted from 0. Without `answers`, each row is an answer. If
+/// all weights are whole numbers, a weight is the number of equal answers. Rows of weight 0 are skipped.
 ///
 /// Each answer gets a 64-bit key: the upper bits are a hash of the question, and the lower bits are the number of the
 /// answer. After sorting the keys, answers to the same question are neighbours. Their questions are then compared, so a
@@ -82,7 +83,7 @@ pub fn noise_ceiling<const K: usize>(
     Ok((n_answers > 0.0).then(|| NoiseCeiling { lower: lower / whole, upper: upper / whole, n_answers }))
 }
 
-/// Sums over the answers to repeated questions.
+/// Sums over the answers to repeated questions, from which [`NoiseCeiling`] is computed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     lower: f64,
@@ -142,8 +143,8 @@ struct Answers<'a, const K: usize> {
     grouped: Option<Grouped>,
 }
 
-/// The part of a question to which a tree gives one answer. For three leaves: the leaves in order, and -1. For four
-/// leaves: the two pairs.
+/// The leaves of a question that one row can answer. For three leaves: the leaves in order, and -1. For four leaves:
+/// the two pairs. The rows of one answer can be about several such sets.
 type Cell = [i32; 4];
 
 impl<const K: usize> Answers<'_, K> {
@@ -168,7 +169,7 @@ impl<const K: usize> Answers<'_, K> {
         self.comparisons.weights().map_or(1.0, |weights| weights[row])
     }
 
-    /// Returns the number of equal answers that an answer counts as.
+    /// Returns the multiplicity of an answer: the mean weight of its rows if weights are counts, and otherwise 1.
     fn times(&self, answer: usize) -> f64 {
         if !self.counts || self.comparisons.weights().is_none() {
             return 1.0;
@@ -177,8 +178,8 @@ impl<const K: usize> Answers<'_, K> {
         rows.clone().map(|row| self.weight(row)).sum::<f64>() / rows.len() as f64
     }
 
-    /// Writes the identity of an answer's question into `key`. For one row, these are its two pairs. For several rows,
-    /// these are their leaves, and the columns in which all rows agree.
+    /// Writes numbers that identify an answer's question into `key`. The numbers of one row are its two pairs. The
+    /// numbers of several rows are their leaves, and the columns in which all rows have the same leaf.
     fn question(&self, answer: usize, key: &mut Vec<i32>) {
         key.clear();
         let rows = self.rows(answer);
@@ -203,7 +204,8 @@ impl<const K: usize> Answers<'_, K> {
         });
     }
 
-    /// Returns the sums over the questions whose first key is in this block of the sorted keys.
+    /// Returns the sums over the answers to some questions. `keys` are the sorted keys of all answers. A question is
+    /// included if the first key with its hash is in the range `block`.
     fn sums(&self, keys: &[u64], low: u32, block: Range<usize>) -> Sums {
         let mut sums = Sums::default();
         let mut start = block.start;
@@ -264,7 +266,8 @@ impl<const K: usize> Answers<'_, K> {
         sums.n_answers += asked;
     }
 
-    /// Adds the rows of an answer to the votes of their cells. Each row counts as its share of the answer.
+    /// Adds the votes of an answer to `cells`. Each row of the answer votes for one outcome of its [`Cell`]. The weight
+    /// of the vote is the weight of the row, divided by the number of rows of the answer.
     fn vote(&self, answer: usize, cells: &mut Vec<(Cell, [f64; 3])>) {
         let rows = self.rows(answer);
         let size = rows.len() as f64;
@@ -297,7 +300,7 @@ fn sorted_pairs<const K: usize>(row: &[i32; K]) -> [[i32; 2]; 2] {
     [first, second].map(|[a, b]| [a.min(b), a.max(b)])
 }
 
-/// Returns the cell of a row, and the row's outcome, as one of three numbers.
+/// Returns the [`Cell`] of a row (the leaves that the row compares), and the outcome: 0, 1 or 2.
 ///
 /// For three leaves, the outcome is the leaf outside the closer pair. For four leaves, the outcome is the closer pair.
 fn cell(&[near, far]: &[[i32; 2]; 2]) -> (Cell, usize) {
@@ -346,7 +349,7 @@ mod tests {
             let of: Vec<i64> = (0..m as i64).map(|at| at / 2).collect();
             let grouped = Some(Grouped::of(&comparisons, &of).unwrap());
             let answers = Answers { comparisons: &comparisons, counts: whole, grouped };
-            // All answers have the same hash.
+            // Give all answers the same hash, so that their questions must be compared.
             let keys: Vec<u64> = (0..answers.len() as u64).collect();
             let sums = answers.sums(&keys, usize::BITS - answers.len().leading_zeros(), 0..keys.len());
             match noise_ceiling(&comparisons, Some(&of), None).unwrap() {

@@ -12,18 +12,19 @@ pub(super) enum Color {
     Blue,
 }
 
-/// The parts of a tree from which sums over the tree are computed.
+/// A tree divided into nested parts, so that a sum over the tree can be updated in O(log n) if a leaf changes.
 ///
-/// A balanced binary tree is built over the nodes of every heavy path. The balance is by the number of leaves beside
-/// each node. A part is a node (with the node's number in the tree), or a join of two neighbouring parts of a path.
-/// There are O(log n) parts between any leaf and the root.
+/// A heavy path ([`HeavyPaths`]) goes down a tree, always to the child with the most leaves. A part is a node (with the
+/// node's number in the tree), or a join: two neighbouring parts of the same heavy path. The joins of a path are a
+/// binary tree over the path's nodes. Joins are balanced by the number of leaves, so there are O(log n) parts between
+/// any leaf and the root.
 #[derive(Debug)]
 pub(super) struct Parts {
     n_leaves: usize,
     n_nodes: usize,
-    /// For each part, the join that contains the part. For a whole path, the node above the path.
+    /// For each part, the smallest join that contains the part. For a whole path, the tree's node above the path.
     up: Vec<u32>,
-    /// The upper and the lower part of each join.
+    /// The two parts of each join: the upper and the lower part.
     joined: Vec<[u32; 2]>,
     root: usize,
 }
@@ -53,8 +54,9 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Joins the nodes of a stretch, and returns the part. `nodes` are ordered from the lowest to the highest. `sizes`
-    /// are the numbers of leaves below each node, and `below` is the number of leaves below the stretch.
+    /// Joins consecutive `nodes` of a heavy path, and returns the part that contains all of them. `nodes` are ordered
+    /// from the lowest to the highest. `sizes` are the numbers of leaves below each node, and `below` is the number of
+    /// leaves below the path's next lower node (0 if there is none).
     fn join(&mut self, nodes: &[usize], sizes: &[usize], below: usize) -> usize {
         if let [node] = nodes {
             return *node;
@@ -72,17 +74,21 @@ impl Parts {
     }
 }
 
-/// A stretch of a path, with all subtrees beside it. Triplets are counted if all their leaves are below the stretch's
-/// top. The counts are polynomials in x and y, the numbers of red and blue leaves below the stretch.
+/// The counts of a stretch: consecutive nodes of a heavy path, with all subtrees of their other children. Triplets are
+/// counted if all their leaves are below the highest node of the stretch. The counts are polynomials in x and y, the
+/// numbers of red and blue leaves below the path's next lower node.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
+    /// The number of red leaves in the subtrees of the stretch.
     red: u64,
+    /// The number of blue leaves in the subtrees of the stretch.
     blue: u64,
-    /// Coefficients for triplets in which two red leaves are closer to each other than to a blue leaf. Their number is
-    /// `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`.
+    /// Coefficients of the number of triplets in which two red leaves are closer to each other than to a blue leaf. The
+    /// number is `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`, where x and y are the numbers of red and
+    /// blue leaves below the stretch.
     apart: [u64; 3],
-    /// Coefficients for triplets in which a red and a blue leaf are closer to each other than to another red leaf.
-    /// Their number is `mixed[0] + mixed[1] x + mixed[2] y + red x y`.
+    /// Coefficients of the number of triplets in which a red and a blue leaf are closer to each other than to another
+    /// red leaf. The number is `mixed[0] + mixed[1] x + mixed[2] y + red x y`, with x and y as in `apart`.
     mixed: [u64; 3],
 }
 
@@ -92,7 +98,7 @@ impl Stretch {
         Self { red, blue, ..Self::default() }
     }
 
-    /// Returns the join of this stretch with the one below.
+    /// Returns the counts of the stretch that consists of this stretch and `lower`, the next stretch below on the path.
     fn above(&self, lower: &Self) -> Self {
         let (x, y) = (lower.red, lower.blue);
         let (a, m) = (&self.apart, &self.mixed);
@@ -126,10 +132,11 @@ struct Beside {
     red_pairs_blue: u64,
     /// r b.
     mixed_pairs: u64,
-    /// r b r.
+    /// r^2 b.
     mixed_pairs_red: u64,
-    /// The numbers of both kinds of triplets with all leaves below one child, see [`Stretch`].
+    /// The number of triplets below one child in which the two red leaves are closest.
     apart: u64,
+    /// The number of triplets below one child in which the blue leaf and a red leaf are closest.
     mixed: u64,
 }
 

@@ -111,7 +111,7 @@ impl Moments {
     }
 }
 
-/// Heights of merges, scaled, minus their mean over pairs of leaves.
+/// The heights of a tree's merges, scaled and centred: their mean over pairs of leaves is 0 up to rounding errors.
 #[derive(Debug)]
 struct Centred {
     values: Vec<f64>,
@@ -178,8 +178,8 @@ fn scaled_mean(matrix: &Matrix<'_>, scale: f64, monitor: &Monitor) -> Result<f64
 }
 
 const LANES: usize = 8;
-/// The number of values that are summed in lanes without compensation. [`Sum`] then adds these sums, and keeps their
-/// rounding errors.
+/// The number of consecutive values that are summed without compensation, by vector instructions. [`Sum`] then adds
+/// these sums, and keeps their rounding errors.
 const BLOCK: usize = 1 << 10;
 
 fn plain_sum(values: &[f64]) -> f64 {

@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use crate::monitor::Monitor;
 use crate::tree::Topology;
 
-/// A cost or revenue, exact for integer similarities.
+/// The value of Dasgupta's cost or of the corresponding revenue of a tree. The value is exact for integer similarities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Dasgupta {
     /// The exact sum of integers.
@@ -62,8 +62,8 @@ pub fn dasgupta_cost(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Moni
 /// [`dasgupta_cost`] or [`dasgupta_revenue`].
 pub type DasguptaScore = fn(&Topology, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
 
-/// Returns a score of similarities, and checks the similarities at the same time. So condensed floats are read only
-/// once.
+/// Returns Dasgupta's cost or revenue, and checks the similarities in the same pass. So a condensed matrix of floats is
+/// read only once.
 ///
 /// # Errors
 /// The errors of [`dasgupta_cost`] and [`Matrix::new`].
@@ -104,9 +104,9 @@ pub fn dasgupta_checked(
 /// Returns the revenue that corresponds to Dasgupta's cost: n times the sum of the similarities, less the
 /// [cost](dasgupta_cost). Higher is better.
 ///
-/// For the AddS3 similarities of triplets, or the AddS4 similarities of quadruplets, this is the
-/// [`revenue`](super::revenue()) of the comparisons (Mandal, Perrot & Ghoshdastidar, "A revenue function for
-/// comparison-based hierarchical clustering", theorem 1).
+/// For AddS similarities (sums over triplets or quadruplets), this is the [`revenue`](super::revenue()) of the
+/// comparisons (Mandal, Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering",
+/// theorem 1).
 ///
 /// # Errors
 /// The errors of [`dasgupta_cost`].
@@ -164,7 +164,7 @@ fn too_large(range: &str) -> Error {
 }
 
 impl Dasgupta {
-    /// Returns the sum of two parts of a row.
+    /// Returns the sum of two values. The sum is a float if one of them is.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => Self::Whole(a + b),
@@ -183,8 +183,8 @@ fn part_sum(values: Values<'_>, factors: &[i32], safe: usize, most: f64) -> Dasg
 }
 
 const LANES: usize = 8;
-/// The number of values that are summed in lanes without compensation. [`Sum`] then adds these sums, and keeps their
-/// rounding errors.
+/// The number of consecutive values that are summed without compensation, by vector instructions. [`Sum`] then adds
+/// these sums, and keeps their rounding errors.
 const BLOCK: usize = 1 << 10;
 
 /// Returns the sum of values times factors. The sum is NaN if a value is not finite or larger than `most`.

@@ -30,10 +30,10 @@ pub struct KendallTau {
 pub enum Itself {
     /// The leaf is not in its own ranking.
     LeftOut,
-    /// The leaf is first in both trees.
+    /// The leaf is first in its own ranking, in both trees.
     First,
-    /// In the tree, the leaf is first. In the truth, the leaf is tied with its finest class: the leaves that merge with
-    /// the leaf at the closest of all heights of the truth. If there are no such leaves, the leaf is first alone.
+    /// In the tree, the leaf is first in its own ranking. In the truth, the leaf is tied with the leaves that merge
+    /// with this leaf at the closest of all heights of the truth. If there are no such leaves, the leaf is first alone.
     InFinestClass,
 }
 
@@ -78,7 +78,8 @@ pub fn kendall_tau(
     monitor.start(n as u64);
     let (inner, outer) = (Ranking::new(truth), Ranking::new(tree));
     let depths = inner.paths.depths();
-    // Rows of the inner tree are stored in the left-to-right order of the outer tree.
+    // The inner tree is the truth, and the outer tree is `tree`. Rows of the truth are stored in the left-to-right
+    // order of `tree`.
     let columns: Vec<u32> = inner.paths.order().iter().map(|&leaf| outer.paths.places()[leaf as usize]).collect();
     let state = || (Rows::new(&inner.paths, &depths, &columns), Scratch::default());
     let step = |(rows, scratch): &mut (Rows<'_, u32>, Scratch), place: usize| {
@@ -144,8 +145,8 @@ struct Pairs {
 impl Pairs {
     fn tau_b(self, others: usize, itself: Itself) -> f64 {
         let others = others as u64;
-        // Pairs of the leaf itself and another leaf: their number, the number tied in the truth, and the number in
-        // opposite order.
+        // Numbers of pairs of the leaf itself and another leaf: all pairs, the pairs tied in the truth, and the pairs
+        // in opposite order.
         let (own, tied, before) = match itself {
             Itself::LeftOut => (0, 0, 0),
             Itself::First => (others, 0, 0),
@@ -187,27 +188,32 @@ impl Ranking {
     }
 }
 
-/// Buffers for one leaf, reused for the next.
+/// Buffers for the computation of one leaf's tau. They are reused for other leaves. The inner tree is the truth, and
+/// the outer tree is compared with the truth.
 #[derive(Debug, Default)]
 struct Scratch {
-    /// For each merge of the inner tree, from the leaf up: its rank, and the number of leaves that join.
+    /// For each merge of the inner tree (the truth), from the leaf up: its rank, and the number of leaves that join.
     steps: Vec<(u32, u32)>,
-    /// The distinct ranks in order. Class k contains the other leaves that join the leaf at merges with the k-th rank.
+    /// The distinct ranks of these merges in ascending order. Class k contains the leaves that join the current leaf at
+    /// merges with the k-th rank, so these leaves are tied.
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
-    /// For each merge of the outer tree, in the order of ranks: the rank, and the positions of the leaves that join.
+    /// For each merge above the leaf in the outer tree (compared with the truth), in the order of ranks: the rank, and
+    /// the positions of the leaves that join.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
-    /// For a row of a matrix: the other leaves, with the closest first.
+    /// If the truth is a matrix: the other leaves in the order of the current row, with the closest first.
     order: Vec<u32>,
-    /// For a row of a matrix: the class of the leaf at each position in the outer tree.
+    /// If the truth is a matrix: for each position in the outer tree, the class of the leaf at this position. Leaves of
+    /// the same class are tied in the current row of the matrix.
     classes: Vec<u32>,
 }
 
 impl Scratch {
-    /// Counts pairs for a leaf. For each position in the outer tree, `row` has the depth in the inner tree of the LCA
-    /// of the leaf and the leaf at this position.
+    /// Counts pairs of other leaves in the two rankings of `leaf`. `inner` is the truth, and `outer` is compared with
+    /// it. For each position in `outer`, `row` has the depth in `inner` of the LCA of `leaf` and the leaf at this
+    /// position.
     fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
         let inner_ties = self.classify(inner, leaf);
         let class_of_depth = std::mem::take(&mut self.class_of_depth);
@@ -217,7 +223,8 @@ impl Scratch {
         Pairs { score, ties: [inner_ties, outer_ties], tied, before: 0 }
     }
 
-    /// Counts pairs for a leaf. `row` is the leaf's row of the matrix.
+    /// Counts pairs of other leaves in the two rankings of `leaf`. `row` is the leaf's row of the true matrix, and
+    /// `outer` is the tree that is compared with it.
     fn pairs_of_row(&mut self, row: &[f64], is_dissimilarity: bool, outer: &Ranking, leaf: usize) -> Pairs {
         let closeness = |other: u32| if is_dissimilarity { -row[other as usize] } else { row[other as usize] };
         self.order.clear();
@@ -242,8 +249,9 @@ impl Scratch {
         Pairs { score, ties: [ties, outer_ties], tied, before }
     }
 
-    /// Returns the number of pairs ordered in the same way less the number ordered in opposite ways, and the number of
-    /// ties in the outer tree. `class(k)` is the class of the leaf at position k.
+    /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns the number of pairs ordered in
+    /// the same way less the number ordered in opposite ways, and the number of ties in `outer`. `class(k)` is the true
+    /// rank of the leaf at position k in `outer`; leaves with equal ranks are tied.
     fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
         self.joining.clear();
         self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
@@ -261,7 +269,8 @@ impl Scratch {
         (score, outer_ties)
     }
 
-    /// Numbers the classes of leaves that are equally close in the inner tree, and returns the number of ties.
+    /// Divides the other leaves into classes that are equally close to `leaf` in the tree `inner`, and numbers the
+    /// classes from the closest. Returns the number of tied pairs.
     fn classify(&mut self, inner: &Ranking, leaf: usize) -> u64 {
         self.steps.clear();
         self.steps.extend(inner.paths.walk(leaf).map(|(merge, joining)| (inner.ranks[merge], joining.len() as u32)));
@@ -295,7 +304,7 @@ impl Scratch {
 struct Seen {
     total: i64,
     counts: Vec<u32>,
-    /// Entry k, counted from 1, is the sum over the last `k & -k` classes before class `k`.
+    /// Entry k, counted from 1, is the number of leaves seen in the last `k & -k` classes before class `k`.
     tree: Vec<u32>,
     new: Vec<u32>,
     before: Vec<u32>,

@@ -77,13 +77,14 @@ impl Paths {
     }
 }
 
-/// Computes rows of a matrix: the row of a leaf has the value at its LCA with each other leaf.
+/// Computes rows of an (n, n) matrix from one value for each merge of a tree. Entry (i, j) is the value of the merge
+/// that joins leaves i and j.
 #[derive(Debug)]
 pub(super) struct Rows<'a, T> {
     paths: &'a Paths,
     /// The value of each merge.
     values: &'a [T],
-    /// For each position, the index of its entry in the row.
+    /// For each position of a leaf in the tree, the index of this leaf's entry in each row.
     columns: &'a [u32],
     row: Vec<T>,
     last: Option<usize>,

@@ -49,15 +49,16 @@ pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64>
 /// Counts for each class.
 #[derive(Debug)]
 struct Counts {
-    /// The number of leaves below the current node.
+    /// For each class: the number of its leaves below the current node.
     there: Vec<u64>,
-    /// The number of pairs that the current node joins.
+    /// For each class: the number of pairs of its leaves whose lowest common ancestor is the current node.
     joined: Vec<u64>,
 }
 
 impl Counts {
-    /// Updates the counts from the heavy child to the node. Returns the sum over classes of the number of pairs that
-    /// the node joins, times the number of leaves of the class below the node.
+    /// Adds the leaves below the light children of a node (all but the child with the most leaves, whose leaves are
+    /// already counted). Returns a sum over classes: the number of pairs of the class whose lowest common ancestor is
+    /// the node, times the number of leaves of the class below the node.
     fn join(&mut self, paths: &HeavyPaths<'_>, node: usize, class_of: &[u32]) -> u128 {
         let class = |&leaf: &u32| class_of[leaf as usize] as usize;
         for child in paths.light(node) {

@@ -86,9 +86,9 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
 #[derive(Debug)]
 struct Ranges {
     place: Vec<u32>,
-    /// For each first position: the last position of the widest cluster that does not start where its parent starts.
+    /// For each position: the last position of the cluster that starts here and whose parent starts elsewhere.
     last: Vec<u32>,
-    /// For each last position: the first position of the widest cluster that starts where its parent starts.
+    /// For each position: the first position of the cluster that ends here and whose parent has the same start.
     first: Vec<u32>,
 }
 

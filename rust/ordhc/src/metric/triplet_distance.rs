@@ -30,8 +30,8 @@ pub struct TripletCounts {
 }
 
 impl TripletCounts {
-    /// Returns the counts, given the numbers of sets that both trees resolve (in the same way, or differently), and the
-    /// number that each tree resolves.
+    /// Returns the counts for trees over `n` leaves. Both trees resolve `same` sets of three leaves in the same way,
+    /// and `different` sets differently. `resolved` has the number of sets that each tree resolves.
     fn new(n: u64, same: u64, different: u64, resolved: [u64; 2]) -> Self {
         let [only_a, only_b] = resolved.map(|resolved| resolved - same - different);
         Self { same, different, only_a, only_b, unresolved: three(n) - same - different - only_a - only_b }
@@ -109,17 +109,18 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: Option<&Monitor>) -
 /// one child (red) and one leaf below another child (blue).
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sweep {
-    /// The heavy child's leaves are red.
+    /// Red leaves are below the heavy child (the child with the most leaves), blue leaves below all other children.
     Heavy,
-    /// Each light child's leaves are red in turn.
+    /// Red leaves are below one light child (any but the child with the most leaves), blue leaves below all other
+    /// children. This is repeated for each light child.
     Light,
 }
 
-/// The numbers of sets that both trees resolve: in the same way, and differently.
+/// The numbers of sets of three leaves that both trees resolve: in the same way, and differently.
 type Counts = [u64; 2];
 
-/// The paths of the first tree, largest first, each with its two sweeps. Each thread takes the next sweep when it is
-/// free.
+/// The tasks of the threads: for each heavy path of the first tree, largest first, the two sweeps up the path. Each
+/// thread takes the next task when it is free.
 #[derive(Debug)]
 struct Work<'a> {
     paths: &'a HeavyPaths<'a>,
@@ -134,8 +135,8 @@ impl<'a> Work<'a> {
         let mut tops: Vec<usize> = paths.tops().filter(|&top| paths.size(top) > 2).collect();
         order_by_key(&mut tops, |top| Reverse(paths.size(top)));
         monitor.start(2 * tops.iter().map(|&top| paths.size(top) as u64).sum::<u64>());
-        // Memory is largest at first, because the largest sweeps run first. Each sweep stores the nodes, parts and
-        // colors of its leaves.
+        // The most memory is needed at first, because the largest paths come first. Each thread stores a restriction of
+        // the second tree to the leaves of its path, with counts for each node.
         let at_once = tops.iter().flat_map(|&top| [top, top]).take(parallel::n_threads());
         let leaves = at_once.map(|top| paths.size(top) as u64).sum::<u64>();
         memory::check("the triplet distance", 60 * other.n_leaves() as u64 + 400 * leaves)?;
@@ -151,7 +152,9 @@ impl<'a> Work<'a> {
         Ok(counts)
     }
 
-    /// Runs a sweep up a path. Triplets are counted in the second tree, restricted to the leaves of the path.
+    /// Adds the numbers of triplets of one sweep to `counts`. The sweep goes up the heavy path with the highest node
+    /// `top` in the first tree, and colors leaves. Triplets are counted by color in the second tree, restricted to the
+    /// leaves below `top`.
     fn sweep(&self, top: usize, sweep: Sweep, counts: &mut Counts) -> Result<()> {
         let paths = self.paths;
         let (other, names) = self.other.to(paths.leaves(top), self.monitor)?;
@@ -211,7 +214,8 @@ mod tests {
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
 
-    /// Returns the leaf that is apart from the other two.
+    /// Returns the position of the leaf that joins last, after the other two have joined. `None` if all three join at
+    /// one node.
     fn apart(tree: &Topology, leaves: [usize; 3]) -> Option<usize> {
         let clusters = clusters(tree);
         (0..3).find(|&at| clusters.iter().any(|cluster| (0..3).all(|k| (cluster >> leaves[k] & 1 == 1) == (k != at))))
@@ -242,7 +246,7 @@ mod tests {
         counts
     }
 
-    /// Counts in O(n^2), by sums over pairs of nodes, one of each tree, with their parents.
+    /// Returns the same counts as [`triplet_distance`], by sums over all pairs of a node of `a` and a node of `b`.
     fn by_pairs_of_nodes(a: &Topology, b: &Topology) -> TripletCounts {
         let width = b.n_nodes();
         // The number of leaves below both nodes.

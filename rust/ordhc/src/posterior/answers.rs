@@ -150,8 +150,8 @@ fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::
     (given, n_unknown)
 }
 
-/// Returns the answers that consist of several comparisons. Each answer has its order of pairs and the positions of its
-/// comparisons.
+/// Returns the answers that consist of several comparisons and are of a known kind. For each answer, returns its pairs
+/// in order of closeness, and the indices of its comparisons.
 pub(super) fn orders_of<const K: usize>(comparisons: &Comparisons<'_, K>, answers: &[u32]) -> Vec<(Order, Vec<usize>)> {
     let mut rows: Vec<usize> = (0..comparisons.len()).collect();
     order_by_key(&mut rows, |at| answers[at]);

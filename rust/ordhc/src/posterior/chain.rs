@@ -16,18 +16,19 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// The number of Metropolis steps for each height in a sweep.
+/// In one sweep of a chain, the number of Metropolis steps for the height of each inner node.
 const HEIGHT_STEPS: usize = 5;
-/// The number of Metropolis steps for each length in a sweep.
+/// In one sweep of a chain, the number of Metropolis steps for the length of each leaf (see [`Lengths`]).
 const LENGTH_STEPS: usize = 2;
-/// All lengths are multiplied by a random factor. These are the standard deviations of its logarithm.
+/// In one sweep of a chain, the lengths of all leaves are multiplied by a random factor, once for each entry of this
+/// list. The entry is the standard deviation of the logarithm of the factor.
 const SPREADS: [f64; 2] = [0.1, 1.0];
-/// The number of moves of the root in a sweep, if leaves have lengths.
+/// In one sweep of a chain, the number of moves of the root. Only trees whose leaves have lengths need such moves.
 const ROOT_STEPS: usize = 4;
-/// The number of steps for the noise and the scale of heights in a sweep.
+/// In one sweep of a chain, the number of rounds of Metropolis steps for the noise and for the scale of all heights.
 const NOISE_STEPS: usize = 3;
-/// Answers that compare the same two nodes are summed. Below this number of sums, computing their log-likelihood
-/// directly is faster than making a table for a new noise level.
+/// If the log-likelihood has more than this number of terms, a table of log-likelihoods is made for each proposed noise
+/// level. For fewer terms, direct computation is faster.
 const FEW: usize = 500;
 
 /// The state of a chain between sweeps: the tree, the parameters, and the random numbers.
@@ -174,9 +175,9 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// Cuts a subtree off, and puts it at a place drawn from its posterior (Gibbs sampling). There is one place under
-    /// each inner node, and one beside each node. The height of a place beside a node is drawn from the prior. This
-    /// height represents all possible heights, with their total weight.
+    /// Cuts a subtree off, and puts it at a place drawn from its posterior (Gibbs sampling). The subtree becomes a
+    /// child of an inner node, or a child of a new node on the edge above any node. The height of each new node is
+    /// drawn at random. The weight of this place is divided by the density of the drawn height.
     pub(super) fn move_subtree(&mut self, top: u32) {
         let Some(here) = self.tree.cut(top) else { return };
         self.score_places(top, here);
@@ -212,7 +213,8 @@ impl<'a> Chain<'a> {
         self.leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
-    /// Writes the logarithms of the weights of all places, under and beside each node.
+    /// Writes the logarithms of the weights of all places for the subtree `top`, two for each node: as a child of the
+    /// node, and as a child of a new node on the edge above the node.
     fn weigh_places(&mut self, top: u32) {
         self.count_leaves();
         let more = self.leaves.len() as u32;
@@ -283,7 +285,7 @@ impl<'a> Chain<'a> {
         self.shape = self.shapes.draw(inner.map(|&node| self.sizes[node as usize]), &mut self.random);
     }
 
-    /// Makes a Metropolis step for each height.
+    /// Makes a Metropolis step for the height of each inner node.
     fn change_heights(&mut self) {
         for at in 0..self.order.len() {
             if !self.tree.is_leaf(self.order[at]) {
@@ -420,7 +422,8 @@ impl<'a> Chain<'a> {
         } else {
             self.scaled_log_likelihood(scale)
         };
-        // In units of their mean and deviation, increments and lengths have the same density as before.
+        // Heights and lengths are scaled together with the mean and the deviation of their priors. So their prior
+        // densities and the Jacobian of the scaling cancel.
         let prior = prior::log_noise(noise) - prior::log_noise(old) + increments::log_mean(scale * mean)
             - increments::log_mean(mean)
             + self.lengths.log_scaled(scale)

@@ -12,13 +12,15 @@ use crate::memory;
 /// the probability of the answer without noise.
 #[derive(Debug, Clone)]
 pub(super) struct ChoiceHeights {
-    /// For each pair: its lowest common ancestor, and exp of minus the lengths of its two leaves.
+    /// For each pair of leaves in the answers: its lowest common ancestor (`nodes`), and exp of minus the sum of the
+    /// lengths of the two leaves (`factors`).
     nodes: Vec<u32>,
     factors: Vec<f64>,
     /// exp of the height of each node.
     powers: Vec<f64>,
     clear: Vec<f64>,
-    /// For each node: the indices of the answers about it, from `starts[node]` on.
+    /// For each node: the start of its range in `by_node`. The range has the indices of the answers that depend on the
+    /// height of the node.
     starts: Vec<usize>,
     by_node: Vec<u32>,
     /// The answers affected by the height that was tried last, with their probabilities at this height.
@@ -102,7 +104,7 @@ impl ChoiceHeights {
         self.starts[node as usize]..self.starts[node as usize + 1]
     }
 
-    /// Returns the total weight of the answers about a node.
+    /// Returns the total weight of the answers that depend on the height of a node.
     pub(super) fn weight(&self, choices: &Choices, node: u32) -> f64 {
         self.by_node[self.of(node)].iter().map(|&choice| choices.weight(choice as usize)).sum()
     }

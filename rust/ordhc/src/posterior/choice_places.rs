@@ -23,13 +23,15 @@ struct Open {
 /// Buffers for scoring one answer after the other.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChoiceScores {
-    /// exp of the height of each node, and of the new node beside it.
+    /// For each node: exp of its height, and exp of the height of the new node if the subtree is put on the edge above
+    /// this node.
     pub(super) powers: Vec<[f64; 2]>,
     open: Vec<Open>,
-    /// The lowest common ancestor of the outer leaves of each two neighbours in `open`. If both have the same outer
-    /// leaf, the leaf itself.
+    /// For each two consecutive entries of `open`: the lowest common ancestor of their leaves outside of the subtree.
+    /// If both entries have the same leaf, the leaf itself.
     joins: Vec<u32>,
-    /// For each option (pair) of the answer: its weight, and the factor of the weight due to the lengths of its leaves.
+    /// For each option (pair of leaves) of the answer: its weight in the choice (`weights`), and the part of this
+    /// weight that comes from the lengths of the two leaves (`factors`).
     weights: Vec<f64>,
     factors: Vec<f64>,
 }
@@ -55,7 +57,7 @@ struct Scored<'a> {
 }
 
 impl ChoiceScores {
-    /// Adds the log-likelihood of an answer to each place.
+    /// Adds the log-likelihood of an answer to the score of each place where the subtree can be put.
     pub(super) fn add(&mut self, spots: &mut [Spot], rest: &Rest<'_>, choices: &Choices, choice: usize) {
         let pairs = choices.pairs(choice);
         self.open.clear();
@@ -91,8 +93,8 @@ impl ChoiceScores {
         self.branch(spots, &scored, [0, self.open.len()], NONE);
     }
 
-    /// Scores the places on the path from the node `stop` down to the outer leaves of `open[from..to]`, and on all
-    /// branches of this path.
+    /// Adds the log-likelihood of the answer to the scores of places below the node `stop`. These places are on the
+    /// paths from `stop` down to the outer leaves (leaves outside of the subtree) of the pairs `open[from..to]`.
     fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
         let tree = scored.tree;
         let height = |node: &u32| if tree.is_leaf(*node) { f64::INFINITY } else { tree.height(*node) };

@@ -30,7 +30,8 @@ struct Choice {
 pub(super) struct Choices {
     choices: Vec<Choice>,
     pairs: Vec<[u32; 2]>,
-    /// For each leaf, the indices of its answers, from `starts[leaf]` on.
+    /// For each leaf: the start of its range in `by_leaf`. The range has the indices of the answers that include the
+    /// leaf.
     starts: Vec<usize>,
     by_leaf: Vec<u32>,
     leaf_weights: Vec<f64>,
@@ -114,12 +115,12 @@ impl Choices {
         self.choices.is_empty()
     }
 
-    /// Returns the indices of the answers about a leaf.
+    /// Returns the indices of the answers that include a leaf.
     pub(super) fn of(&self, leaf: u32) -> &[u32] {
         &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
     }
 
-    /// Returns the pairs of all answers in order.
+    /// Returns the pairs of all answers, one answer after the other.
     pub(super) fn all_pairs(&self) -> &[[u32; 2]] {
         &self.pairs
     }
@@ -147,7 +148,7 @@ impl Choices {
         self.choices[choice].weight
     }
 
-    /// Returns the total weight of the answers about a leaf.
+    /// Returns the total weight of the answers that include a leaf.
     pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
         self.leaf_weights[leaf as usize]
     }

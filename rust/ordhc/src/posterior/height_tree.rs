@@ -14,7 +14,7 @@ pub(super) struct HeightTree {
     root: u32,
     parents: Vec<u32>,
     heights: Vec<f64>,
-    /// For each node: its first child, its next sibling and its previous sibling.
+    /// For each node: its first child (`first`), its next sibling (`next`) and its previous sibling (`before`).
     first: Vec<u32>,
     next: Vec<u32>,
     before: Vec<u32>,
@@ -285,7 +285,7 @@ impl Spans {
         }
     }
 
-    /// Returns the position of a node in the order.
+    /// Returns the position of a node in the preorder of the nodes.
     #[inline]
     pub(super) fn start(&self, node: u32) -> u32 {
         self.starts[node as usize]

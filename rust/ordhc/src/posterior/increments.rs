@@ -2,14 +2,17 @@
 
 use super::random::Random;
 
-/// The parameters of the inverse gamma prior of the mean increment.
+/// Shape and scale of the inverse gamma prior of the mean increment. An increment is the height difference between an
+/// inner node and its parent.
 const SHAPE: f64 = 2.0;
 const SCALE: f64 = 2.0;
-/// The possible shapes of the gamma distribution of increments, all equally likely. Shape 1 is the exponential
-/// distribution. Larger shapes make increments more equal.
+/// The possible shape parameters of the gamma distribution of increments (height differences between inner nodes and
+/// their parents). All are equally likely. Shape 1 is the exponential distribution. Larger shapes make increments more
+/// equal.
 const REGULARITIES: [i32; 5] = [1, 2, 3, 4, 6];
 
-/// The gamma distribution of increments, with its current parameters.
+/// The gamma distribution of increments (height differences between inner nodes and their parents), with its current
+/// parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Increments {
     mean: f64,
@@ -38,7 +41,7 @@ impl Increments {
         self.set(mean, self.regularity);
     }
 
-    /// Returns the log density of an increment.
+    /// Returns the log density of an increment, the height difference between an inner node and its parent.
     #[inline]
     pub(super) fn log(&self, increment: f64) -> f64 {
         let k = self.regularity;
@@ -46,8 +49,9 @@ impl Increments {
         self.constant + powers - f64::from(k) * increment / self.mean
     }
 
-    /// Returns the change of the log density of all increments, minus the logarithm of `density`. `count` is the change
-    /// of their number, `more` is the change of their sum, and `times` is the factor by which their product changes.
+    /// Returns the change of the log density of all increments, minus the logarithm of `density`, with which a new
+    /// height was drawn. `count` is the change of the number of increments. `more` is the change of their sum, and
+    /// `times` is the factor by which their product changes.
     #[inline]
     fn log_of(&self, count: f64, more: f64, times: f64, density: f64) -> f64 {
         let k = self.regularity;
@@ -77,7 +81,8 @@ impl Increments {
         let highest = height.min(most);
         let (is_leaf, moves_leaf) = (height == f64::INFINITY, most == f64::INFINITY);
         if lowest == f64::NEG_INFINITY {
-            // One of the two increments was drawn from this prior, so its density cancels.
+            // `new_height` drew the increment to the lower child from this prior, so its density cancels. Only the
+            // increment to the higher child remains, if this child is not a leaf.
             return if moves_leaf { 0.0 } else { self.log(height.max(most) - new) };
         }
         if highest <= lowest {
@@ -96,7 +101,7 @@ impl Increments {
         }
     }
 
-    /// Draws the mean from its distribution given the increments, and then the shape from its distribution.
+    /// Draws the mean from its posterior given the increments, and then the shape parameter from its posterior.
     pub(super) fn learn(&mut self, increments: impl Iterator<Item = f64>, random: &mut Random) {
         let (mut count, mut sum, mut logs) = (0.0, 0.0, 0.0);
         for increment in increments {
@@ -118,7 +123,7 @@ fn log_factor(mean: f64, regularity: i32) -> f64 {
     k * (k / mean).ln() - factorial.ln()
 }
 
-/// Returns the log density of the mean increment, without a constant.
+/// Returns the log prior density of the mean increment, up to a constant.
 pub(super) fn log_mean(mean: f64) -> f64 {
     -(SHAPE + 1.0) * mean.ln() - SCALE / mean
 }
@@ -149,8 +154,8 @@ mod tests {
         }
     }
 
-    /// Compares the weight of places beside each node with the increments before and after, computed one by one, and
-    /// the density of the drawn height.
+    /// Checks the weight of a new node on an edge. The weight is the product of the densities of the added increments,
+    /// divided by the densities of the removed increment and of the drawn height.
     #[test]
     fn places_weigh_what_their_increments_do() {
         for regularity in REGULARITIES {

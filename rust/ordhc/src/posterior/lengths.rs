@@ -7,13 +7,13 @@
 use super::answers::Answer;
 use super::random::Random;
 
-/// Shape and scale of the inverse gamma prior of the variance of lengths. The prior favours deviations of hundredths or
-/// tenths, but a few answers suffice for a deviation of several units.
+/// Shape and scale of the inverse gamma prior of the variance of the leaves' lengths. The prior favours standard
+/// deviations of about 0.1, but a few answers suffice to estimate a much larger standard deviation.
 const SHAPE: f64 = 1.0;
 const SCALE: f64 = 0.01;
 
-/// `LONGEST` is the largest length that a step may reach. `MOST` is the largest argument of exp. These limits prevent
-/// overflow, even in sums.
+/// `LONGEST` is the largest absolute length of a leaf, and `MOST` is the largest absolute argument of exp. These limits
+/// prevent overflow, even in sums.
 const LONGEST: f64 = 50.0;
 const MOST: f64 = 200.0;
 
@@ -23,12 +23,13 @@ pub(super) fn power(x: f64) -> f64 {
     x.clamp(-MOST, MOST).exp()
 }
 
-/// Returns true if a leaf may have this length.
+/// Returns true if a leaf may have this length, which must not be so large that exponentials overflow.
 pub(super) fn may_be(length: f64) -> bool {
     length.abs() <= LONGEST
 }
 
-/// The lengths of leaves, with a normal prior of mean 0 whose deviation is estimated. Empty for trees without lengths.
+/// The lengths of leaves. A leaf with a larger length is less similar to all other leaves. Lengths have a normal prior
+/// of mean 0 whose standard deviation is estimated. Empty for trees without lengths.
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     values: Vec<f64>,
@@ -55,7 +56,7 @@ impl Lengths {
         self.deviation
     }
 
-    /// Returns the deviation, or 0 without lengths.
+    /// Returns the standard deviation of the lengths, or 0 for trees without lengths.
     pub(super) fn spread(&self) -> f64 {
         if self.values.is_empty() { 0.0 } else { self.deviation }
     }
@@ -127,8 +128,8 @@ impl Lengths {
         -0.5 * (length / self.deviation).powi(2)
     }
 
-    /// Returns the change of the log density (of the logarithm of the deviation) when the deviation is multiplied by
-    /// `factor`.
+    /// Returns the change of the log prior density when the deviation is multiplied by `factor`. The density is that of
+    /// the logarithm of the deviation.
     pub(super) fn log_scaled(&self, factor: f64) -> f64 {
         if self.values.is_empty() {
             return 0.0;

@@ -2,11 +2,13 @@
 
 use std::sync::OnceLock;
 
-/// The table covers differences from -REACH to REACH, with CELLS cells per unit.
+/// The table of log-likelihoods in a [`Link`] covers height differences from `-REACH` to `REACH`, with `CELLS` cells
+/// per unit of height.
 const REACH: f64 = 24.0;
 const CELLS: f64 = 32.0;
 
-/// The position of the difference 0 in the table. The middle of each cell is at an integer.
+/// The position of the height difference 0 in the table of log-likelihoods. The width of a cell is 1, and the middle of
+/// each cell is at an integer.
 const MIDDLE: f64 = REACH * CELLS - 0.5;
 
 /// Returns the probability of an answer, if the closer pair is higher by `difference` and a share of `2 noise` of the
@@ -15,13 +17,14 @@ pub(super) fn probability(difference: f64, noise: f64) -> f64 {
     noise + (1.0 - 2.0 * noise) / (1.0 + (-difference).exp())
 }
 
-/// Returns, for each point of the table, the probability of the right answer without noise.
+/// Returns, for each boundary between cells of the table of log-likelihoods, the probability of the right answer
+/// without noise.
 fn clear() -> &'static [f64] {
     static CLEAR: OnceLock<Vec<f64>> = OnceLock::new();
     CLEAR.get_or_init(|| (0..=POINTS).map(|at| probability(at as f64 / CELLS - REACH, 0.0)).collect())
 }
 
-/// Returns the log-likelihood of an answer at a point of the table.
+/// Returns the log-likelihood of an answer at boundary `point` between cells of the table of log-likelihoods.
 fn value(noise: f64, point: usize) -> f64 {
     (noise + (1.0 - 2.0 * noise) * clear()[point]).ln()
 }
@@ -34,17 +37,18 @@ pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
 }
 
-/// Returns a position limited to the table, and the same position plus `ROUND`. The lowest bits of the latter are the
-/// number of the cell.
+/// Limits a position to the table of log-likelihoods. Returns the limited position, and this position plus `ROUND`. The
+/// lowest bits of the sum are the index of the cell.
 #[inline]
 fn place_of(place: f64) -> [f64; 2] {
     let place = place.max(-0.5).min(POINTS as f64 - 0.5);
     [place, place + ROUND]
 }
 
-/// The index of the last point of the table.
+/// The index of the last boundary between cells of the table of log-likelihoods. The index of the first boundary is 0.
 const POINTS: usize = (2.0 * REACH * CELLS) as usize;
-/// The number of cells of the table, including those beyond the range.
+/// The number of cells of the table of log-likelihoods. The number is a power of two, so that a remainder extracts the
+/// lowest bits. Cells beyond the height difference `REACH` have the same value.
 const LEN: usize = 2048;
 /// Adding this constant to a small number rounds it to an integer, which is then in the lowest bits of the sum.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
@@ -100,7 +104,7 @@ impl Link {
         Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }
     }
 
-    /// Interpolates in the cell whose middle is the integer nearest to `place`.
+    /// Returns the log-likelihood at the position `place` of the table, by linear interpolation within a cell.
     #[inline]
     fn at(&self, place: f64) -> f64 {
         let [place, rounded] = place_of(place);

@@ -13,7 +13,8 @@
 /// is computed.
 const SUMMED: usize = 6;
 
-/// Returns the probability of an order of blocks. `weights` starts with the weights of the first block.
+/// Returns the probability of an answer that orders blocks of options, the best block first. `weights` has the weight
+/// of each option, block by block, and `blocks` has the number of options in each block.
 pub(super) fn probability(weights: &[f64], blocks: &[u32]) -> f64 {
     let mut product = 1.0;
     let mut left = weights;
@@ -29,7 +30,7 @@ pub(super) fn probability(weights: &[f64], blocks: &[u32]) -> f64 {
     product
 }
 
-/// Returns the number of orders with blocks of these sizes.
+/// Returns the number of different answers that order options in blocks of these sizes.
 pub(super) fn n_orders(blocks: &[u32]) -> f64 {
     let mut left = blocks.iter().sum::<u32>();
     let mut count = 1.0;
@@ -93,7 +94,8 @@ mod tests {
         orders(count - 1).into_iter().flat_map(with_last).collect()
     }
 
-    /// Sums over all orders of the options. Each option is chosen from the options that remain.
+    /// Returns the probability that the first `chosen` options come before all others, as a sum over all orders of the
+    /// options. In each order, options are chosen one by one from the options that remain.
     fn by_orders(weights: &[f64], chosen: usize) -> f64 {
         let of = |order: Vec<usize>| {
             let mut left: f64 = weights.iter().sum();

@@ -101,7 +101,7 @@ impl NodeSums {
         &self.merged[self.starts[node as usize]..self.starts[node as usize + 1]]
     }
 
-    /// Returns the total weight of the answers about a node.
+    /// Returns the total weight of the answers that depend on the height of a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         self.of(node).iter().map(|entry| entry.weight).sum()
     }

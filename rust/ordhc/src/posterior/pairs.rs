@@ -39,7 +39,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the number of sums of answers, or of answers with lengths.
+    /// Returns the number of terms of the log-likelihood: sums of answers, or single answers if leaves have lengths.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Sums(node_sums) => node_sums.len(),

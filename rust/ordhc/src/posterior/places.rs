@@ -18,7 +18,8 @@ pub(super) struct Scores {
     of_choices: ChoiceScores,
 }
 
-/// A node with the scores of its places. All values that are needed along a path are stored together.
+/// A node, with the scores of the subtree as a child of the node (`under`) and on the edge above the node (`beside`).
+/// All values that are needed along a path are stored together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub(super) parent: u32,

@@ -12,23 +12,25 @@ use crate::error::Result;
 use crate::memory;
 use crate::parallel;
 
-/// The possible values of the balance, the exponent in the weight `node` (s - 1)^-balance of a node with s leaves.
+/// The possible values of the balance, a parameter of the prior of trees. The prior weight of an inner node with s
+/// leaves is `node` times (s - 1)^-balance.
 const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.0];
-/// The possible values of ln `node`, the factor in the weight of each inner node: the first value, and the number of
-/// values, in steps of 1.
+/// The possible values of the logarithm of `node`, a factor in the prior weight of each inner node. `LEAST_NODE` is the
+/// smallest value, and `NODES` is the number of values, in steps of 1.
 const LEAST_NODE: f64 = -5.0;
 const NODES: usize = 13;
 
-/// The prior of the shapes of trees, for each pair of the parameters `node` and balance.
+/// The prior of the shapes of trees, for each pair of its parameters (see [`Shape`]).
 #[derive(Debug, Clone)]
 pub(super) struct Shapes {
     /// ln(size - 1) for a node of `size` leaves, at the index size - 1. ln(0) is set to 0.
     logs: Vec<f64>,
-    /// For each balance and `node`: the logarithm of the sum of the weights of all trees.
+    /// For each balance and each `node` (see [`Shape`]): the logarithm of the sum of the weights of all trees.
     sums: Vec<f64>,
 }
 
-/// A pair of the parameters `node` and balance.
+/// The two parameters of the prior of tree shapes. An inner node with s leaves has the prior weight exp(`log_node`)
+/// times (s - 1)^-`balance`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
     pub(super) log_node: f64,

@@ -45,7 +45,8 @@ impl Noises {
         })
     }
 
-    /// Returns the one link for all answers, or `None` if people are known.
+    /// Returns the log-likelihood function of all answers. Returns `None` if people are known, because each person then
+    /// has a noise level.
     pub(super) fn shared(&self) -> Option<&Link> {
         if self.links.len() == 1 { self.links.first() } else { None }
     }

@@ -17,7 +17,8 @@ struct AsRoot {
     mean: f64,
     /// The sum of the squared deviations of lengths from their mean.
     squares: f64,
-    /// The change of the total cost of the sizes of nodes.
+    /// The change of the total cost of inner nodes. The cost of a node with a given number of leaves is minus the
+    /// logarithm of its prior weight.
     cost: f64,
 }
 
@@ -59,7 +60,7 @@ impl Rooting<'_> {
             let parent = tree.parent(node);
             let above = as_root[parent as usize];
             let size = self.sizes[node as usize];
-            // If the parent is the root, the lengths of all leaves below the node are smaller by half of `rise`.
+            // If the root moves to `parent`, the lengths of all leaves below `node` decrease by half of `rise`.
             let rise = tree.height(parent) - tree.height(root);
             let count = f64::from(size);
             let slope = count * above.mean - (sums[node as usize] - 0.5 * count * rise);
@@ -67,7 +68,7 @@ impl Rooting<'_> {
             let squares = |x: f64| above.squares + x * (2.0 * slope + x * curvature);
             let is_own_edge = is_on_edge && parent == root;
             let length = if tree.is_leaf(node) { f64::INFINITY } else { tree.height(node) - tree.height(parent) };
-            // If the root moves below, the parent loses the leaves below the node, and gets a parent itself.
+            // If the root moves below `parent`, the leaves of `parent` are all leaves except those below `node`.
             let split = if is_own_edge { 0.0 } else { above.cost + cost(n - size) };
             if !is_own_edge {
                 let point = increments.new_height(0.0, length, random);
@@ -96,8 +97,8 @@ impl Rooting<'_> {
         }
         let [length, point] = self.own_edge();
         let new = increments.new_height(0.0, length, random);
-        // `point` and `new` are distances from an inner child of the root. Moving towards the other child increases the
-        // distance.
+        // `point` and `new` are the distances of the current root and of the new root from `node`, an inner child of
+        // the root.
         let node = self.inner_child();
         let count = f64::from(self.sizes[node as usize]);
         let n = tree.n_leaves() as f64;

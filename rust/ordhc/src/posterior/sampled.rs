@@ -120,7 +120,7 @@ impl Sampled {
         probability(self.closeness(near) - self.closeness(far), self.noise)
     }
 
-    /// Returns the probability of an answer that puts pairs in an order of blocks.
+    /// Returns the probability of an answer that orders pairs by closeness, in blocks of pairs with equal rank.
     pub(super) fn choice(&self, (pairs, blocks): &Order) -> f64 {
         let closeness = |pair: &[u32; 2]| self.closeness(pair.map(|leaf| leaf as usize));
         let most = pairs.iter().map(closeness).fold(f64::NEG_INFINITY, f64::max);

@@ -20,7 +20,8 @@ use super::random::Random;
 const DIMENSIONS: usize = 3;
 /// The number of steps.
 const STEPS: usize = 200;
-/// The length of the first steps, and the initial distance of points from the origin, both in units of the model.
+/// `STEP` is the length of the first steps of the optimization, and `SPREAD` is the standard deviation of the initial
+/// coordinates.
 const STEP: f64 = 0.2;
 const SPREAD: f64 = 0.1;
 
@@ -82,7 +83,6 @@ mod tests {
     use crate::comparison::Quadruplets;
     use crate::metric::satisfied;
 
-    /// Uses four clusters of four leaves, and comparisons that are far from random.
     #[test]
     fn progress_does_not_move() {
         let monitor = Monitor::watched(std::time::Duration::ZERO, |done| done == 0.0);
@@ -92,6 +92,7 @@ mod tests {
         assert!(satisfying(&triplets, Some(&monitor)).unwrap().is_some());
     }
 
+    /// Uses four clusters of four leaves, and comparisons that all agree with one tree.
     #[test]
     fn a_tree_satisfies_what_a_tree_can() {
         let level = |a: i32, b: i32| if a / 4 == b / 4 { 2 } else { i32::from(a / 8 == b / 8) };

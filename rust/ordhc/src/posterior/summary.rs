@@ -15,9 +15,10 @@ use crate::refine::{Heights, Search, refine};
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::{AdditiveTree, Dendrogram, RawMerge, Topology};
 
-/// Above this number of leaves, correlations and moves of subtrees are skipped, because they take O(n^3).
+/// Above this number of leaves, a summary is computed without correlations and moves of subtrees, which take O(n^3).
 const MOVED: usize = 3_000;
-/// The tolerance for rounding errors of correlations, and the distance by which a merge is put below its parts.
+/// If a merge is more similar than one of its children by more than `ROUNDED`, its height is set to the height of this
+/// child minus `BELOW`. Smaller differences are rounding errors of correlations.
 const ROUNDED: f64 = 1e-12;
 const BELOW: f64 = 1e-6;
 
@@ -106,9 +107,9 @@ fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// Returns the same binary tree of similarities. The height of each merge is the mean over its pairs. A merge that
-/// would be closer than one of its parts is put just below this part. An equal height would mean that the two merges
-/// are not distinguished.
+/// Returns the same binary tree of similarities. The height of each merge is the mean over its pairs. If a merge would
+/// be more similar than one of its children, it gets a height just below the height of this child. With equal heights,
+/// the two merges would not be distinguished.
 fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     let (n, shape) = (tree.n_leaves(), tree.topology());
     let mut similarities = means_by_node(shape, pairs)?;

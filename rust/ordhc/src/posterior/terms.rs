@@ -30,7 +30,8 @@ impl Lists {
         Ok(Self { starts: memory::filled(WHAT, 0, count + 1)?, terms: memory::room(WHAT, n_terms)? })
     }
 
-    /// Fills the lists. `each` is called twice, and must return the same terms with their owners in the same order.
+    /// Fills the lists. `each` must pass every term to its argument, together with the node or leaf that the term
+    /// depends on. `each` is called twice, and must pass the same terms in the same order.
     fn fill(&mut self, each: impl Fn(&mut dyn FnMut(u32, Term))) {
         let Self { starts, terms } = self;
         starts.fill(0);
@@ -97,7 +98,7 @@ impl Terms {
         Ok(new)
     }
 
-    /// Recomputes the terms for the topology, heights and lengths of a tree.
+    /// Recomputes all comparisons for the topology, heights and lengths of a tree.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, lengths: &Lengths) {
         self.joins.clear();
         let all = answers.all();

@@ -24,7 +24,8 @@ use crate::generate::{TreeShape, random_tree};
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
-/// A tree of any degree as its clusters of at least two leaves, as sets of bits, in order.
+/// The clusters of at least two leaves of a tree, in ascending order. A cluster is an integer whose bits are its
+/// leaves.
 type Clusters = Vec<u32>;
 
 fn clusters(tree: &HeightTree) -> Clusters {
@@ -90,7 +91,7 @@ fn answers_of<const K: usize>(n: usize, m: usize, seed: u64) -> Comparisons<'sta
     Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap()
 }
 
-/// Returns the height of two leaves.
+/// Returns the height of the lowest common ancestor of two leaves.
 fn height(tree: &HeightTree, [a, b]: [u32; 2]) -> f64 {
     let path = |leaf: u32| std::iter::successors(Some(leaf), |&node| Some(tree.parent(node)).filter(|&up| up != NONE));
     let above: Vec<u32> = path(a).collect();

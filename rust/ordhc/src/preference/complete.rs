@@ -114,7 +114,8 @@ fn each(
     Ok(())
 }
 
-/// Returns two pairs that no answer compares. There must be fewer answers than comparisons of two pairs.
+/// Returns two pairs that no answer compares. The number of answers must be smaller than the number of different
+/// comparisons of two pairs.
 fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);

@@ -9,8 +9,9 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// A table of net counts of answers, for every column and every pair of slots. A slot is a cluster at the last packing.
-/// A column is a slot in 3-AL, and a pair of slots in 4-AL.
+/// A table of net counts of answers, for each column and each pair of slots. Slots are the clusters that existed when
+/// clusters were last renumbered. A pair is compared with a column, which is a slot in 3-AL and a pair of slots in
+/// 4-AL.
 pub(super) struct Dense<V: Value, const K: usize> {
     values: Vec<V>,
     n_pairs: usize,
@@ -21,7 +22,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         n_columns::<K>(slots).saturating_mul(condensed_len(slots))
     }
 
-    /// Returns true if a table has at most `small` cells, or at most two cells for each entry of the lists.
+    /// Returns true if answers should be stored in a table, not in lists with `n_entries` entries. A table should have
+    /// at most `small` cells, or at most two cells for each entry. `slots` is the number of clusters.
     pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
         Self::cells(slots) <= small.max(2 * n_entries)
     }
@@ -32,8 +34,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Counts the answers, and adds their values to `gains`, which has a sum for each pair. Returns `None` if `fits` is
-    /// false for a count.
+    /// Counts the answers, and adds their values to `gains`, the sums for each pair of clusters. Returns `None` if
+    /// `fits` returns false for a count, because sums of such counts could overflow.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -79,8 +81,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         self.values[column * self.n_pairs + pair] += value;
     }
 
-    /// Calls `work` with ranges of pairs, each on a separate thread. Each pair's sum is computed by one thread, so its
-    /// order is fixed.
+    /// Calls `work` with ranges of pairs and their sums in `gains`, on several threads. The sum of a pair is computed
+    /// by one thread, so that the order of addition is fixed.
     fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[V]) + Sync) {
         let parts = parallel::ranges(self.n_pairs, 1 << 12);
         let ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
@@ -88,7 +90,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         parallel::map(parts.into_iter().zip(slices).collect(), |(pairs, gains)| work(pairs, gains, &self.values));
     }
 
-    /// Updates the table and the gains after the merge of clusters `a` and `b`.
+    /// Updates the table, and `gains` (the sums for each pair of clusters), for the merge of clusters `a` and `b`.
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let touched = touched::<K>(slots, a, b);
         if K == 3 {
@@ -117,8 +119,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Removes answers of 3-AL that no longer compare three different clusters: answers in column `a` about pairs with
-    /// `b`, and the reverse.
+    /// Removes answers of 3-AL that no longer compare three different clusters when clusters `a` and `b` merge. In
+    /// these answers, one of the two clusters is the column, and the other one is in the pair.
     fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         for (own, other) in [(a, b), (b, a)] {
             let factor = 1.0 / slots.sizes[own];
@@ -133,7 +135,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Returns a packed copy of the table (see [`Self::pack`]) with values of type `W`.
+    /// Returns a copy of the table for renumbered clusters (see [`Self::pack`]), with values of type `W`.
     pub(super) fn widened<W: Value>(&self, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Dense<W, K>>
     where
         V: Into<i16>,
@@ -148,7 +150,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(wide)
     }
 
-    /// Returns the columns of the existing clusters.
+    /// Returns the columns of the table that are in use: one for each existing cluster in 3-AL, and one for each pair
+    /// of existing clusters in 4-AL.
     fn columns(slots: &Slots) -> Vec<usize> {
         let active = &slots.active;
         if K == 3 {
@@ -158,7 +161,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         (0..active.len()).flat_map(of).collect()
     }
 
-    /// Renumbers slots, and sums the values of the same cluster or pair of clusters.
+    /// Renumbers the clusters, and adds up the values of all slots (old numbers) that now belong to the same cluster.
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         let n_pairs = condensed_len(after.len());
         let columns = Self::columns(before);

@@ -69,7 +69,7 @@ pub fn preference_linkage<const K: usize>(
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
 
-/// Answers are stored in a table if it has at most this number of cells.
+/// Answers are stored in a table instead of lists if the table has at most this number of cells.
 const SMALL: usize = 4096;
 
 /// Preferences that differ by less than this share of the largest one so far are ties.
@@ -115,7 +115,7 @@ fn merges<V: Value, const K: usize>(
     if k > u16::MAX as usize {
         return Err(Error::out_of_range("the number of clusters", k, format!("1..={} (for this linkage)", u16::MAX)));
     }
-    // Memory for the sums of slots, of clusters and of packed slots, for factors, and for data of each cluster.
+    // Memory for sums (before and after merges, and after renumbering), for factors, and for data of each cluster.
     memory::check("the preferences of pairs", 40 * condensed_len(k) as u64 + 128 * k as u64)?;
     monitor.start((k * k / 2 + k * k / 4) as u64);
     let mut names: Vec<usize> = partition.clusters().iter().map(|leaves| leaves[0]).collect();
@@ -184,10 +184,11 @@ fn merges<V: Value, const K: usize>(
     Ok(merges)
 }
 
-/// Returns the largest 16-bit count of a cell for which sums cannot overflow before the next packing, or `None`.
+/// Returns the largest count that a 16-bit cell may have, so that no sum overflows before clusters are next renumbered.
+/// Returns `None` if even a count of 1 can overflow. `slots` is the number of clusters.
 ///
-/// Before the next packing, about a quarter of the slots is merged. In the worst case, all of these are merged into the
-/// clusters of one column: one cluster in 3-AL, two in 4-AL.
+/// Until then, about a quarter of the clusters merge. In the worst case, all of these merge into the clusters of one
+/// column of the table: one cluster in 3-AL, and two in 4-AL.
 fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
     let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
     let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };

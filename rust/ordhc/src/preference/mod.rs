@@ -14,7 +14,7 @@
 //! the sums of pairs that share answers with the merged clusters. Answers are stored in lists (`sparse`). If a table is
 //! not much larger, they are stored in a table (`dense`). The table has a row for each pair, and a column for each
 //! third cluster (3-AL) or second pair (4-AL). Lists become a table as the number of clusters decreases. Tables of
-//! counts start with 16 bits, if no sum can overflow before slots are next packed, which means renumbered.
+//! counts start with 16 bits, if no sum can overflow before clusters are next renumbered.
 
 pub(crate) mod complete;
 mod dense;

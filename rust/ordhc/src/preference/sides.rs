@@ -18,7 +18,8 @@ pub(super) trait Value: Number + Default + Send + AddAssign + Neg<Output = Self>
     fn entry(self) -> Self::Entry;
 }
 
-/// Counts for tables that are still large. 16 bits save half of the memory.
+/// Counts for the tables of many clusters. A table with 16-bit counts needs half of the memory of a table with 32-bit
+/// counts.
 impl Value for i16 {
     type Entry = i8;
     fn of(_: f64) -> Self {

@@ -1,16 +1,17 @@
-//! Slots of clusters, and the columns and pairs of these slots.
+//! Numbers (slots) of clusters, and the columns and pairs of these slots.
 
 use crate::similarity::{Triangle, condensed_len};
 
-/// Numbers of clusters (slots). Packing numbers the existing clusters again, in the order of their smallest leaves.
+/// The numbers of clusters, called slots. After a merge, the slots of both clusters remain and belong to the new
+/// cluster. From time to time, the existing clusters are renumbered (packed), in the order of their smallest leaves.
 pub(super) struct Slots {
-    /// For each slot: the slot of the cluster that it now belongs to.
+    /// For each slot: the active slot of the cluster that it belongs to.
     pub(super) now: Vec<usize>,
-    /// For each active slot: the number of leaves of its cluster.
+    /// For each slot in `active`: the number of leaves of its cluster.
     pub(super) sizes: Vec<f64>,
-    /// The slots that are clusters now.
+    /// One slot for each existing cluster, in ascending order.
     pub(super) active: Vec<usize>,
-    /// For each slot, the start of its pairs with later slots.
+    /// For each slot: the index of its pair with any larger slot, minus the larger slot (with wrapping arithmetic).
     pub(super) starts: Vec<usize>,
 }
 
@@ -34,8 +35,7 @@ impl Slots {
         self.starts[a.min(b)].wrapping_add(a.max(b))
     }
 
-    /// Returns, for each slot, the position of its cluster among the active clusters. Packing makes this position the
-    /// new slot.
+    /// Returns, for each slot, the number of its cluster after renumbering: the position among the existing clusters.
     pub(super) fn renumbering(&self) -> Vec<usize> {
         let mut position = vec![0; self.len()];
         for (at, &slot) in self.active.iter().enumerate() {
@@ -45,7 +45,8 @@ impl Slots {
     }
 }
 
-/// Returns, for each pair of clusters, the sum of the values of its pairs of slots.
+/// Returns, for each pair of existing clusters, the sum of the `gains` of all pairs of slots that belong to these
+/// clusters.
 pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     if slots.active.len() == slots.len() {
         return gains.to_vec();
@@ -64,7 +65,8 @@ pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Returns, for each pair of slots after packing, the sum of the values of its pairs of slots before packing.
+/// Returns, for each pair of clusters with new numbers, the sum of the `values` of all pairs of old numbers (slots)
+/// that belong to these clusters.
 pub(super) fn pack_pairs<S: Copy, T>(
     before: &Slots,
     after: &Slots,
@@ -89,13 +91,14 @@ where
     sums
 }
 
-/// Returns the number of columns for this number of slots.
+/// Returns the number of columns for a number of clusters: one for each cluster in 3-AL, one for each pair of clusters
+/// in 4-AL.
 pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
     if K == 3 { slots } else { condensed_len(slots) }
 }
 
-/// Two columns that the merge of clusters `a` and `b` joins, with the factors of their values before and after the
-/// merge.
+/// Two columns that become one when clusters `a` and `b` merge, with the factors of their values before and after the
+/// merge. A column is a cluster in 3-AL, and a pair of clusters in 4-AL.
 pub(super) struct Touched {
     pub(super) into: usize,
     pub(super) from: usize,
@@ -121,7 +124,8 @@ pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<
     slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
 }
 
-/// Returns the factor of each column's values: one over the number of leaves, or of pairs of leaves.
+/// Returns the factor of the values in each column: 1 divided by the number of leaves of a cluster (3-AL), or by the
+/// number of pairs of leaves of two clusters (4-AL).
 pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
     let sizes = &slots.sizes;
     if K == 3 {

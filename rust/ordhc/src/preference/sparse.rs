@@ -11,29 +11,30 @@ use crate::parallel;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry<E> {
-    /// The pair of clusters, as initial slots.
+    /// The pair of clusters (`p`, `q`), as numbered initially.
     p: u16,
     q: u16,
     value: E,
 }
 
-/// Lists of answers. A column is a linked chain of initial columns, so that merging two columns takes constant time.
+/// Lists of answers, one for each column: a cluster in 3-AL, and a pair of clusters in 4-AL. The list of a merged
+/// column is a linked chain of initial lists, so that a merge of two columns takes constant time.
 pub(super) struct Sparse<V: Value, const K: usize> {
     entries: Vec<Entry<V::Entry>>,
-    /// For each initial column, the end of its entries.
+    /// For each initial column: the end of its list in `entries`.
     ends: Vec<usize>,
-    /// For each initial column, the next initial column of the same chain, or `NONE`.
+    /// For each initial column: the next one of the initial columns that are merged with it, or `NONE`.
     next: Vec<u32>,
-    /// For each column: the first and the last initial column of its chain.
+    /// For each column: the first and the last of the initial columns that are merged in it.
     chains: Vec<[u32; 2]>,
-    /// For each initial slot: the slot at the last packing.
+    /// For each initial cluster: the number that it got when clusters were last renumbered.
     slot: Vec<u16>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl<V: Value, const K: usize> Sparse<V, K> {
-    /// Sorts the answers by column, and adds their values to the gains of pairs.
+    /// Sorts the answers by column, and adds their values to `gains`, the sums for each pair of clusters.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -97,7 +98,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         self.entries.len()
     }
 
-    /// Returns the entries of a column, with their pairs by slot.
+    /// Returns the entries of a column as (p, q, value), where p and q are the current numbers of the pair of clusters.
     fn column(&self, column: usize) -> impl Iterator<Item = (usize, usize, V)> + '_ {
         let first = self.chains[column][0];
         std::iter::successors(Some(first), |&at| Some(self.next[at as usize]).filter(|&next| next != NONE))
@@ -112,7 +113,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
             })
     }
 
-    /// Updates the lists and the gains after the merge of clusters `a` and `b`.
+    /// Updates the lists, and `gains` (the sums for each pair of clusters), for the merge of clusters `a` and `b`.
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let mut add = |p: usize, q: usize, gain: f64| {
             if p != q {
@@ -146,7 +147,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         }
     }
 
-    /// Renumbers slots.
+    /// Renumbers the clusters.
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         self.slot.iter_mut().for_each(|slot| *slot = renumbering[usize::from(*slot)] as u16);
         let old = &before.active;

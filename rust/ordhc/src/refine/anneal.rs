@@ -100,7 +100,7 @@ fn drawn_place(
     (place != here).then_some(place)
 }
 
-/// Returns the largest value, computed in lanes.
+/// Returns the largest value. Eight maxima are computed side by side, so that the compiler can use SIMD instructions.
 fn largest(values: &[f64]) -> f64 {
     let greater = |a: f64, b: f64| if a > b { a } else { b };
     let (lanes, rest) = values.as_chunks::<8>();

@@ -65,8 +65,8 @@ pub fn add_to_sums<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64, 
     about_comparisons(comparisons, unit, keys, sums);
 }
 
-/// Returns new keys that include the sums, or `None` if the new keys would not distinguish more leaves. Multiplying all
-/// sums by the same factor gives the same keys.
+/// Returns a new key for each leaf: a hash of its key and its sum of hashes (see [`add_to_sums`]). Returns `None` if
+/// the new keys would not distinguish more leaves. Multiplying all sums by the same factor gives the same keys.
 pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     let different = count(keys);
     if different == keys.len() {

@@ -49,7 +49,7 @@ pub(super) struct Looked {
     /// The number of subtrees that were scored.
     pub(super) subtrees: usize,
     /// The node above which the last scored subtree is best, or `None` if its current place is at least as good. Among
-    /// equally good nodes, the first in the order of positions.
+    /// equally good nodes, the node with the smallest position in the tree.
     pub(super) target: Option<usize>,
 }
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::numbers::Held;
 
-/// The number type of the sums.
+/// The float type in which similarities are summed.
 pub(super) trait Real: Held + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 impl Real for f32 {}
 impl Real for f64 {}

@@ -45,7 +45,8 @@ struct Join<V> {
     sizes: [V; 2],
     /// The sum of similarities between the two children.
     cross: V,
-    /// 0, or minus infinity if no subtree may be put above the node.
+    /// Minus infinity if no subtree may be put on the edge above the node, otherwise 0. This is the score of that edge,
+    /// relative to itself.
     floor: V,
 }
 
@@ -231,7 +232,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     }
 
     /// Returns the gain of moving a subtree to its best place, and the node above which this place is. Returns `None`
-    /// if there is no gain. Among equally good places, returns the first in the order of positions.
+    /// if there is no gain. Among equally good nodes, returns the node with the smallest position in the tree.
     pub(super) fn best(&self, shape: &Shape, subtree: usize, [group, lane]: [usize; 2]) -> Option<(f64, usize)> {
         let lanes = self.lanes_of(group);
         let (parent, sibling) = (shape.parent(subtree)?, shape.sibling(subtree)?);
@@ -264,8 +265,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         Some((gain, target))
     }
 
-    /// Calls `visit` for each node above `from`, from the bottom up. The subtree in the lane has x leaves and must be
-    /// below `from`.
+    /// Calls `visit` for each step from a node to its parent, starting at `from` and ending at the root. The subtree in
+    /// the lane has x leaves and must be below `from`.
     #[inline(always)]
     fn go_up(
         &self,
@@ -283,7 +284,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
             let [side, across] = if is_second { [1, 0] } else { [0, 1] };
             let other = join.children[across] as usize;
             let Lanes { with, more } = &lanes[other];
-            // Subtract the subtree from the sum between the two children and from the size of this child.
+            // The sum `cross` and the size of the child include the subtree, so subtract the subtree from both.
             let fall = x * (join.cross - with[lane]);
             visit(Step {
                 node,
@@ -312,8 +313,9 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     }
 }
 
-/// A step up from a child that contains the subtree to its parent. Scores are relative to the score above the parent:
-/// `down` is the score above this child, and `across` is the best score in the other child.
+/// A step from a child that contains the subtree up to its parent `node`. `down` is the score of the edge above this
+/// child. `across` is the best score of all edges above or below the other child. Both are relative to the score of the
+/// edge above `node`.
 struct Step<V> {
     node: usize,
     other: usize,

@@ -117,8 +117,9 @@ impl Spans {
         Self { n, place, halves }
     }
 
-    /// Returns the possible positions of the two ends of a part. Each entry has a range for one end and a range for the
-    /// other end.
+    /// Returns the possible positions of the first and the last leaf of a cluster, given by `part` (its merge, or
+    /// `None` for a leaf). One of them is in the first half of the cluster, and the other is in the second half. Each
+    /// entry of the result has the two ranges for one of these cases. For a leaf, both ranges are its position.
     fn ends(&self, part: Option<usize>, span: Range<usize>) -> Vec<[Range<usize>; 2]> {
         let Some(merge) = part else { return vec![[span.clone(), span]] };
         let Halves { start, middle, end, .. } = self.halves[merge];
@@ -210,11 +211,11 @@ fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) ->
     pair
 }
 
-/// The numbers of columns and rows whose sums are computed together.
+/// In [`least_sums`], results are computed in blocks of `ROWS` rows and `COLUMNS` columns.
 const COLUMNS: usize = 8;
 const ROWS: usize = 2;
 
-/// Rows are divided among threads if there are more sums than this number.
+/// In [`least_sums`], each thread computes at least about this number of sums, unless one thread computes all.
 const MANY: usize = 1 << 18;
 
 /// Returns the matrix product of two blocks, with minima instead of sums and sums instead of products. The result is

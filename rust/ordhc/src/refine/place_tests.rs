@@ -62,7 +62,8 @@ fn assert_places_are_best(
     }
 }
 
-/// Returns all nodes, or those outside of clusters.
+/// Returns, for each node, true if it may be moved. For two thirds of the seeds, all nodes may be moved. For the
+/// others, nodes inside of some clusters must not be moved.
 fn some_movable(start: &Dendrogram, shape: &Shape, seed: u64) -> Vec<bool> {
     let n = start.n_leaves();
     let labels = start.cut_clusters(if seed.is_multiple_of(3) { 1 + seed as usize % n } else { n }).unwrap();

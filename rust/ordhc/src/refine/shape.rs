@@ -66,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// Returns the same tree with new positions.
+    /// Returns the same tree, with positions assigned again as in a new tree. Numbers of nodes remain.
     #[cfg(test)]
     pub(crate) fn numbered(&self) -> Self {
         let mut shape = self.clone();

@@ -124,7 +124,7 @@ proptest! {
     #[test]
     fn numbers_of_leaves_do_not_matter(n in 2..25usize, seed: u64, heights: bool, whole: bool) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        // Integers give ties, and here the values alone distinguish leaves.
+        // Integer values test ties: many of them are equal.
         let draw = |_| if whole { f64::from(rng.random_range(-9..9)) } else { rng.random_range(-1.0..1.0) };
         let values: Vec<f64> = (0..condensed_len(n)).map(draw).collect();
         let at = |i: usize, j: usize| if i == j { 0.0 } else { values[Triangle::new(n).index(i, j)] };
@@ -138,7 +138,7 @@ proptest! {
         let start = tree(n, seed);
         let number = numbers(&order);
         let moved = start.relabel(&number).unwrap();
-        // If leaves are interchangeable, their numbers decide.
+        // The order of interchangeable leaves depends on their numbers, so skip such cases.
         let place = |order: Vec<u32>| numbers(&order);
         let (places, others) = (place(order_of_matrix(&plain, start.topology())), place(order_of_matrix(&shuffled, moved.topology())));
         prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));

@@ -10,10 +10,11 @@ struct Node {
     parent: u32,
     /// The first child, [`NONE`] for a leaf.
     first: u32,
-    /// The next and the previous sibling.
+    /// The next sibling, or [`NONE`].
     next: u32,
+    /// The previous sibling, or [`NONE`].
     previous: u32,
-    /// The representative: the leaf itself, or a leaf below the node.
+    /// The leaf that represents the node in questions: the leaf itself, or a leaf below the node.
     leaf: u32,
 }
 
@@ -30,7 +31,7 @@ impl GrowingTree {
         self.nodes.len() as u32 - 1
     }
 
-    /// Joins two roots under a new root, with the representative of `b`. Returns the new root.
+    /// Joins two roots under a new root, which the same leaf as `b` represents in questions. Returns the new root.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> u32 {
         let parent = self.leaf(self.representative(b));
         self.adopt(parent, b);
@@ -38,7 +39,8 @@ impl GrowingTree {
         parent
     }
 
-    /// Puts the root `sub` at a place. Returns the parent of `sub`, which is new for [`Place::Above`].
+    /// Puts the tree with the root `sub` at a position. Returns the parent of `sub`, which is a new node for
+    /// [`Place::Above`].
     pub(crate) fn put(&mut self, place: Place, sub: u32) -> u32 {
         match place {
             Place::Above(node) => {
@@ -63,7 +65,7 @@ impl GrowingTree {
         }
     }
 
-    /// Puts the root `sub` in the place of the leaf `old`, which is removed from the tree.
+    /// Replaces the leaf `old` by the tree with the root `sub`.
     pub(crate) fn replace(&mut self, old: u32, sub: u32) {
         let Node { parent, next, previous, .. } = self.nodes[old as usize];
         let new = &mut self.nodes[sub as usize];
@@ -130,12 +132,12 @@ impl GrowingTree {
         })
     }
 
-    /// Returns the representative of a node: a leaf below the node, or the leaf itself.
+    /// Returns the leaf that represents a node in questions: a leaf below the node, or the leaf itself.
     pub(crate) fn representative(&self, node: u32) -> u32 {
         self.nodes[node as usize].leaf
     }
 
-    /// Makes another leaf the representative of a node.
+    /// Sets the leaf that represents a node in questions.
     pub(crate) fn represent(&mut self, node: u32, leaf: u32) {
         self.nodes[node as usize].leaf = leaf;
     }

@@ -8,28 +8,29 @@ use super::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::tree::Topology;
 
-/// Leaves in the order of insertion. The places of the first leaves may be known.
+/// The order in which leaves are inserted into a tree. The positions of the first leaves in the tree may be known.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     leaves: Vec<u32>,
-    /// The known places, from the second leaf on. Nodes are numbered as in a [`GrowingTree`] that grows in this order.
+    /// For each leaf whose position in the tree is known, except the first leaf: this position. Nodes are numbered as
+    /// in a [`GrowingTree`] that grows in this order.
     places: Vec<Place>,
 }
 
 impl Order {
-    /// Returns an order without known places. There must be at least one leaf.
+    /// Returns an insertion order without known positions. There must be at least one leaf.
     pub(crate) fn new(leaves: Vec<u32>) -> Self {
         Self { leaves, places: Vec::new() }
     }
 
-    /// Returns an order that starts with the leaves of a tree at their known places. Leaf `k` of `start` is
+    /// Returns an insertion order that first builds the tree `start`, and then inserts `others`. Leaf `k` of `start` is
     /// `leaves[k]`.
     pub(crate) fn after(start: &Topology, leaves: &[u32], others: impl Iterator<Item = u32>) -> Self {
         let mut order = Self { leaves: Vec::with_capacity(leaves.len()), places: Vec::new() };
         // For each node of `start`: its node in the growing tree, where nodes are numbered in the order of insertion.
         let (mut grown, mut made) = (vec![NONE; start.n_nodes()], 0);
         // Use a stack instead of recursion, because a tree may be as deep as it has leaves. The entries are a node, the
-        // number of its children that are finished, and the place of its first leaf.
+        // number of its children that are finished, and the position at which its first leaf is inserted.
         let mut stack = vec![(start.root(), 0, None)];
         while let Some((node, done, place)) = stack.last_mut() {
             let (node, place) = (*node, *place);
@@ -62,7 +63,8 @@ impl Order {
         order
     }
 
-    /// Returns this order without a leaf. The other leaves of `tree` come first, with their places in `tree`.
+    /// Returns this insertion order without a leaf. The other leaves of `tree` come first, and keep their positions in
+    /// `tree`.
     ///
     /// # Errors
     /// Not enough memory.
@@ -80,7 +82,7 @@ impl Order {
         Ok(Self::after(left.topology(), &placed, unplaced))
     }
 
-    /// Returns the leaves that are not in a tree, in order.
+    /// Returns the leaves that are not in a tree, in the order of insertion.
     pub(crate) fn unplaced(&self, tree: &GrowingTree, root: u32) -> Vec<u32> {
         let placed: HashSet<u32> = tree.leaves(root).collect();
         self.leaves.iter().copied().filter(|leaf| !placed.contains(leaf)).collect()
@@ -96,12 +98,13 @@ impl Order {
         self.leaves.len()
     }
 
-    /// Returns the number of leaves whose places are known. The first leaf is always one of them.
+    /// Returns the number of leaves whose positions in the tree are known. This includes the first leaf.
     pub(crate) fn n_known(&self) -> usize {
         self.places.len() + 1
     }
 
-    /// Returns the number of leaves whose places need no questions: those that are known, and the first two.
+    /// Returns the number of leaves that are inserted without questions: the leaves with known positions, and at least
+    /// the first two leaves.
     pub(crate) fn n_begun(&self) -> usize {
         self.n_known().max(self.len().min(2))
     }
@@ -111,12 +114,13 @@ impl Order {
         self.leaves[0]
     }
 
-    /// Returns the leaves whose places are known except the first leaf, with their places, in order.
+    /// Returns the leaves with known positions in the tree, each with its position, in the order of insertion. Omits
+    /// the first leaf.
     pub(crate) fn known(&self) -> impl Iterator<Item = (Place, u32)> + '_ {
         self.places.iter().copied().zip(self.leaves[1..].iter().copied())
     }
 
-    /// Returns the tree of the leaves whose places are known, and its root.
+    /// Returns the tree of the leaves whose positions are known, and its root.
     pub(crate) fn tree(&self) -> (GrowingTree, u32) {
         let mut tree = GrowingTree::default();
         let mut root = tree.leaf(self.first());
@@ -130,12 +134,12 @@ impl Order {
         (tree, root)
     }
 
-    /// Returns the leaf at a position in the order.
+    /// Returns the leaf at index `at` of the insertion order.
     pub(crate) fn leaf(&self, at: usize) -> u32 {
         self.leaves[at]
     }
 
-    /// Returns all leaves, in order.
+    /// Returns all leaves, in the order of insertion.
     pub(crate) fn leaves(&self) -> &[u32] {
         &self.leaves
     }

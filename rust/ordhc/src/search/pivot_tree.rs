@@ -5,22 +5,26 @@ use super::order::Order;
 use super::place::{Outcome, Place};
 use super::region::{PivotRule, Region};
 
-/// A state of a search: the next pivot to ask about, or the final place.
+/// A state of a search for the position of a new leaf: the next question, or the final position. A question is about
+/// two children of a node, the *pivot*.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// The previous state. [`NONE`] for the first state, [`STALE`] or [`MARKED`] for a state that no new search enters.
+    /// The previous state. [`NONE`] for the first state. [`STALE`] or [`MARKED`] for a replaced state, which only
+    /// searches that already run can reach.
     up: u32,
-    /// The pivot, or the node of the place.
+    /// The node whose children are asked about (the pivot), or the node of the final position.
     node: u32,
-    /// The representative of the first child to ask about. For a place, [`ABOVE`] or [`UNDER`].
+    /// The leaf that represents the first child in the question. In a final state, [`ABOVE`] or [`UNDER`]: where the
+    /// new leaf belongs relative to `node`.
     first: u32,
-    /// The representative of the second child to ask about.
+    /// The leaf that represents the second child in the question.
     second: u32,
     /// The next state for each [`Outcome`], or [`NONE`] if the outcome contradicts earlier answers.
     next: [u32; 4],
-    /// The number of places below. Each leaf that is inserted below adds 2, an upper bound.
+    /// An upper bound of the number of positions that can be reached from this state. Each leaf that is inserted at one
+    /// of these positions adds 2.
     size: u32,
-    /// The value of `size` when the state was made.
+    /// The value of `size` when the question of this state was chosen.
     built: u32,
 }
 
@@ -29,15 +33,16 @@ const MARKED: u32 = u32::MAX - 2;
 const ABOVE: u32 = u32::MAX;
 const UNDER: u32 = u32::MAX - 1;
 
-/// A growing tree with the decision tree of its searches, the *pivot tree*.
+/// A growing tree, with a decision tree (the *pivot tree*) by which the position of a new leaf is searched. Each
+/// question of the pivot tree is about two children of a node of the growing tree, the *pivot*.
 ///
-/// The leaves of the pivot tree are the places for a new leaf. When a leaf is put at a place, this place becomes a
-/// pivot. So running searches stay valid when leaves are inserted elsewhere. If two searches end at the same place, the
-/// second continues with the new pivot.
+/// The leaves of the pivot tree are the positions for a new leaf. When a leaf is inserted at a position, this position
+/// becomes a question about a new pivot. So running searches stay valid when leaves are inserted elsewhere. If two
+/// searches end at the same position, the second search continues with this question.
 ///
-/// A part of the pivot tree that has grown by half is rebuilt with pivots of the largest entropy, in O(m log m) for m
-/// places. This amortizes to O(log^2 n) per leaf. Running searches within such a part use the old states, which end at
-/// the same places as the new states.
+/// A subtree of the pivot tree that has grown by half is rebuilt in O(m log m) for m positions. The new pivots have the
+/// largest entropy of the outcomes. This amortizes to O(log^2 n) per leaf. Running searches within such a subtree use
+/// the old states, which end at the same positions as the new states.
 ///
 /// If a pivot has more than two children, pairs of children are asked about, the largest children first. So a leaf
 /// costs O((d / log d) log n) questions in a tree of degree d.
@@ -47,8 +52,9 @@ pub(crate) struct PivotTree {
     root: u32,
     start: u32,
     states: Vec<State>,
-    /// For each node, the ids of the states of its two places (above and under), or [`NONE`] if there is no such state.
+    /// For each node: the final state for a new leaf beside the node, or [`NONE`].
     above: Vec<u32>,
+    /// For each node: the final state for a new leaf as one more child of the node, or [`NONE`].
     under: Vec<u32>,
     free: Vec<u32>,
     stale: Vec<u32>,
@@ -74,7 +80,7 @@ impl PivotTree {
         new
     }
 
-    /// Returns the tree of the leaves whose places are known.
+    /// Returns the tree of the leaves of `order` whose positions are known.
     pub(crate) fn of(order: &Order) -> Self {
         let mut new = Self::new(order.first());
         for (place, leaf) in order.known() {
@@ -88,7 +94,7 @@ impl PivotTree {
         new
     }
 
-    /// Returns the first state of a search.
+    /// Returns the state in which a new search starts.
     pub(crate) fn start(&self) -> u32 {
         self.start
     }
@@ -103,14 +109,14 @@ impl PivotTree {
         self.root
     }
 
-    /// Returns the representatives of the two children that a search in this state asks about. Returns `None` if the
-    /// state is a place.
+    /// Returns the two leaves that a search in this state asks about, one below each of two children of a node. Returns
+    /// `None` in a final state.
     pub(crate) fn question(&self, state: u32) -> Option<[u32; 2]> {
         let state = &self.states[state as usize];
         (state.first != ABOVE && state.first != UNDER).then_some([state.first, state.second])
     }
 
-    /// Returns the next state. An answer that contradicts earlier ones counts as "neither".
+    /// Returns the state after an outcome. An outcome that contradicts earlier answers counts as [`Outcome::Neither`].
     pub(crate) fn step(&self, state: u32, outcome: Outcome) -> u32 {
         let next = &self.states[state as usize].next;
         match next[outcome as usize] {
@@ -119,13 +125,13 @@ impl PivotTree {
         }
     }
 
-    /// Returns the place of a state that is a place.
+    /// Returns the position for the new leaf in a final state.
     pub(crate) fn place_of(&self, state: u32) -> Place {
         let state = &self.states[state as usize];
         if state.first == UNDER { Place::Under(state.node) } else { Place::Above(state.node) }
     }
 
-    /// Puts a leaf at the place of a state. The state becomes a pivot.
+    /// Inserts a leaf at the position of a final state. The state then becomes a question about the parent of the leaf.
     pub(crate) fn insert(&mut self, state: u32, leaf: u32) {
         let place = self.place_of(state);
         let new = self.tree.leaf(leaf);
@@ -135,7 +141,8 @@ impl PivotTree {
                 if node == self.root {
                     self.root = parent;
                 }
-                // Use the new leaf, so that different levels have different representatives.
+                // Let the new leaf represent its parent in questions, so that nested nodes are represented by different
+                // leaves.
                 self.tree.represent(parent, leaf);
                 (node, new, 3)
             }
@@ -153,9 +160,10 @@ impl PivotTree {
         self.states[state as usize] = State { up, node: parent, first, second, next, size, built: size };
     }
 
-    /// Rebuilds the topmost part that has grown by half because of an insertion at this state.
+    /// Rebuilds the largest subtree of the decision tree that has grown by half because of an insertion at `state`.
     ///
-    /// `busy` is true if other searches are running, which may be in states of this part; see [`sweep`](Self::sweep).
+    /// `busy` is true if other searches are running. Their states may be in this subtree, so the old states are kept
+    /// until [`sweep`](Self::sweep) frees them.
     pub(crate) fn balance(&mut self, state: u32, busy: bool) {
         let mut grown = NONE;
         let mut at = self.states[state as usize].up;
@@ -172,7 +180,7 @@ impl PivotTree {
         }
     }
 
-    /// Rebuilds the part below a state. The first state keeps its number unless `busy`.
+    /// Rebuilds the decision tree below a state. If `busy`, a new state replaces `state`.
     pub(crate) fn rebuild(&mut self, state: u32, busy: bool) {
         if self.question(state).is_none() {
             return;
@@ -208,7 +216,7 @@ impl PivotTree {
         self.scratch = scratch;
     }
 
-    /// Returns a new state that replaces an old one.
+    /// Replaces the state `old` by a new state, and returns the new state. Adds `old` to `stale`.
     fn succeed(&mut self, old: u32, stale: &mut Vec<u32>) -> u32 {
         let new = self.new_state();
         let up = self.states[old as usize].up;
@@ -223,7 +231,8 @@ impl PivotTree {
         new
     }
 
-    /// Chooses the pivot of the part of the region (the possible places) below `top`, and makes the states that follow.
+    /// Chooses the question of `state`: the best one about the possible positions below `top` (a part of the region).
+    /// Makes the states that follow.
     fn fill(&mut self, top: u32, state: u32, scratch: &mut Scratch) {
         let Scratch { region, open, children, .. } = scratch;
         let pivot = region.pivot(top, PivotRule::Entropy);
@@ -264,7 +273,8 @@ impl PivotTree {
         }
     }
 
-    /// Returns the state of a part of the region: its place, or a new state that must be filled.
+    /// Returns the state for some possible positions (a part of the region). A single position has a final state.
+    /// Otherwise, makes a new state, and adds it to `open`, so that [`fill`](Self::fill) chooses its question.
     fn part(&mut self, region: &Region, top: u32, up: u32, open: &mut Vec<(u32, u32)>) -> u32 {
         let state = if region.size(top) == 1 {
             self.above[region.node(top) as usize]
@@ -299,12 +309,12 @@ impl PivotTree {
         })
     }
 
-    /// Returns true if enough unused states have accumulated that a [`sweep`](Self::sweep) is worth its time.
+    /// Returns true if the number of replaced states is so large that a [`sweep`](Self::sweep) is worth its time.
     pub(crate) fn is_littered(&self) -> bool {
         self.stale.len() > 1000 + self.tree.len()
     }
 
-    /// Frees the states that can be reached neither by new searches nor by `searches`, the states of running searches.
+    /// Frees the replaced states that no running search can reach. `searches` are the states of all running searches.
     pub(crate) fn sweep(&mut self, searches: impl Iterator<Item = u32>) {
         let mut stack: Vec<u32> = searches.collect();
         while let Some(at) = stack.pop() {
@@ -336,7 +346,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the places where a search from a state can end, and the longest path.
+    /// Returns the positions at which a search from a state can end, and the maximum number of questions.
     fn ends(tree: &PivotTree, state: u32) -> (Vec<Place>, usize) {
         let (mut places, mut longest) = (Vec::new(), 0);
         let mut stack = vec![(state, 0)];
@@ -375,7 +385,8 @@ mod tests {
             let mut tree = PivotTree::new(0);
             let mut searches = [tree.start(); 5];
             for leaf in 1..300 {
-                // Searches continue from their states, in parts that may have been rebuilt.
+                // If `busy`, several searches run at the same time. Each continues from its own state, although the
+                // states may have been replaced.
                 let busy = seed.is_multiple_of(2);
                 let at = random.random_range(0..searches.len());
                 let from = if busy { searches[at] } else { tree.start() };

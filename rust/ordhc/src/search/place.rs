@@ -1,6 +1,6 @@
-//! The places for a new leaf, and the outcomes of questions.
+//! The positions for a new leaf, and the outcomes of questions.
 
-/// A place for a new leaf, given by a node of the tree.
+/// A position for a new leaf, relative to a node of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Beside the node, below a new parent of both.
@@ -9,16 +9,16 @@ pub(crate) enum Place {
     Under(u32),
 }
 
-/// The outcome of a question about a new leaf and two children of a pivot.
+/// The outcome of a question about a new leaf and two children of a node (the pivot): where the new leaf belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Below the first child, or beside this child.
     First,
     /// Below the second child, or beside this child.
     Second,
-    /// Outside the pivot, or beside the pivot.
+    /// Outside the pivot (the parent of the two children), or beside the pivot.
     Outside,
-    /// Below the pivot, but beside neither child and not below them.
+    /// Below the pivot (the parent of the two children), but beside neither child and not below them.
     Neither,
 }
 

@@ -1,4 +1,4 @@
-//! The probabilities of all places, given answers that may be wrong.
+//! The probabilities of all positions for a new leaf, given answers that may be wrong.
 
 use std::collections::HashMap;
 
@@ -7,56 +7,59 @@ use super::place::Place;
 use super::sized_tree::SizedTree;
 use crate::sorting::order_by;
 
-/// A node of the tree with its weights. A spot is *open* if its children have their own spots. If a spot is not open,
-/// all places beside the nodes at and below it have the same weight, and so have all places under these nodes.
+/// A node of the tree, with the weights of the positions for a new leaf at and below the node. A spot is *open* if its
+/// children have their own spots. If a spot is not open, all positions beside the nodes at and below it have the same
+/// weight, and so have all positions under these nodes.
 ///
-/// `own` and `sum` are relative to the spot above. `under`, `below` and the weights of the children are relative to
-/// this spot, and `scale` converts them to the units of `own`.
+/// `own` and `sum` are relative to the spot of the parent. `under`, `below` and the weights of the children are
+/// relative to this spot, and `scale` converts them to the units of `own`.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
     up: u32,
-    /// The first of the children's spots, which are a linked list. [`NONE`] if the spot is not open.
+    /// The spot (entry with weights) of the first child. Spots of siblings are a linked list. [`NONE`] if the children
+    /// have no spots yet.
     first: u32,
     next: u32,
     degree: u32,
-    /// The weight of the place beside the node.
+    /// The weight of the position beside the node.
     own: f64,
-    /// The total weight of all places at and below the node.
+    /// The total weight of the position beside the node and of all positions below the node.
     sum: f64,
     scale: f64,
-    /// The weight of the place under the node.
+    /// The weight of the position for one more child of the node.
     under: f64,
-    /// The total weight of the place under the node and of all children.
+    /// The total weight of all positions below the node: `under`, and the `sum` of each child.
     below: f64,
-    /// The largest value of `below` since its parts were last summed.
+    /// The largest value of `below` since `below` was last computed as a sum instead of by small changes.
     summed: f64,
 }
 
-/// A probability distribution over the places of a [`SizedTree`]. At first all places beside nodes are equally likely,
-/// and so are all places under nodes.
+/// A probability distribution over the positions for a new leaf in a [`SizedTree`]. At first all positions beside nodes
+/// are equally likely, and so are all positions under nodes.
 ///
-/// An answer multiplies the weights of four groups of places: below each of two children of its pivot, in the rest of
-/// the pivot, and outside the pivot. An update takes time in proportion to the depth of the pivot. Memory is used only
-/// for the nodes that were visited.
+/// An answer is about two children of a node, the *pivot*. The answer multiplies the weights of four groups of
+/// positions: below each of the two children, in the rest of the pivot, and outside the pivot. An update takes time in
+/// proportion to the depth of the pivot. Memory is used only for the nodes that were visited.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posterior {
     spots: Vec<Spot>,
-    /// The initial weight of a place under a node, relative to a place beside a node.
+    /// The initial weight of a position under a node, relative to a position beside a node.
     under: f64,
-    /// The spots of nodes that have many siblings.
+    /// The index in `spots` of each node whose parent has more than [`CROWD`] children.
     crowd: HashMap<u32, u32>,
     path: Vec<u32>,
     stack: Vec<(u32, f64)>,
 }
 
-/// A pivot, two of its children, and the value of asking about them.
+/// A node to ask about (the pivot), two of its children, and the value of the question.
 pub(crate) type Pivot = (u32, [u32; 2], f64);
 
-/// The bounds of weights, so that no place is ever ruled out permanently.
+/// The bounds of weights, so that no position is ever ruled out permanently.
 const BOUNDS: [f64; 2] = [1e-250, 1e250];
 
-/// Spots with more children than this use a map to find children, and do not sum their weights after every answer.
+/// If a node has more children than this number, a map finds the children, and their weights are not summed after every
+/// answer.
 const CROWD: u32 = 8;
 
 fn scaled(weight: f64, factor: f64) -> f64 {
@@ -64,7 +67,7 @@ fn scaled(weight: f64, factor: f64) -> f64 {
 }
 
 impl Posterior {
-    /// Forgets all answers. A place under a node is `under` times as likely as a place beside a node.
+    /// Forgets all answers. A position under a node is `under` times as likely as a position beside a node.
     pub(crate) fn reset(&mut self, tree: &SizedTree, under: f64) {
         let root = tree.root();
         self.under = under;
@@ -88,7 +91,8 @@ impl Posterior {
         }
     }
 
-    /// Opens a spot: gives its children their own spots. Returns true if there are children.
+    /// Gives the children of a node their own spots (entries with weights), if they have none. Returns true if the node
+    /// has children.
     fn open(&mut self, tree: &SizedTree, at: u32) -> bool {
         let Spot { node, first, own, .. } = self.spots[at as usize];
         if first != NONE || tree.degree(node) == 0 {
@@ -105,7 +109,7 @@ impl Posterior {
         true
     }
 
-    /// Adds a child to a spot.
+    /// Adds the spot (entry with weights) of a child to the spot of its parent.
     fn adopt(&mut self, at: u32, child: Spot) {
         let new = self.spots.len() as u32;
         let above = &mut self.spots[at as usize];
@@ -129,7 +133,7 @@ impl Posterior {
         std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
     }
 
-    /// Sums the weights below an open spot.
+    /// Computes the total weight below a node whose children have spots (entries with weights).
     fn sum(&mut self, at: u32) {
         let below: f64 = self.children(at).map(|child| self.spots[child as usize].sum).sum();
         let spot = &mut self.spots[at as usize];
@@ -137,7 +141,7 @@ impl Posterior {
         spot.summed = spot.below;
     }
 
-    /// Returns the spot of a child, which must exist.
+    /// Returns the spot (entry with weights) of a node's child, which must have one.
     fn child(&self, at: u32, node: u32) -> u32 {
         if self.spots[at as usize].degree > CROWD {
             return self.crowd[&node];
@@ -145,7 +149,8 @@ impl Posterior {
         self.children(at).find(|&child| self.spots[child as usize].node == node).expect("an open spot has all children")
     }
 
-    /// Returns the spot of a node, and the factor that converts its `own` and `sum` to probabilities.
+    /// Returns the spot (entry with weights) of a node, and the factor that converts its `own` and `sum` to
+    /// probabilities.
     fn find(&mut self, tree: &SizedTree, node: u32) -> (u32, f64) {
         let mut path = std::mem::take(&mut self.path);
         tree.path(node, &mut path);
@@ -161,8 +166,8 @@ impl Posterior {
         (at, unit)
     }
 
-    /// Corrects the sums from a spot up to the root, after the weight of its parts has grown by `more`. Then normalizes
-    /// the total to 1.
+    /// Corrects the sums of weights from a node up to the root, after the weight below the node has grown by `more`.
+    /// Then normalizes the total to 1.
     fn settle(&mut self, from: u32, more: f64) {
         let (mut at, mut more) = (from, more);
         while at != NONE {
@@ -183,9 +188,9 @@ impl Posterior {
         self.multiply(0, 1.0 / self.spots[0].sum);
     }
 
-    /// Multiplies the weights of four groups of places by the four `factors`, in this order. The first two groups are
-    /// at and below the children of `pivot` on the paths to the nodes of `pair`. The third group is outside the pivot.
-    /// The last group is the rest of the pivot.
+    /// Multiplies the weights of four groups of positions by the four `factors`, in this order. The first two groups
+    /// are at and below the children of `pivot` on the paths to the nodes of `pair`. The third group is outside the
+    /// pivot. The last group is the rest of the pivot.
     pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, pair: [u32; 2], factors: [f64; 4]) {
         let [first, second, outside, neither] = factors;
         let (at, _) = self.find(tree, pivot);
@@ -204,9 +209,10 @@ impl Posterior {
         self.settle(at, more);
     }
 
-    /// Updates the weights after a leaf was put at a place, with its parent and its node. Each new place beside a node
-    /// is as likely as the old place was. Below a spot that is not open, the new place under a node is as likely as the
-    /// places beside nodes. `path` has the nodes from the root down to the parent.
+    /// Updates the weights after a leaf was inserted at a position, with its parent and its node. Each new position
+    /// beside a node is as likely as the old position was. Below a node whose children have no own weights yet, the new
+    /// position is instead as likely as the positions beside nodes. `path` has the nodes from the root down to the
+    /// parent.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
         let node = match place {
             Place::Above(node) => node,
@@ -254,7 +260,7 @@ impl Posterior {
         }
     }
 
-    /// Returns the probability of a place.
+    /// Returns the probability of a position for the new leaf.
     pub(crate) fn weight(&mut self, tree: &SizedTree, place: Place) -> f64 {
         match place {
             Place::Above(node) => {
@@ -272,7 +278,7 @@ impl Posterior {
         }
     }
 
-    /// Returns the likeliest place.
+    /// Returns the likeliest position for the new leaf, and its probability.
     pub(crate) fn heaviest(&mut self, tree: &SizedTree) -> (Place, f64) {
         let mut best = (Place::Above(self.spots[0].node), 0.0);
         self.stack.clear();
@@ -304,7 +310,7 @@ impl Posterior {
         best
     }
 
-    /// Returns the places with a probability of at least `least`, the likeliest first.
+    /// Returns the positions with a probability of at least `least`, the likeliest first.
     pub(crate) fn places(&self, tree: &SizedTree, least: f64) -> Vec<(Place, f64)> {
         let mut found = Vec::new();
         let mut stack = vec![(0, 1.0)];
@@ -315,7 +321,7 @@ impl Posterior {
             }
             found.push((Place::Above(node), unit * own));
             if first == NONE {
-                // All places beside nodes at and below this node have the same probability.
+                // All positions beside nodes at and below this node have the same probability.
                 if unit * own * self.under.max(1.0) >= least {
                     self.closed_places(tree, node, unit * own, &mut found);
                 }
@@ -347,11 +353,12 @@ impl Posterior {
         }
     }
 
-    /// Returns the best question among those that may be asked: its pivot, two children, and its value.
+    /// Returns the best question among those that `may` allows: the node to ask about (the pivot), two of its children,
+    /// and the value of the question.
     ///
-    /// `value` receives four weights: below the first child, below the second, outside, and the rest. Like an entropy,
-    /// `value` must be largest for equal weights and must not depend on their order. For each pivot, only the two
-    /// heaviest children that may be asked about are considered.
+    /// `value` receives the probabilities of four outcomes: below the first child, below the second child, outside the
+    /// pivot, and the rest. Like an entropy, `value` must be largest for equal probabilities and must not depend on
+    /// their order. For each pivot, only the two heaviest children that may be asked about are considered.
     pub(crate) fn pivot(
         &mut self,
         tree: &SizedTree,
@@ -396,7 +403,7 @@ impl Posterior {
         best
     }
 
-    /// Returns the two heaviest children of a spot for which `may` allows a question.
+    /// Returns the two children of a node with the largest weights for which `may` allows a question.
     fn pair(&self, at: u32, may: impl Fn([u32; 2]) -> bool) -> Option<[u32; 2]> {
         let weight = |child: u32| self.spots[child as usize].sum;
         let nodes = |pair: [u32; 2]| pair.map(|child| self.spots[child as usize].node);

@@ -1,63 +1,66 @@
-//! The part of a tree in which the place of a new leaf may still be.
+//! The part of a tree in which a new leaf may still belong.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
 use crate::sorting::order_by_key;
 
-/// The rule by which a pivot is chosen.
+/// The rule by which a search chooses the next node to ask about, the pivot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PivotRule {
-    /// The largest entropy of the outcomes, where all places are equally likely.
+    /// Choose the pivot with the largest entropy of the outcomes, if all positions for the new leaf are equally likely.
     Entropy,
-    /// The smallest maximum size of the parts (Emamjomeh-Zadeh & Kempe, Algorithm 4).
+    /// Choose the pivot whose worst outcome leaves the fewest positions (Emamjomeh-Zadeh & Kempe, Algorithm 4).
     Halving,
 }
 
-/// A node of the region. Spots refer to each other by their positions in the region, in preorder.
+/// A node of the region, the part of the tree in which a new leaf may still belong. `up` (the parent), `first` (the
+/// first child) and `next` (the next sibling) are indices of spots in the region, in preorder.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
     up: u32,
     first: u32,
     next: u32,
-    /// The number of places at and below the node that are still possible.
+    /// The number of positions at and below the node that are still possible for the new leaf.
     size: u32,
-    /// The number of children that the node has in the region.
+    /// The number of children of the node in the region (the part of the tree in which a new leaf may still belong).
     degree: u32,
 }
 
-/// The places that are still possible, a connected part of a [`GrowingTree`]. Pivots split a region into smaller parts.
+/// The positions that are still possible for a new leaf, a connected part of a [`GrowingTree`]. Each question about a
+/// node (the pivot) splits a region into smaller parts.
 ///
-/// A part is named by the position of its topmost node. At the topmost node of the region, the place above and some of
-/// the children may be missing. Then the leaf is known to be below this node.
+/// A part is identified by the index of its topmost node. At the topmost node of the region, the position above the
+/// node and some of the children may be excluded. Then the new leaf is known to be below this node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Region {
     spots: Vec<Spot>,
-    /// True if the place above the topmost node is not in the region.
+    /// True if the new leaf is known to be below the topmost node of the region.
     is_inside: bool,
-    /// For each node of the tree: the index of its place in `above`. An index is valid only if `above` has the node
-    /// there.
+    /// For each node of the tree: its index in `above`, the nodes beside which the new leaf may belong. Old indices are
+    /// not erased, so an index is valid only if `above` has the node there.
     marks: Vec<u32>,
     above: Vec<u32>,
     stack: Vec<(u32, u32)>,
     log: Vec<f64>,
 }
 
-/// Nodes with less than 1 / `SMALLEST_SHARE` of the region are not considered as pivots. Their entropy would be below
-/// 0.67, and a part with more than half of the region would be left.
+/// Nodes with less than 1 / `SMALLEST_SHARE` of the possible positions are not considered as pivots (nodes to ask
+/// about). Their entropy would be below 0.67, and a part with more than half of the positions would be left.
 const SMALLEST_SHARE: u32 = 8;
 
-/// Values of x log2 x are tabulated below this number.
+/// Values of x log2 x are tabulated for x below this number.
 const TABLE: usize = 1 << 12;
 
 impl Region {
-    /// Fills the region with all places of the tree below `root`.
+    /// Fills the region with all positions for a new leaf in the tree below `root`.
     pub(crate) fn whole(&mut self, tree: &GrowingTree, root: u32) {
         self.is_inside = false;
         self.fill(tree, root, |_, _| true);
     }
 
-    /// Fills the region with the given places, which must be connected. Returns the size of the region.
+    /// Fills the region with the given positions for a new leaf, which must be a connected part of the tree. Returns
+    /// the size of the region.
     pub(crate) fn load(&mut self, tree: &GrowingTree, places: &[Place]) -> u32 {
         let mut above = std::mem::take(&mut self.above);
         above.clear();
@@ -109,8 +112,8 @@ impl Region {
         self.stack = stack;
         for at in (0..self.spots.len()).rev() {
             let spot = &mut self.spots[at];
-            // The place under the node counts only if leaves were put there before, so that the node has more than two
-            // children.
+            // Count the position for one more child only if the node has more than two children already. At the topmost
+            // node, this position is counted instead of an excluded position above the node.
             spot.size += u32::from(spot.degree > 2 && !(at == 0 && self.is_inside));
             let (size, up) = (spot.size, spot.up);
             if up != NONE {
@@ -119,22 +122,23 @@ impl Region {
         }
     }
 
-    /// Returns the node of the tree at a position.
+    /// Returns the node of the tree that has the index `at` in the region.
     pub(crate) fn node(&self, at: u32) -> u32 {
         self.spots[at as usize].node
     }
 
-    /// Returns the number of places in a part. This number is 1 only if the part has no pivot.
+    /// Returns the number of positions in the part of the region below `top`. This number is 1 only if the part has no
+    /// node to ask about.
     pub(crate) fn size(&self, top: u32) -> u32 {
         self.spots[top as usize].size
     }
 
-    /// Returns true if the leaf is known to be below the topmost node of this part.
+    /// Returns true if the new leaf is known to be below `top`, the topmost node of a part of the region.
     pub(crate) fn is_inside(&self, top: u32) -> bool {
         top == 0 && self.is_inside
     }
 
-    /// Writes the children of a position in the region into `children`, largest first.
+    /// Writes the indices of the children of a node in the region into `children`, those with the most positions first.
     pub(crate) fn children(&self, at: u32, children: &mut Vec<u32>) {
         children.clear();
         children.extend(self.each_child(at));
@@ -146,7 +150,7 @@ impl Region {
         std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
     }
 
-    /// Returns the best pivot of a part with more than one place.
+    /// Returns the index of the best node to ask about, in a part of the region with more than one position.
     pub(crate) fn pivot(&mut self, top: u32, rule: PivotRule) -> u32 {
         if self.log.is_empty() {
             self.log = (0..TABLE).map(x_log_x).collect();
@@ -186,8 +190,8 @@ impl Region {
         best.1
     }
 
-    /// Removes all places below a position from the part of `top`. Use this when the leaf is known to be outside of the
-    /// position.
+    /// Removes all positions below the node `at` from the part of the region below `top`. Use this when the new leaf is
+    /// known to be outside of this node.
     pub(crate) fn cut(&mut self, at: u32, top: u32) {
         let spot = &mut self.spots[at as usize];
         let gone = spot.size - 1;
@@ -209,7 +213,8 @@ mod tests {
     use super::*;
     use crate::search::random_tree;
 
-    /// Returns the sizes of the outcomes of asking about a node: two children, outside, neither.
+    /// Returns the number of positions for each outcome of a question about a node of a binary tree: below either
+    /// child, outside.
     fn outcomes(tree: &GrowingTree, all: &[u32], node: u32) -> Vec<f64> {
         let below = |top: u32| {
             let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);
@@ -242,7 +247,7 @@ mod tests {
             let pivot = region.pivot(top, PivotRule::Halving);
             assert_eq!(largest(region.node(pivot)), best(&largest));
             assert!(largest(region.node(pivot)) <= (all.len() as f64 / 2.0).ceil());
-            // The part outside of the pivot is a region too.
+            // The positions outside of the pivot must have the same size as a region that is loaded from them.
             region.cut(pivot, top);
             let outside = region.size(top);
             let gone: Vec<u32> = tree.children(region.node(pivot)).collect();

@@ -33,7 +33,7 @@ impl SizedTree {
         new
     }
 
-    /// Returns the tree of the leaves whose places are known.
+    /// Returns the tree of the leaves of `order` whose positions are known.
     pub(crate) fn of(order: &Order) -> Self {
         let mut new = Self::new(order.first());
         for (place, leaf) in order.known() {
@@ -70,12 +70,13 @@ impl SizedTree {
         self.leaves[node as usize]
     }
 
-    /// Returns the number of inner nodes at and below a node, which is the number of places under these nodes.
+    /// Returns the number of inner nodes at and below a node. There are as many positions where a new leaf becomes one
+    /// more child.
     pub(crate) fn inner(&self, node: u32) -> f64 {
         f64::from(self.inner[node as usize])
     }
 
-    /// Returns the number of nodes at and below a node, which is the number of places beside these nodes.
+    /// Returns the number of nodes at and below a node. There are as many positions where a new leaf becomes a sibling.
     pub(crate) fn nodes(&self, node: u32) -> f64 {
         f64::from(self.leaves(node)) + self.inner(node)
     }
@@ -107,7 +108,7 @@ impl SizedTree {
         path.reverse();
     }
 
-    /// Puts a new leaf at a place. Returns the parent and the node of the leaf.
+    /// Inserts a new leaf at a position. Returns the parent and the node of the leaf.
     pub(crate) fn insert(&mut self, place: Place, leaf: u32) -> [u32; 2] {
         let new = self.tree.leaf(leaf);
         let parent = self.tree.put(place, new);
@@ -117,7 +118,8 @@ impl SizedTree {
         }
         let mut grown = 0;
         if let Place::Above(node) = place {
-            // Use the new leaf, so that different levels have different representatives.
+            // Let the new leaf represent its parent in questions, so that nested nodes are represented by different
+            // leaves.
             self.tree.represent(parent, leaf);
             self.leaves[parent as usize] = self.leaves[node as usize];
             self.inner[parent as usize] = self.inner[node as usize];

@@ -3,13 +3,14 @@
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::{Outcome, Place};
 
-/// A search that asks about one node after the other, from the root down (Emamjomeh-Zadeh & Kempe, Algorithm 2).
-/// Children are asked about in pairs. The search needs no preparation, but takes as many questions as the place is
-/// deep.
+/// A search for the position of a new leaf, from the root down (Emamjomeh-Zadeh & Kempe, Algorithm 2). At each node,
+/// the search asks about pairs of children. The search needs no preparation, but its number of questions grows with the
+/// depth of the position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     pivot: u32,
-    /// The children to ask about. If there is no second child, the first child of the pivot is asked about again.
+    /// The two children to ask about. If only one child is left, `second` is [`NONE`]. The question is then about this
+    /// child and the first child of the pivot, because a question needs two children.
     first: u32,
     second: u32,
     end: Option<Place>,
@@ -25,18 +26,19 @@ impl Walk {
         Self { pivot: root, first, second: tree.next(first), end: None }
     }
 
-    /// Returns the place where the walk ended, or `None` if it has not ended.
+    /// Returns the position at which the walk ended, or `None` if the walk has not ended.
     pub(crate) fn end(&self) -> Option<Place> {
         self.end
     }
 
-    /// Returns representatives of the children to ask about. The walk must not have ended.
+    /// Returns one leaf below each of the two children to ask about. The walk must not have ended.
     pub(crate) fn question(&self, tree: &GrowingTree) -> [u32; 2] {
         let second = if self.second == NONE { tree.first(self.pivot) } else { self.second };
         [self.first, second].map(|node| tree.representative(node))
     }
 
-    /// Continues with an outcome. An answer that contradicts earlier ones counts as "neither".
+    /// Continues the search after an outcome. An outcome that contradicts earlier outcomes counts as
+    /// [`Outcome::Neither`].
     pub(crate) fn step(&mut self, tree: &GrowingTree, outcome: Outcome) {
         match outcome {
             Outcome::First => *self = Self::new(tree, self.first),

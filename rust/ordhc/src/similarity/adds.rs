@@ -66,12 +66,12 @@ pub fn adds<T: Cell, const K: usize>(
     }
 }
 
-/// If the cells exceed this number of bytes, they don't fit into a core's cache, and updates are sorted into buckets
-/// first.
+/// If the condensed vector exceeds this number of bytes, it does not fit into a core's cache, and the additions are
+/// sorted into buckets first.
 const BUCKETED_FROM: usize = 16 << 20;
 /// Number of comparisons between two progress reports.
 const BLOCK: usize = 1 << 16;
-/// Number of cells of a bucket, a power of two.
+/// Number of entries of the condensed vector in a bucket, a power of two.
 const BUCKET: usize = 1 << 17;
 /// Number of comparisons that are sorted into buckets at a time.
 const BATCH: usize = 1 << 23;
@@ -132,8 +132,8 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         Ok(())
     }
 
-    /// Sorts the updates by bucket (stably), then applies them bucket by bucket. Random access stays within a cache,
-    /// and each cell receives its updates in the order of the rows.
+    /// Sorts the additions by bucket (a range of `out`), then applies them bucket by bucket. So random access stays
+    /// within a cache. The sort is stable, so each entry of `out` receives its additions in the order of the rows.
     fn bucketed(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
         entered!(adds_bucketed);
         let n_buckets = out.len().div_ceil(BUCKET);
@@ -190,7 +190,8 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
     }
 }
 
-/// Updates sorted by bucket: `(cell within the bucket) << 1 | 1 if the weight is subtracted`.
+/// Additions to a condensed vector, sorted by bucket (a range of the vector). An addition is twice the index within the
+/// bucket, plus 1 if the weight is subtracted.
 struct Sorted<T> {
     starts: Vec<usize>,
     updates: Vec<u32>,
@@ -229,7 +230,7 @@ mod tests {
     use super::*;
     use crate::comparison::{Quadruplets, Triplets};
 
-    /// The formula, evaluated pair by pair.
+    /// Returns the AddS similarities of all pairs, summed in a map.
     fn naive<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<f64> {
         let n = comparisons.n_leaves();
         let mut sums: HashMap<(usize, usize), f64> = HashMap::new();

@@ -37,8 +37,9 @@ struct Entry<V> {
     value: V,
 }
 
-/// For each context (in MulK3 a pair of leaves), its items (in MulK3 the anchors) and their values. The value of an
-/// item is the weighted sum of +1 and -1 over the answers. Contexts with one item are left out.
+/// For each context (in MulK3 a pair {k, l}): its items (in MulK3 the leaves i of answers "i is closer to k than to l")
+/// and their values. The value of an item is the weighted sum of +1 and -1 over its answers in the context. Contexts
+/// with one item are left out, because they add nothing to pairs of items.
 #[derive(Default)]
 struct Groups {
     ends: Vec<usize>,
@@ -48,11 +49,11 @@ struct Groups {
     squares: Vec<f64>,
 }
 
-/// Maximum number of entries that all threads together sort at a time.
+/// Maximum number of statements (see [`Said`]) that all threads together sort at a time.
 const ENTRIES: u64 = 48 << 20;
 
-/// A statement of an answer: +1 or -1 about an item in a context. In MulK3, "i is closer to k than to l" is +1 or -1
-/// about item i in the context {k, l}.
+/// One statement of an answer: an item, a context, and the sign +1 or -1. In MulK3, the answer "i is closer to k than
+/// to l" has one statement: item i, context {k, l}, and +1 if k < l, otherwise -1.
 #[derive(Clone, Copy)]
 pub(super) struct Said {
     pub(super) context: u64,
@@ -61,8 +62,8 @@ pub(super) struct Said {
 }
 
 /// Returns the unnormalized kernel: for each pair of items, the sum over contexts of the products of their values. The
-/// value of an item in a context is the weighted sum of +1 and -1 over the answers. `say` returns the contexts, items
-/// and signs of an answer. Contexts are numbers in `0..n_contexts`.
+/// value of an item in a context is the weighted sum of +1 and -1 over the answers. `say` returns the statements of an
+/// answer (see [`Said`]), with contexts in `0..n_contexts`.
 pub(super) fn sum_products<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     n_contexts: u64,
@@ -113,7 +114,8 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     Err(Error::BadValue { what, place: Position::Pair(i, j), value: pairs[at], limit })
 }
 
-/// Returns the items and values of each context in `range`; `say` returns the contexts, items and signs of an answer.
+/// Returns the items of each context in `range`, and their values. `say` returns the statements of an answer (see
+/// [`Said`]).
 fn group<V: Value, const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: Range<u64>,
@@ -122,7 +124,8 @@ fn group<V: Value, const K: usize, const E: usize>(
 ) -> Result<Groups> {
     let n = comparisons.n_leaves();
     let width = (range.end - range.start).max(1);
-    // Buckets have few entries, so that sorting within a bucket is cheap.
+    // Choose the number of buckets in proportion to the comparisons. Each bucket then has few entries, so that sorting
+    // within a bucket is cheap.
     let n_buckets = (comparisons.len() as u64 / 4).clamp(1, 1 << 24).min(width);
     let buckets_per_context = n_buckets as f64 / width as f64;
     let bucket =
@@ -158,8 +161,8 @@ fn sort_by_context<V>(bucket: &mut [Entry<V>]) {
     bucket.sort_by_key(|entry| (entry.context, entry.item));
 }
 
-/// Calls `work` for each item that an answer is about, with its context, its sign and the weight of the answer. Other
-/// contexts than those in `range` are skipped. The order is that of the rows.
+/// Calls `work` with each statement of each answer (see [`Said`]) and the weight of the answer, in the order of the
+/// rows. Skips statements about contexts outside of `range`, and answers of weight 0.
 fn each_said<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: &Range<u64>,
@@ -178,7 +181,8 @@ fn each_said<const K: usize, const E: usize>(
 }
 
 impl Groups {
-    /// Adds a context, given its items and their signs or weights. `entries` are sorted by item.
+    /// Adds a context with its items and their values. `entries` are the statements of answers in this context, sorted
+    /// by item.
     fn push<V: Value>(&mut self, entries: &[Entry<V>]) -> Result<()> {
         const WHAT: &str = "the contexts of items";
         let before = self.items.len();

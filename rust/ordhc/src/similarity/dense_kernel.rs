@@ -25,8 +25,8 @@ pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<
     of_counts(triplets, monitor)
 }
 
-/// Returns the unnormalized kernel as [`mulk3`] does, even if the sparse algorithm is faster. Returns `None` if a count
-/// (of answers minus opposite answers) does not fit into a byte.
+/// Returns the unnormalized kernel as [`mulk3`] does, even if the sparse algorithm is faster. Each cell of the table is
+/// the number of answers minus the number of opposite answers. Returns `None` if a cell does not fit into a byte.
 pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     entered!(mulk_dense);
     let n = triplets.n_leaves();
@@ -67,7 +67,8 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
 }
 
-/// Maximum number of bytes of a block of columns, over all rows. So the block stays in the cache.
+/// Maximum number of bytes of a block of columns, in all rows of the table together, so that the block stays in the
+/// cache.
 const CACHE: usize = 1 << 19;
 /// Maximum length of rows whose product certainly fits into 32 bits.
 const LONGEST: usize = 1 << 16;

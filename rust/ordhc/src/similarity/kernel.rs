@@ -28,7 +28,8 @@ pub struct Kernel {
 pub enum Normalization {
     /// No denominator: values are sums over pairs.
     Raw,
-    /// The denominator is the square root of `c_i c_j`, where `c_i` is the number of pairs answered for anchor i.
+    /// The denominator is the square root of `c_i c_j`. For an anchor i, `c_i` is the number of different pairs {k, l}
+    /// in answers "i is closer to k than to l".
     ByAnswers,
 }
 
@@ -128,7 +129,8 @@ mod tests {
 
     use super::*;
 
-    /// `x(i;k,l)` of all anchors and pairs, and which pairs were answered.
+    /// Returns MulK3 without a denominator, computed by its definition, and the number of different answered pairs for
+    /// each leaf.
     fn naive(rows: &[[i32; 3]], weights: Option<&[f64]>, n: usize) -> (Kernel, Vec<u64>) {
         let mut x = vec![vec![0.0; n * n]; n];
         let mut seen = vec![vec![false; n * n]; n];

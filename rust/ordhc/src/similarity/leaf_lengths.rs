@@ -86,9 +86,10 @@ const STEPS: usize = 50;
 const REMAINDER: f64 = 1e-10;
 /// Maximum number of steps of conjugate gradients.
 const CONJUGATE_STEPS: usize = 300;
-/// Maximum number of parts in which terms are summed. The parts do not depend on the number of threads.
+/// Maximum number of parts in which terms (combinations of near and far leaves) are summed. The parts do not depend on
+/// the number of threads.
 const PARTS: usize = 16;
-/// Minimum number of terms of a part.
+/// Minimum number of terms (combinations of near and far leaves) in a part of a sum.
 const PART: usize = 1 << 14;
 struct Work<'a> {
     n: usize,

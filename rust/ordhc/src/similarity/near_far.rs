@@ -43,7 +43,8 @@ pub struct NearFarCounts {
 
 /// Maximum number of cells of the n x n table of pairs of one near and one far leaf.
 const CELLS: usize = 1 << 22;
-/// Equal terms are joined when the number of terms is twice the number after the last time, plus this number.
+/// Terms with the same near and far leaves are joined when the number of added terms reaches this number plus the
+/// number of terms after the previous joining.
 const PENDING: usize = 1 << 20;
 /// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
@@ -302,7 +303,8 @@ mod tests {
         })
     }
 
-    /// The lengths of the leaves of each comparison, counted in a map.
+    /// Returns the total weight of the comparisons with the same near and far leaves. A key is +1 for far leaves, -1
+    /// for near leaves, and 0 for other leaves.
     fn naive<const K: usize>(rows: &[[i32; K]], weights: &[f64]) -> BTreeMap<Vec<i32>, f64> {
         let mut found = BTreeMap::new();
         for (row, weight) in rows.iter().zip(weights) {

@@ -25,15 +25,15 @@ pub struct Run {
 pub struct RunOptions {
     /// True if a pair has two keys, (i, j) and (j, i). False if a pair has only the key with i < j.
     pub both: bool,
-    /// True if values with the same key are added in each run. Use this only for integer weights, whose sums are exact.
-    /// If false, values are added when runs are merged, in the order of rows. So sums do not depend on how the
-    /// comparisons were split into runs.
+    /// True if values with the same key are added within each run (the sorted pairs of a block of comparisons). Use
+    /// this only for integer weights, whose sums are exact. If false, values are added when runs are merged, in the
+    /// order of rows. So sums do not depend on how the comparisons were split into runs.
     pub sum: bool,
 }
 
 const PAIRS: &str = "the pairs that were compared";
 
-/// Returns the sorted run of comparisons.
+/// Returns the pairs of leaves in the comparisons, sorted by key, with the numbers to add to their similarities.
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`].
@@ -152,7 +152,8 @@ fn weighted<const K: usize>(
     Ok(run)
 }
 
-/// Returns the sum of runs, added in their order. Pairs whose sum is zero are omitted.
+/// Returns the sums of several runs (sorted pairs of leaves with values). Values of the same pair are added in the
+/// order of the runs. Pairs whose sum is zero are omitted.
 ///
 /// # Errors
 /// Sums that are not finite; not enough memory; [`Error::Interrupted`].

@@ -155,7 +155,8 @@ impl AdditiveTree {
         Ok(Self { topology, lengths })
     }
 
-    /// Returns the same tree with its nodes in the order of their heights, if the lengths determine heights.
+    /// Returns the same tree with its nodes ordered by the longest path between two leaves below each node. If a length
+    /// is unknown, nodes keep an order with children before parents. Also returns the former number of each node.
     pub(super) fn in_order(self) -> (Self, Vec<u32>) {
         let n = self.topology.n_leaves();
         let order = match self.by_diameter() {

@@ -84,7 +84,8 @@ impl Dendrogram {
         (sorted, (0..n as u32).chain(order).collect())
     }
 
-    /// Returns the tree of merges, which must be in order. Each cluster is named by its smallest leaf.
+    /// Returns the tree of merges. Each cluster must be merged after the merge that made it. In `raw`, a cluster is
+    /// given by its smallest leaf.
     pub(crate) fn in_order(n: usize, raw: Vec<RawMerge>) -> Result<Self> {
         let mut label: Vec<u32> = (0..n as u32).collect();
         let mut merges = Vec::with_capacity(raw.len());
@@ -113,7 +114,8 @@ impl Dendrogram {
         self
     }
 
-    /// Returns the same tree with a height for each leaf, as in trees from dot products.
+    /// Returns the same tree with a height for each leaf. For similarities such as dot products, this is the similarity
+    /// of the leaf and itself.
     ///
     /// # Errors
     /// A number of heights that differs from the number of leaves; a height that is not finite.
@@ -271,7 +273,7 @@ impl Dendrogram {
     }
 }
 
-/// Returns the inner nodes in the order of the largest `key` of each node and the nodes below it. So children come
+/// Returns the inner nodes ordered by the largest `key` among each node and the nodes below it. So children come
 /// before parents. Among equal keys, smaller nodes come first, then nodes with smaller leaves.
 pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u32> {
     let n = topology.n_leaves();

@@ -1,4 +1,4 @@
-//! Merges as the engines produce them, before clusters have labels.
+//! Merges as the algorithms produce them, before clusters have labels.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -49,11 +49,11 @@ impl RawMerge {
         other.similarity.total_cmp(&self.similarity)
     }
 
-    /// Sorts merges in the order of the naive algorithm, which always takes the most similar merge whose parts exist.
-    /// Ties are broken by `(i, j)`. In `merges`, each merge must come after the merges of its parts.
+    /// Sorts merges in the order of the naive algorithm, which always makes the most similar of all possible merges. A
+    /// merge is possible once the two clusters that it joins (its parts) have been made. Ties are broken by `(i, j)`.
+    /// In `merges`, each merge must come after the merges of its parts.
     ///
-    /// If rounding errors made a merge more similar than one of its parts, its similarity is lowered to that of the
-    /// part.
+    /// If rounding errors made a merge more similar than the merge of one of its parts, its similarity is lowered.
     pub(crate) fn sort(n: usize, merges: Vec<RawMerge>, tolerance: Tolerance) -> Vec<RawMerge> {
         Self::sort_ranked(n, merges, &[], tolerance).merges
     }
@@ -71,8 +71,8 @@ impl RawMerge {
     }
 
     /// Does the same as [`sort`](Self::sort), but calls `key_of` for similarities that may be equal within rounding
-    /// errors. `key_of` receives all merges in their original order and the index of one, and returns the exact key of
-    /// its similarity.
+    /// errors. `key_of` receives all merges in their original order and the index of one, and returns the exact key (a
+    /// rounded similarity, see [`Tolerance`]) of this merge.
     pub(crate) fn sort_settled(
         n: usize,
         merges: Vec<RawMerge>,
@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn doubts_about_the_order_are_settled_by_keys() {
-        // Both similarities are about halfway between two keys, and rounding has put the later one above.
+        // Keys are rounded similarities. The first two similarities are about halfway between two keys, so rounding
+        // errors can change their keys. The second one is larger by an error of the last digit.
         let half = 1.0 + 0.5f64.powi(36);
         let merge = |i, j, similarity| RawMerge { i, j, similarity };
         let merges = vec![merge(0, 1, half), merge(2, 3, half + f64::EPSILON), merge(4, 5, 0.5), merge(0, 2, 0.25)];

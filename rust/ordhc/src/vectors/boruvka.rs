@@ -344,7 +344,7 @@ mod tests {
     use super::super::closeness::{Manhattan, SquaredEuclidean};
     use super::*;
 
-    /// Prim's algorithm on all pairs.
+    /// Returns the sorted similarities along a maximum spanning tree, by Prim's algorithm on all pairs.
     fn sums<C: Closeness>(points: &[f64], p: usize) -> Vec<f64> {
         let n = points.len() / p;
         let pair = |a: usize, b: usize| {

@@ -10,20 +10,21 @@ use crate::memory;
 use crate::sorting::order_by;
 
 pub(super) const LANES: usize = 16;
-/// The number of queries that are compared with a tile together.
+/// The number of queries (clusters whose nearest cluster is searched) that are compared with a tile (group of clusters)
+/// together.
 pub(super) const QUERIES: usize = 2;
-/// The number of additional coordinates of a tile: the norm, and the norm of the coordinates after the head (the first
-/// and largest coordinates).
+/// The number of values of a cluster besides its coordinates: the norm, and the norm of the coordinates after the head
+/// (the first and largest coordinates).
 const EXTRA: usize = 2;
 
-/// The means of clusters in tiles of [`LANES`] clusters. The *head* of a mean is the coordinates that are largest over
-/// all means. The coordinates of a tile are: the norm, the head, the norm of the other coordinates, and these
-/// coordinates.
+/// The means of clusters in tiles (groups) of [`LANES`] clusters. The *head* of a mean is the coordinates that are
+/// largest over all means. The values of each cluster are: the norm, the head, the norm of the other coordinates, and
+/// these coordinates.
 pub(super) struct Tiles {
     values: Vec<f32>,
     /// The order in which coordinates are stored.
     order: Vec<u32>,
-    /// The number of coordinates in the head.
+    /// The number of coordinates in the head, the coordinates that are largest over all means.
     head: usize,
 }
 
@@ -46,12 +47,12 @@ impl Tiles {
         self.values.len() / self.tile_len()
     }
 
-    /// Returns the number of coordinates of a tile.
+    /// Returns the number of values of each cluster: its coordinates and two norms.
     pub(super) fn height(&self) -> usize {
         self.order.len() + EXTRA
     }
 
-    /// Returns the number of values in a tile.
+    /// Returns the number of values in a tile (a group of [`LANES`] clusters).
     pub(super) fn tile_len(&self) -> usize {
         LANES * self.height()
     }
@@ -75,7 +76,7 @@ impl Tiles {
         self.values[first + (1 + self.head) * LANES] = rounded_up(tail);
     }
 
-    /// Sets the bounds of a removed cluster to minus infinity.
+    /// Marks a cluster as removed: its bounds become minus infinity, so that searches skip the cluster.
     pub(super) fn remove(&mut self, at: usize) {
         let first = self.lane(at);
         for k in 0..self.height() {
@@ -84,14 +85,15 @@ impl Tiles {
         self.values[first] = f32::NEG_INFINITY;
     }
 
-    /// Writes the mean of a cluster as a query, to every `QUERIES`-th value of `out`. The true products exceed the
-    /// query's bounds by at most [`Tiles::slack`].
+    /// Writes the mean of a cluster whose nearest cluster is searched, to every `QUERIES`-th value of `out`. True dot
+    /// products exceed the bounds from [`Tiles::bounds`] by at most [`Tiles::slack`].
     pub(super) fn write_query(&self, at: usize, out: &mut [f32]) {
         let first = self.lane(at);
         for k in 0..self.height() {
             out[k * QUERIES] = self.values[first + k * LANES];
         }
-        // Two roundings of coordinates, one of each product, and at most p + 2 of sums.
+        // Each product has two rounded coordinates and a rounding of its own. The sum of products adds at most p + 2
+        // roundings.
         let rounding = (self.height() + 16) as f32 * f32::EPSILON;
         out[0] = (self.values[first] * rounding).max(f32::MIN_POSITIVE);
     }
@@ -101,8 +103,8 @@ impl Tiles {
         (self.height() + 16) as f64 * 4.0 * f64::from(f32::from_bits(1))
     }
 
-    /// Returns the bounds for each query and each cluster of a tile. Returns `None` if no bound reaches the query's
-    /// `least`.
+    /// Returns upper bounds of the dot products of each query (a cluster whose nearest cluster is searched) with each
+    /// cluster of a tile. Returns `None` if all bounds are below the query's `least`.
     #[inline(always)]
     pub(super) fn bounds(
         &self,
@@ -160,9 +162,10 @@ fn mean_squares(clusters: &MeanClusters) -> Vec<f64> {
     sums.iter().map(|sum| sum / clusters.len() as f64).collect()
 }
 
-/// Returns the number of coordinates in the head with the smallest expected cost, given mean squares, largest first.
-/// A search reads the other coordinates only if the bound from the head allows a nearer cluster. Assumes that
-/// products are normally distributed, so that the largest of `k` products is at sqrt(2 ln k) standard deviations.
+/// Returns the number of first coordinates (the head) with the smallest expected cost of a search. `squares` are the
+/// mean squares of the coordinates, largest first. A search reads the other coordinates only if the bound from the head
+/// allows a nearer cluster. Assumes that products are normally distributed, so that the largest of `k` products is at
+/// sqrt(2 ln k) standard deviations.
 fn best_head(squares: &[f64], k: usize) -> usize {
     let p = squares.len();
     let deviation = squares.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -20,7 +20,7 @@ const GRAIN: usize = 1 << 20;
 pub(super) struct CentroidTiles<C> {
     criterion: C,
     tiles: Tiles,
-    /// The same means in single precision.
+    /// The means in single precision, by which most clusters are excluded as too far.
     rough: RoughTiles,
     /// For each position: the smallest leaf of the cluster.
     names: Vec<u32>,
@@ -71,7 +71,8 @@ impl<C: OfSquares> CentroidTiles<C> {
         self.places[cluster] as usize
     }
 
-    /// Returns the similarities of a cluster with the clusters of a tile, or `None` if none reaches `floor`.
+    /// Returns the similarities of a cluster with the clusters of a tile (a group of [`LANES`] clusters), or `None` if
+    /// none reaches `floor`.
     #[inline(always)]
     fn similarities_in(&self, tile: usize, query: &[f64], own: usize, floor: f64) -> Option<[f64; LANES]> {
         let others = &self.about.as_chunks::<LANES>().0[tile];
@@ -86,7 +87,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         Some(std::array::from_fn(|lane| value(lane, sums[lane])))
     }
 
-    /// Returns the nearest cluster in some tiles.
+    /// Returns the nearest cluster in some tiles (groups of [`LANES`] clusters).
     fn nearest_in(&self, tiles: Range<usize>, query: &[f64], rough: &Query, own: usize) -> Nearest {
         let tolerance = self.criterion.tolerance();
         let mut near = NO_CLUSTER;

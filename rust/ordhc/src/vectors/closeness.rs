@@ -28,8 +28,8 @@ impl Measure {
     }
 }
 
-/// A measure as a type, so that loops are compiled for each measure. It is a sum over coordinates, from which the
-/// similarity is computed.
+/// A measure as a type, so that loops are compiled for each measure. The similarity is computed from a sum over
+/// coordinates.
 pub(super) trait Closeness: Sync {
     /// If all coordinates are multiplied by c, the similarity is multiplied by c^DEGREE.
     const DEGREE: i32;

@@ -10,7 +10,7 @@ pub(super) struct MeanClusters {
     pub(super) names: Vec<u32>,
     /// For each cluster: the number of leaves.
     pub(super) sizes: Vec<f64>,
-    /// True if the rows are sums of vectors instead of means.
+    /// True if `rows` has the sums of the vectors of each cluster instead of their means.
     sums: bool,
     p: usize,
     rows: Buffer,
@@ -47,7 +47,7 @@ impl MeanClusters {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
 
-    /// Returns the factor that turns a row into a mean.
+    /// Returns the factor that turns the stored row of a cluster (the sum or mean of its vectors) into the mean.
     pub(super) fn weight(&self, at: usize) -> f64 {
         if self.sums { 1.0 / self.sizes[at] } else { 1.0 }
     }

@@ -57,21 +57,22 @@ pub(super) trait Criterion: Copy {
 
     fn similarity(self, a: Cluster<'_>, b: Cluster<'_>) -> f64;
 
-    /// Returns the rank of a cluster, for [`Criterion::bound`]. Nodes of a tree store the smallest rank of their
-    /// clusters.
+    /// Returns the rank of a cluster, a number that limits its similarities. Nodes of a tree store the smallest rank of
+    /// their clusters, for [`Criterion::bound`].
     fn rank(self, about: About) -> f64;
 
     /// Returns an upper bound of the similarity of `a` with every cluster whose rank is at least `least`, and whose
     /// mean is between `low` and `high`.
     fn bound(self, a: Cluster<'_>, low: &[f64], high: &[f64], least: f64) -> f64;
 
-    /// Returns a coordinate of the mean, given the coordinate of the row.
+    /// Returns a coordinate of the mean of a cluster, given the coordinate of its stored row (the sum or mean of its
+    /// vectors).
     fn mean(self, x: f64, _size: f64) -> f64 {
         x
     }
 
-    /// Returns a coordinate of the merged cluster's row, given the coordinates of both parts, and the weight `share` of
-    /// the second part.
+    /// Returns a coordinate of the merged cluster's stored row (the sum or mean of its vectors). `x` and `y` are the
+    /// coordinates of the two parts, and `share` is the weight of the second part.
     fn together(self, x: f64, y: f64, share: f64) -> f64 {
         // This formula gives exactly x if both numbers are x.
         x + (y - x) * share
@@ -82,13 +83,15 @@ pub(super) trait Criterion: Copy {
 pub(super) trait OfSquares: Copy + Sync {
     fn tolerance(self) -> Tolerance;
 
-    /// Returns the similarity. The result is symmetric in `a` and `b`.
+    /// Returns the similarity of two clusters, given the squared distance of their means. The result is symmetric in
+    /// `a` and `b`.
     fn of_square(self, squared: f64, a: About, b: About) -> f64;
 
-    /// Returns the property on which the similarity depends. A larger property never makes clusters more similar.
+    /// Returns the property of a cluster on which the similarity depends: the size or the spread. A larger property
+    /// never makes clusters more similar.
     fn rank(self, about: About) -> f64;
 
-    /// Returns what a cluster adds to the bound for rounded coordinates. [`Limits`] has the formula.
+    /// Returns the term of a cluster in the limit of the squared distance, see [`Limits`].
     fn term(self, about: About) -> f32;
 
     /// Returns limits of the squared distance for similarities of at least `floor`.
@@ -175,8 +178,8 @@ impl OfSquares for MeanSquare {
     }
 }
 
-/// The mean dot product of two clusters, which is the dot product of their means. Rows may be sums of vectors if sums
-/// are exact.
+/// The mean dot product of two clusters, which is the dot product of their means. The stored rows of clusters may be
+/// sums of vectors instead of means, if sums are exact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MeanDot {
     pub(super) sums: bool,
@@ -207,8 +210,9 @@ impl Criterion for MeanDot {
         if !self.sums {
             return product;
         }
-        // Sums are used only for integer coordinates. For leaves, the product is then exact, and only the quotient is
-        // rounded, as in the similarity. For other clusters, the bound must cover the rounding of means.
+        // Sums are used only for integer coordinates. If the box has only leaves, the product is exact, and only the
+        // quotient is rounded, as in the similarity. Otherwise, the bound must cover the rounding of the means in the
+        // box.
         let added = || a.row.iter().zip(corner).fold(0.0, |sum, (x, y)| sum + (x * y).abs());
         (if least == 1.0 { product } else { product + added() * SLACK }) / a.about.size
     }

@@ -11,7 +11,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// The number of rows that are compared with a tile while the tile is in the cache.
+/// The number of rows that are compared with a tile (a group of vectors) while the tile is in the cache.
 const ROWS: usize = 32;
 
 /// Writes the measure of all pairs of vectors to `out`, in the condensed layout: (0, 1), (0, 2), ..., (1, 2), ...

@@ -150,7 +150,7 @@ impl Unit {
         times_power(x, -self.exponent)
     }
 
-    /// Undoes the scaling for a sum of products of `degree` coordinates.
+    /// Undoes the scaling of a sum of products, each of `degree` coordinates.
     pub(super) fn grow(self, x: f64, degree: i32) -> f64 {
         times_power(x, degree * self.exponent)
     }

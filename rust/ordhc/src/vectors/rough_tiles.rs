@@ -5,20 +5,20 @@ use super::tiles::LANES;
 use crate::error::Result;
 use crate::memory::Buffer;
 
-/// After each block of this number of coordinates, the search checks whether all clusters of a tile are already too
-/// far.
+/// After each block of this number of coordinates, the search checks whether all clusters of a tile (group of clusters)
+/// are already too far.
 const BLOCK: usize = 16;
 /// A bound of the error from rounding two coordinates below 1 and their difference.
 const ROUNDING: f64 = 1.0 / (1u64 << 22) as f64;
 /// The square of a sum a + b is at most (1 + SPREAD) a^2 + (1 + 1 / SPREAD) b^2.
 const SPREAD: f64 = 1.0 / 512.0;
 
-/// Vectors with `p` coordinates below 1, and the terms of their clusters.
+/// Vectors with `p` coordinates below 1, and for each cluster a term in the limit of its distance (see [`Limits`]).
 pub(super) struct RoughTiles {
     p: usize,
     values: Buffer<f32>,
-    /// The term of each cluster, see [`Limits`]. The term is minus infinity for removed clusters, and for unused
-    /// positions at the end of the last tile.
+    /// The term of each cluster in the limit of its distance, see [`Limits`]. The term is minus infinity for removed
+    /// clusters, and for unused positions at the end of the last tile.
     terms: Vec<f32>,
 }
 
@@ -28,8 +28,9 @@ pub(super) struct Query {
     term: f32,
 }
 
-/// A limit of the squared distance of two means: `factor` times the sum of the two clusters' terms, plus `constant`.
-/// All terms have the same sign. No term is larger than the constant, unless the constant is zero.
+/// A limit of the squared distance of two means: `factor` times the sum of the terms of the two clusters, plus
+/// `constant`. The term of a cluster depends on its size or spread. All terms have the same sign. No term is larger
+/// than the constant, unless the constant is zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) factor: f64,
@@ -73,15 +74,16 @@ impl RoughTiles {
         Query { point: (0..self.p).map(|k| self.values[first + k * LANES]).collect(), term: self.terms[at] }
     }
 
-    /// Returns true if the squared distances of the query to all means of a tile certainly exceed the limits. May
-    /// return false even if they do, because of rounding.
+    /// Returns true if all clusters of a tile are certainly farther from the query (the cluster whose nearest cluster
+    /// is searched) than the limits. May return false even if all are farther, because of rounding.
     #[inline(always)]
     pub(super) fn all_beyond(&self, tile: usize, query: &Query, limits: Limits) -> bool {
         let p = self.p as f64;
         let sums_rounded = 1.0 + (p + 16.0) * f64::from(f32::EPSILON);
         let factor = (limits.factor * (1.0 + SPREAD) * sums_rounded) as f32;
         let least = ROUNDING * ROUNDING * p * (1.0 + 1.0 / SPREAD) * sums_rounded;
-        // The rounding of terms is relative to the constant, because no term is larger.
+        // Terms are not larger than the constant (unless the constant is zero), so this share of the constant covers
+        // the rounding of terms.
         let rounded = 1.0 + 8.0 * f64::from(f32::EPSILON);
         let constant = (limits.constant * (1.0 + SPREAD) * sums_rounded * rounded + least) as f32;
         let terms = &self.terms.as_chunks::<LANES>().0[tile];
@@ -120,7 +122,8 @@ mod tests {
     use super::super::criteria::{About, MeanSquare, OfSquares, Variance};
     use crate::agglomerate::Tolerance;
 
-    /// Compares sixteen clusters with the last one.
+    /// Checks that a tile of sixteen clusters is excluded only if all are farther from the last cluster than the
+    /// limits.
     fn check(criterion: impl OfSquares, rows: &[Vec<f64>], about: &[About], share: f64) {
         let mut tiles = RoughTiles::new(17, rows[0].len()).unwrap();
         for (at, (row, &about)) in rows.iter().zip(about).enumerate() {

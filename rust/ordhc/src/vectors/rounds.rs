@@ -33,11 +33,12 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
     Ok((rounds.merges, rounds.clusters))
 }
 
-/// After this number of queries per cluster, a single chain continues. The chain needs at most three more queries per
-/// cluster.
+/// After this number of searches for a nearest neighbour per cluster, a single nearest-neighbour chain continues. The
+/// chain needs at most three more searches per cluster.
 const PATIENCE: usize = 8;
-/// A round searches the nearest neighbours of 1 / `SHARE` of the candidates, those with the largest bounds, but of at
-/// least `SMALL` candidates if there are enough. The merges of the round would outdate many results for the others.
+/// A round of merges searches the nearest neighbours of 1 / `SHARE` of the clusters that need a search, but of at least
+/// `SMALL` clusters. These are the clusters with the largest bounds. For the other clusters, the merges of the round
+/// would outdate many results.
 const SHARE: usize = 8;
 const SMALL: usize = 64;
 
@@ -47,19 +48,19 @@ struct Rounds<'m> {
     alive: Vec<bool>,
     n_alive: usize,
     nearest: Vec<Nearest>,
-    /// The number of queries so far.
+    /// The number of searches for a nearest neighbour so far.
     n_queries: usize,
-    /// The number of queries after which a single chain continues.
+    /// The number of searches for a nearest neighbour after which a single nearest-neighbour chain continues.
     patience: usize,
     merges: Vec<RawMerge>,
     monitor: &'m Monitor,
 }
 
-/// The nearest neighbour of a cluster, or a bound if it is unknown.
+/// The nearest neighbour of a cluster or, if unknown, a bound of its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Nearest {
-    /// The neighbour is unknown. `most` is an upper bound of its value. `new` is true if the cluster was not searched
-    /// for since it was made.
+    /// The neighbour is unknown. `most` is an upper bound of its similarity. `new` is true if no neighbour was searched
+    /// since the cluster was made.
     Unknown {
         most: f64,
         new: bool,

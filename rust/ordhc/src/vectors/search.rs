@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The nearest cluster of a query. Among equally near clusters, this is the first cluster.
+/// The nearest cluster of a cluster, and their similarity. Among equally near clusters, this is the first cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) cluster: u32,
@@ -30,11 +30,12 @@ impl Near {
     }
 }
 
-/// The number of bytes of tiles that are compared with all queries at a time, so that these tiles stay in the cache.
+/// The number of bytes of cluster means that are compared with all queries at a time, so that these means stay in the
+/// cache.
 const CACHED: usize = 256 << 10;
-/// The smallest number of products per thread.
+/// The smallest number of multiplications per thread.
 const GRAIN: usize = 1 << 21;
-/// The number of groups of queries between two reports to the monitor.
+/// The number of groups of [`QUERIES`] searches between two reports to the monitor.
 const GROUPS: usize = 64;
 
 /// A cluster whose nearest neighbour is searched. `most` is an upper bound of the neighbour's value, up to rounding.
@@ -44,8 +45,8 @@ pub(super) struct Query {
     pub(super) most: f64,
 }
 
-/// Returns the nearest cluster of each query: the first cluster that reaches the query's upper bound, or else the
-/// cluster with the largest value.
+/// Returns the nearest cluster of each cluster in `queries`: the first cluster that reaches the upper bound `most` of
+/// the query, or else the cluster with the largest similarity.
 ///
 /// If `count` is true, the monitor advances by one step for each pair.
 pub(super) fn nearest(
@@ -86,7 +87,8 @@ impl<'a> Lookup<'a> {
         Self { clusters, tiles, queries, packed, count, monitor }
     }
 
-    /// Returns the nearest clusters in all tiles. Each part of the tiles has its own thread.
+    /// Returns the nearest cluster of each query, among all tiles (groups of clusters). Each range of tiles in `parts`
+    /// has its own thread.
     fn run_parts(&self, parts: Vec<Range<usize>>) -> Result<Vec<Near>> {
         let mut found = vec![NO_CLUSTER; self.queries.len()];
         for part in parallel::map(parts, |part| self.run(part)) {
@@ -97,7 +99,7 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// Returns the nearest clusters in a range of tiles.
+    /// Returns the nearest cluster of each query, in a range of tiles (groups of clusters).
     fn run(&self, range: Range<usize>) -> Result<Vec<Near>> {
         let n_groups = self.queries.len().div_ceil(QUERIES);
         let mut found = vec![NO_CLUSTER; self.queries.len()];
@@ -120,8 +122,8 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// Compares one group of queries with a range of tiles. Updates `found`, and `least`, the bound that a cluster must
-    /// reach.
+    /// Compares one group of queries with a range of tiles (groups of clusters). Updates `found`, the nearest clusters
+    /// so far, and `least`, the bounds that a nearer cluster must reach.
     fn scan(&self, group: usize, tiles: Range<usize>, found: &mut [Near], least: &mut [f32; QUERIES]) {
         let len = self.tiles.height() * QUERIES;
         let packed = &self.packed[group * len..(group + 1) * len];
@@ -143,7 +145,8 @@ impl<'a> Lookup<'a> {
         });
     }
 
-    /// Computes the double-precision values of a query with those clusters of a tile that may be the nearest.
+    /// Computes the similarities of a query with the clusters of a tile whose bounds reach `least`, in double
+    /// precision. Updates `near`, the nearest cluster so far, and `least`.
     #[inline(never)]
     fn compare(&self, query: Query, tile: usize, bounds: &[f32; LANES], near: &mut Near, least: &mut f32) {
         for (lane, &bound) in bounds.iter().enumerate() {
@@ -160,7 +163,7 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// The `least` of a query that needs no further search. No bound reaches this value.
+/// The bound that a nearer cluster must reach, for a query that needs no further search. No bound reaches this value.
 const DONE: f32 = f32::INFINITY;
 
 fn rounded_down(x: f64) -> f32 {
@@ -173,7 +176,7 @@ mod tests {
     use super::*;
     use crate::testkit::fractions;
 
-    /// Checks the search after every second cluster is removed.
+    /// Compares the search with a loop over all pairs, after every second cluster was removed.
     fn check(rows: &[Vec<f64>], most: impl Fn(usize) -> f64) {
         let (k, p) = (rows.len(), rows[0].len());
         let mut clusters = MeanClusters::new(k, p, false).unwrap();

@@ -64,7 +64,8 @@ const TIED_LEAF: usize = 8;
 const TREE_FROM: usize = 32;
 /// The smallest number of coordinates per thread and step.
 const GRAIN: usize = 1 << 18;
-/// A thread's leaves outside of the spanning tree are packed when one in this number has joined the tree.
+/// A thread removes leaves that have joined the spanning tree from its arrays when they are more than 1 / `PACK` of its
+/// leaves.
 const PACK: usize = 4;
 
 struct Grown<'a> {
@@ -151,7 +152,7 @@ impl Grown<'_> {
     }
 }
 
-/// A leaf outside of the tree, and its nearest leaf in the tree.
+/// A leaf outside of the spanning tree, and its nearest leaf in the spanning tree.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     leaf: u32,
@@ -164,14 +165,14 @@ impl Edge {
     const STOP: Self = Self { similarity: f64::INFINITY, ..Self::NONE };
 }
 
-/// The leaves of one thread that are not in the tree yet.
+/// The leaves of one thread that are not in the spanning tree yet.
 struct Apart {
     tiles: Tiles,
     leaves: Vec<u32>,
-    /// For each position: the largest similarity with a leaf of the tree. Infinite for leaves that have joined the tree
-    /// since the last packing, so that no similarity is larger.
+    /// For each position: the largest similarity with a leaf of the spanning tree. Infinite for leaves that have joined
+    /// the spanning tree but are still stored, so that no similarity is larger.
     best: Vec<f64>,
-    /// For each position: the leaf of the tree with this similarity.
+    /// For each position: the leaf of the spanning tree that has this largest similarity.
     with: Vec<u32>,
     gone: usize,
 }
@@ -186,14 +187,14 @@ impl Apart {
         Ok(apart)
     }
 
-    /// Fills the rest of the last tile with positions that are never the nearest.
+    /// Fills the rest of the last tile (group of [`LANES`] leaves) with positions that are never the nearest.
     fn pad(&mut self) {
         let len = self.leaves.len().next_multiple_of(LANES);
         self.best.resize(len, f64::INFINITY);
         self.with.resize(len, u32::MAX);
     }
 
-    /// Removes a leaf that joins the tree, if this thread has the leaf.
+    /// Removes a leaf that joins the spanning tree, if this thread has the leaf.
     fn join(&mut self, leaf: u32) {
         let Ok(at) = self.leaves.binary_search(&leaf) else { return };
         self.best[at] = f64::INFINITY;
@@ -209,8 +210,8 @@ impl Apart {
         }
     }
 
-    /// Compares all leaves with `last`, the leaf that joined the tree last, whose vector is `query`. Returns the leaf
-    /// that is nearest to the tree.
+    /// Compares all leaves with `last`, the leaf that joined the spanning tree last, whose vector is `query`. Returns
+    /// the leaf that is nearest to the spanning tree.
     fn nearest<C: Closeness>(&mut self, last: u32, query: &[f64]) -> Edge {
         let mut nearest = Edge::NONE;
         let rows = self.best.as_chunks_mut::<LANES>().0.iter_mut().zip(self.with.as_chunks_mut::<LANES>().0);

@@ -4,10 +4,11 @@ use crate::error::Result;
 use crate::memory::Buffer;
 
 pub(super) const LANES: usize = 16;
-/// After each block of this number of coordinates, a sum can end early because all vectors are already too far.
+/// After each block of this number of coordinates, a sum over coordinates can end early, because all vectors of a tile
+/// are already too far.
 const BLOCK: usize = 16;
 
-/// Vectors with `p` coordinates in tiles of [`LANES`] vectors.
+/// Vectors with `p` coordinates, in tiles (groups) of [`LANES`] vectors.
 pub(super) struct Tiles {
     p: usize,
     len: usize,
@@ -19,7 +20,7 @@ impl Tiles {
         Ok(Self { p, len, values: Buffer::zeros("the vectors", len.next_multiple_of(LANES) * p)? })
     }
 
-    /// Returns the number of tiles.
+    /// Returns the number of tiles (groups of [`LANES`] vectors).
     pub(super) fn n_tiles(&self) -> usize {
         self.len.div_ceil(LANES)
     }
@@ -48,9 +49,9 @@ impl Tiles {
         self.values.truncate(self.len.next_multiple_of(LANES) * self.p);
     }
 
-    /// Returns, for each vector of a tile, the sum over coordinates by `add(sum, q, x)`, where q and x are coordinates
-    /// of the query and the vector. The order of additions is fixed. Returns `None` if `enough` is true after a block
-    /// of coordinates.
+    /// Returns, for each vector of a tile, the sum over coordinates by `add(sum, q, x)`. q is a coordinate of `query`,
+    /// and x is the same coordinate of the vector. The order of additions is fixed. Returns `None` if `enough` is true
+    /// for the sums after a block of coordinates.
     #[inline(always)]
     pub(super) fn sums(
         &self,

@@ -37,20 +37,21 @@ pub(super) struct Rows<'a> {
     /// The number of values from the start of one row to the start of the next, a multiple of [`LANES`]. The last
     /// positions of a row may be unused.
     pub(super) stride: usize,
-    /// For each position: the smallest leaf of the cluster.
+    /// For each position in a row: the smallest leaf of its cluster.
     pub(super) names: Vec<u32>,
-    /// For each position: the number of leaves of the cluster.
+    /// For each position in a row: the number of leaves of its cluster.
     pub(super) sizes: Vec<f64>,
     pub(super) n_alive: usize,
-    /// For each cluster: the factor that converts its sums into means. This is one over the size for the centroid, and
-    /// 1 for the median.
+    /// For each cluster: the factor that converts sums over its leaves into means. This is one over the size for the
+    /// centroid, and 1 for the median.
     share: Vec<f64>,
-    /// For each cluster: the sum over pairs of its own leaves (for the centroid).
+    /// For each cluster: the sum of the similarities between its own leaves (for the centroid).
     pub(super) sums: Vec<f64>,
-    /// For each cluster: the value that is subtracted from its similarities. Infinite for removed clusters.
+    /// For each cluster: half the mean similarity of its leaves (0 for a leaf with itself), which is subtracted from
+    /// its similarities to other clusters. Infinite for removed clusters.
     pub(super) inner: Vec<f64>,
     means: Means,
-    /// All merges since positions of removed clusters were last removed.
+    /// The pairs of positions that were merged since the last call of [`Rows::pack`].
     log: Vec<(u32, u32)>,
     /// For each row: the number of merges in `log` that the row has applied.
     seen: Vec<u32>,
@@ -58,11 +59,11 @@ pub(super) struct Rows<'a> {
 
 /// Rows with at most this number of values keep the positions of removed clusters.
 const PACK_FROM: usize = 64;
-/// The number of vectors of a row that are processed together.
+/// The number of SIMD vectors in a block of a row. A search compares the largest similarities of blocks.
 const BLOCK: usize = 64;
 
-/// `AFTER[k]` is added to a vector of similarities, and sets the first `k` lanes to minus infinity. These lanes are not
-/// after the row's own position.
+/// `AFTER[k]` is added to a SIMD vector of similarities, and sets the first `k` lanes to minus infinity. A search for a
+/// later position uses this to skip the positions before.
 const AFTER: [[f64; LANES]; LANES] = {
     let mut all = [[0.0; LANES]; LANES];
     let mut at = 0;
@@ -76,8 +77,8 @@ const AFTER: [[f64; LANES]; LANES] = {
 };
 
 impl<'a> Rows<'a> {
-    /// Returns the rows. `values` are the similarities of `n` leaves, in rows that start at multiples of the
-    /// [`stride`].
+    /// Returns the rows of `n` leaves. `values` are the similarities of the leaves, in rows that start at multiples of
+    /// the [`stride`].
     pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
         let stride = stride(n);
         let mut inner = vec![0.0; stride];
@@ -102,7 +103,7 @@ impl<'a> Rows<'a> {
         self.values[i * self.stride + k]
     }
 
-    /// Returns the similarity of the clusters at two positions. The first row must be up to date.
+    /// Returns the similarity of the clusters at two positions. Row `i` must have applied all merges.
     #[inline(always)]
     pub(super) fn similarity(&self, i: usize, k: usize) -> f64 {
         self.sum(i, k) * (self.share[i] * self.share[k]) - (self.inner[i] + self.inner[k])
@@ -131,7 +132,7 @@ impl<'a> Rows<'a> {
         self.seen[i] = self.log.len() as u32;
     }
 
-    /// Merges position `j` into position `i < j`.
+    /// Merges the cluster at position `j` into the cluster at position `i < j`.
     #[inline(always)]
     pub(super) fn merge(&mut self, i: usize, j: usize) {
         self.bring_up_to_date(i);
@@ -187,7 +188,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Applies missed merges of other clusters to a row. The row has already applied its own merges.
+/// Applies `missed`, merges of other clusters, to a row. Merges of the row's own cluster were applied before.
 #[inline(always)]
 fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     stream(row, missed.len());
@@ -196,7 +197,8 @@ fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     }
 }
 
-/// A row, with the factors and terms that convert its sums into similarities.
+/// The sums of a cluster with the other clusters, and the factors (`shares`) and terms (`inners`) that convert these
+/// sums into similarities.
 pub(super) struct Row<'r> {
     sums: &'r [[f64; LANES]],
     shares: &'r [[f64; LANES]],
@@ -206,7 +208,7 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// Returns the similarities with the clusters of one vector of lanes.
+    /// Returns the similarities with the clusters at the [`LANES`] positions of SIMD vector `chunk`.
     #[inline(always)]
     pub(super) fn similarities<S: Simd>(&self, simd: S, chunk: usize) -> f64x8<S> {
         let share = f64x8::load_array_ref(simd, &self.shares[chunk]) * self.share;

@@ -28,7 +28,7 @@ struct Case<'a> {
     initial: Option<&'a Partition>,
 }
 
-/// The values of [`Task::at_once`] and [`Task::few`].
+/// The values of [`Task::at_once`] and [`Task::few`], the numbers of leaves and clusters that decide which code runs.
 type Sizes = [usize; 2];
 
 fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, [at_once, few]: Sizes) -> Dendrogram {
@@ -163,7 +163,7 @@ proptest! {
         copies in prop::collection::vec(0..8usize, 2..60),
         dissimilarity: bool,
     ) {
-        // Leaves of the same kind have the same similarities, so blocks are constant.
+        // Leaves of the same kind have the same similarities to all other leaves, so many values are tied.
         let kinds = Triangle::of_pairs(few.len()).unwrap().n_leaves();
         let pair = |a: usize, b: usize| match (a % kinds, b % kinds) {
             (a, b) if a == b => if dissimilarity { 0.1 } else { 1.3 },
@@ -354,7 +354,7 @@ proptest! {
     }
 }
 
-/// The sizes of the input lead to chains on a square, and to rounds on a triangle.
+/// Uses inputs of different sizes, so that chains run on a square, and rounds run on a triangle.
 #[test]
 fn infinite_similarities_are_errors() {
     for n in [3, 40, 1600] {
@@ -377,7 +377,8 @@ fn infinite_similarities_are_errors() {
 
 #[test]
 fn what_cancels_is_not_to_be_trusted() {
-    // The result of 1e300 + 1 + 1e-20 - 1e300 - 1 needs more than two floats; it is as large as the last term.
+    // The similarity of leaves 0 to 4 with leaf 5 is the mean of 1e300, 1, 1e-20, -1e300 and -1. The sum needs more
+    // than two floats, and the mean equals `near`, the similarity with leaf 6.
     let n = 7;
     let (far, near) = ([1e300, 1.0, 1e-20, -1e300, -1.0, -5.0], 2e-21);
     let pair = |(i, j): (usize, usize)| {

@@ -105,7 +105,7 @@ fn not_finite(place: Position, value: f64) -> Error {
 const ROWS: usize = 4 * BLOCK;
 
 /// Checks the given blocks of rows below the diagonal, and compares them with the values above the diagonal. Returns
-/// what was seen, whether both triangles are equal, and the first pair with too large a difference.
+/// the facts about the values, whether both triangles are equal, and the first pair with too large a difference.
 ///
 /// Values above the diagonal are checked only if they differ from the values below.
 fn scan_blocks<T: Number>(

@@ -15,8 +15,8 @@ use hub::Hub;
 /// The smallest number of links for which a cluster has an index of its links, sorted by similarity.
 const HUB: usize = 256;
 
-/// Clusters and their links, in a form in which a chain can merge them. Clusters have the numbers of the initial graph.
-/// A merged cluster gets the number of one of its parts.
+/// Clusters and their links, with the methods that a nearest-neighbour chain needs. Clusters have the numbers of the
+/// initial graph. A merged cluster gets the number of one of its parts.
 pub(super) trait Linked {
     /// Returns the number of clusters in the initial graph.
     fn n_clusters(&self) -> usize;

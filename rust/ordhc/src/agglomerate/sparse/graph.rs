@@ -20,7 +20,7 @@ pub(super) struct Graph {
 /// The links of consecutive clusters.
 pub(super) struct Chunk {
     pub(super) first: usize,
-    /// For each cluster: the end of its entries.
+    /// For each cluster: the end of its links in `entries`.
     pub(super) ends: Vec<usize>,
     pub(super) entries: Vec<Entry>,
 }
@@ -141,11 +141,12 @@ pub(super) fn nearest<K: Summary>(
     best.near
 }
 
-/// The default of [`Rules::share`].
+/// The default of [`Rules::share`], by which a round is chosen instead of single merges.
 pub(super) const SHARE: usize = 128;
-/// The default of [`Rules::patience`].
+/// The default of [`Rules::patience`], by which a chain stops.
 pub(super) const PATIENCE: usize = 32;
-/// The default of [`Rules::filled`]. A table then needs about the same memory as the links.
+/// The default of [`Rules::filled`]: a table is used if half of all pairs are linked. A table then needs about the same
+/// memory as the links.
 pub(super) const FILLED: usize = 2;
 
 /// The conditions for merging and for choosing a method, and the monitor.
@@ -157,11 +158,11 @@ pub(super) struct Rules<'m> {
     pub(super) monitor: &'m Monitor,
     /// True if rounding errors may have decided a comparison.
     pub(super) doubtful: &'m AtomicBool,
-    /// A round takes about the same time as merging pairs one by one, if these merges move 1 / `share` of all entries.
-    /// Tests also use 0 and large values for this field and for the fields below.
+    /// Pairs merge in rounds only if merging them one by one would move at least 1 / `share` of all entries. Otherwise,
+    /// merging them one by one is faster. Tests also use 0 and large values for this field and for the fields below.
     pub(super) share: usize,
-    /// A chain on `Rows` stops after it has read `patience` times the number of entries. A chain on `Lists` has no
-    /// limit.
+    /// A chain on `Rows`, which are slow to search, stops after it has read `patience` times the number of entries. A
+    /// chain on `Lists` has no limit.
     pub(super) patience: usize,
     /// Clusters are stored in a table if at least one in this number of pairs is linked.
     pub(super) filled: usize,
@@ -173,7 +174,7 @@ impl Rules<'_> {
         self.doubtful.store(true, Relaxed);
     }
 
-    /// Returns true if clusters with this number of entries should be stored in a table.
+    /// Returns true if a table should store the links of clusters. Each link has two of the `n_entries` entries.
     pub(super) fn fills_table(&self, n_clusters: usize, n_entries: usize) -> bool {
         n_clusters * n_clusters <= n_entries.saturating_mul(self.filled)
     }

@@ -345,7 +345,8 @@ impl Merged {
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
-    /// Returns the names of all clusters, and for each initial cluster the indices of its names.
+    /// Returns the names of all clusters, and groups of indices of names: one group for each initial cluster, or one
+    /// group of all names without `within`.
     fn groups(&self, within: Option<&Partition>) -> (Vec<u32>, Vec<Vec<u32>>) {
         let names = self.names();
         let mut groups = vec![Vec::new(); within.map_or(1, Partition::n_clusters)];
@@ -355,8 +356,8 @@ impl Merged {
         (names, groups)
     }
 
-    /// Completes every initial cluster: the parts that no known pair connects merge in order. Their height is that of
-    /// the initial cluster's last merge, or below all heights if there was no merge.
+    /// Completes every initial cluster: the parts that no known pair connects merge in order. Their similarity is the
+    /// lowest similarity of a merge in the initial cluster, or minus infinity if there was no merge.
     fn join_within(&mut self, initial: &Partition) {
         let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
         for merge in &self.merges {

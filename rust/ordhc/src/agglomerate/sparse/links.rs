@@ -16,7 +16,7 @@ pub(super) struct Link {
     pub(super) value: f64,
 }
 
-/// A link as stored with one of its clusters.
+/// A link in the list of one of its two clusters. `cluster` is the other cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
     pub(super) cluster: u32,
@@ -27,10 +27,10 @@ pub(super) struct Entry {
 /// How the similarity of two clusters follows from their pairs of leaves: the mean or the minimum. Either all pairs
 /// count (pairs that aren't stored are zero), or only the stored pairs.
 ///
-/// Reciprocal nearest pairs commute, because of two properties. First, a merged cluster is never closer to a third
-/// cluster than both parts were. Second, it is as close as the closer part only if both parts were equally close. For
-/// the second property, ties of known pairs are ordered by the share of pairs that is known. This share decreases if
-/// only one part has a link.
+/// The order in which reciprocal nearest pairs merge does not change the tree, because of two properties. First, a
+/// merged cluster is never closer to a third cluster than both parts were. Second, it is as close as the closer part
+/// only if both parts were equally close. For the second property, ties of known pairs are ordered by the share of
+/// pairs that is known. This share decreases if only one part has a link.
 pub(super) trait Summary: Sync {
     /// True for means, false for minima.
     const MEAN: bool;

@@ -61,9 +61,9 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
         if !is_patient {
             break;
         }
-        // Rows stop when they seem to have enough links for a table. But they count a link twice if both parts of a
-        // merged cluster had it, so the table may not be filled yet. From now on, half of the links suffice for a
-        // table. Otherwise, rows could stop after each merge.
+        // A chain on rows stops when the rows seem to have enough links for a table. But rows count a link twice if
+        // both parts of a merged cluster had this link, so there may be too few links. From now on, half of the links
+        // suffice for a table. Otherwise, the chain could stop after each merge.
         filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
@@ -95,9 +95,9 @@ fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option
 
 /// The pairs of clusters that merge.
 struct Pairs {
-    /// For each new cluster: the old cluster of the same name.
+    /// For each new cluster: the old cluster that stays, or that absorbs another.
     left: Vec<u32>,
-    /// For each new cluster: the old cluster that it absorbs, or `NO_CLUSTER`.
+    /// For each new cluster: the old cluster that is absorbed, or `NO_CLUSTER`.
     taken: Vec<u32>,
     merged: Vec<(u32, u32)>,
 }
@@ -194,7 +194,7 @@ impl Pairs {
     }
 }
 
-/// Writes the rows of the next graph.
+/// Writes the links of the clusters after a round.
 struct Writer {
     /// For each new cluster: its index in `row`, if it is in this row. The index may be outdated, so check it before
     /// use.
@@ -209,8 +209,9 @@ struct Sum {
     count: u32,
     /// The number of links.
     links: u32,
-    /// Two summaries of the links between the parts of two clusters: first with first and second with second, and the
-    /// other links. With this order, rounding is the same for both clusters.
+    /// Two sums (or minima) over links between the parts of two clusters. `values[0]` is over the links between both
+    /// first parts and between both second parts, `values[1]` over the others. So rounding is the same for both
+    /// clusters.
     values: [f64; 2],
 }
 

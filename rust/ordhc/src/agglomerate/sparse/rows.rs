@@ -8,8 +8,8 @@ use super::links::{Entry, Summary};
 use crate::union_find::UnionFind;
 
 /// Rows of links. A merge only appends the shorter of two rows to the longer row. A search for the nearest cluster
-/// reads the whole row, which is slow for hubs, so the total number of entries read is limited. Rows cannot be used for
-/// the minimum of all pairs, because a merged cluster then loses a link that only one part has.
+/// reads the whole row, which is slow for clusters with many links, so the total number of entries read is limited.
+/// Rows cannot be used for the minimum of all pairs, because a merged cluster then loses a link that only one part has.
 pub(super) struct Rows<'m, K: Summary> {
     /// The entries of each cluster. The clusters in the entries may have been merged, so several entries may be for the
     /// same cluster.

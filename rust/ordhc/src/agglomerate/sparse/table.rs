@@ -22,7 +22,7 @@ pub(super) struct Table<'m, K: Summary> {
     /// For each position: the number of its cluster.
     numbers: Vec<u32>,
     n_alive: usize,
-    /// For each number: the position of the cluster, or [`GONE`].
+    /// For each cluster number: the position of the cluster, or [`GONE`].
     places: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,

@@ -147,7 +147,7 @@ fn parts_of_a_text() {
 
 #[test]
 fn more_names_than_slots_are_numbered_as_they_appear() {
-    // Every name occurs twice, far apart, so that most slots were reused in between.
+    // Every name occurs twice, far apart, so that other names replace most names in the cache in between.
     let n = 3 * SLOTS;
     let names: Vec<String> = (0..n).map(|at| format!("{}{at}", "picture ".repeat(at % 3))).collect();
     let cells = [names.clone(), names.clone()].concat();

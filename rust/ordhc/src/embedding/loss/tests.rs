@@ -13,7 +13,7 @@ const MODELS: [Model; 7] = [
     Model::Soe { margin: 0.8 },
 ];
 
-/// Returns the loss as defined in the papers, triplet by triplet.
+/// Returns the loss, computed triplet by triplet from the definition in the paper of each model (see [`Model`]).
 fn naive(model: Model, rows: &[[i32; 3]], weights: &[f64], points: &[f64], d: usize) -> f64 {
     let squared = |i: i32, j: i32| -> f64 {
         (0..d).map(|at| (points[i as usize * d + at] - points[j as usize * d + at]).powi(2)).sum()
@@ -170,7 +170,7 @@ fn kernels_and_scores_agree() {
 fn far_points_do_not_underflow() {
     let loss = prepared(3, &[[0, 1, 2]], &[1.0], Model::Ste);
     let mut gradient = [0.0; 3];
-    // Both kernels are 0: the loss is 31^2 - 30^2, and its slope 2 * 31 and -2 * 30.
+    // The exponentials of both STE scores, -31^2 and -30^2, underflow to 0. The loss is about 31^2 - 30^2.
     assert_eq!(loss.evaluate(&[0.0, 31.0, 30.0], &mut gradient), Ok(61.0));
     assert_eq!(gradient, [-2.0, 62.0, -60.0]);
 }
@@ -181,8 +181,8 @@ fn what_is_not_finite_is_named() {
     let text = |points: &[f64]| loss.evaluate(points, &mut vec![0.0; points.len()]).unwrap_err().to_string();
     assert_eq!(text(&[0.0, f64::NAN, 1.0]), "point at [1, 0] is NaN: points must be finite");
     assert_eq!(text(&[0.0, 1e200, 1.0]), "the loss is inf: points are too far apart");
-    assert_eq!(text(&[0.0; 4]), "4 coordinates for 3 leaves: (n, d) points are needed");
-    assert_eq!(text(&[]), "0 coordinates for 3 leaves: (n, d) points are needed");
+    assert_eq!(text(&[0.0; 4]), "4 coordinates for 3 leaves: each leaf needs d coordinates");
+    assert_eq!(text(&[]), "0 coordinates for 3 leaves: each leaf needs d coordinates");
 }
 
 #[test]

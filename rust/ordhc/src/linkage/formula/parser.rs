@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 /// overflow the stack.
 const DEEPEST: usize = 100;
 
-/// A parser that reads from left to right, and writes steps in postfix order.
+/// A parser that reads a formula from left to right. It writes steps (numbers, variables and operations) in postfix
+/// order.
 pub(super) struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -21,7 +22,7 @@ impl<'a> Parser<'a> {
         Self { text, at: 0, variables, depth: 0, steps: Vec::new() }
     }
 
-    /// Returns the steps of the whole text.
+    /// Parses the whole text. Returns the steps (numbers, variables and operations) in postfix order.
     pub(super) fn steps(mut self) -> Result<Vec<Step>> {
         self.sum()?;
         match self.peek() {

@@ -25,7 +25,8 @@ fn any_inner(tree: &SizedTree, random: &mut impl Rng) -> u32 {
     }
 }
 
-/// Returns a random place. If `wide`, the place is often under a node, so that some nodes have many children.
+/// Returns a random position for a new leaf. If `wide`, the position is often under a node, so that some nodes have
+/// many children.
 fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
     if tree.tree().len() > 1 && random.random_bool(if wide { 0.8 } else { 0.2 }) {
         let (a, b) = (any_inner(tree, random), any_inner(tree, random));
@@ -34,7 +35,7 @@ fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
     Place::Above(random.random_range(0..tree.tree().len() as u32))
 }
 
-/// The weights of the places beside and under each node.
+/// For each node: the weights of the positions beside the node and under the node.
 struct List(Vec<[f64; 2]>);
 
 impl List {
@@ -43,7 +44,7 @@ impl List {
         nodes.map(|node| self.0[node as usize].iter().sum::<f64>()).sum()
     }
 
-    /// Returns the value of asking about a node by its two heaviest children.
+    /// Returns the value of a question about the two children of a node with the largest weights.
     fn value(&self, tree: &SizedTree, node: u32) -> f64 {
         let mut parts: Vec<f64> = children(tree, node).iter().map(|&child| self.below(tree, child)).collect();
         parts.sort_by(|a, b| b.total_cmp(a));
@@ -68,7 +69,8 @@ fn weights_are_those_of_a_list() {
         for step in 0..80 {
             if step % 5 == 4 {
                 let place = any_place(&tree, &mut random, wide);
-                // Visit the place first, because only then the weights of the new places are exact.
+                // Visit the position first. Otherwise, the new position could get the weight of the positions beside
+                // nodes.
                 posterior.weight(&tree, place);
                 let new = tree.insert(place, 1000 + step);
                 let weight = match place {
@@ -88,7 +90,7 @@ fn weights_are_those_of_a_list() {
                 while pair.len() > 2 {
                     pair.swap_remove(random.random_range(0..pair.len()));
                 }
-                // Ask below the child, so that the child must be found again.
+                // Pass a node below the child, so that `update` must find the child on the path to this node.
                 let first = children(&tree, pair[0]).first().copied().unwrap_or(pair[0]);
                 let factors = if step % 7 == 0 { [1e-6, 0.7, 0.2, 1e-5] } else { [0.1, 0.7, 0.2, 0.5] };
                 posterior.update(&tree, pivot, [first, pair[1]], factors);

@@ -70,7 +70,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// `leaves` has the number of each leaf, in the order of the text.
+    /// Returns the tree of the nodes `found`, without nodes with one child. `leaves` has the number of each leaf, in
+    /// the order of the text.
     fn of(found: &[Node], leaves: &[u32]) -> Self {
         let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new(), passed: Vec::new() };
         let mut open: Vec<u32> = Vec::new();
@@ -119,7 +120,7 @@ impl Shape {
             for &child in self.children(node) {
                 let (below, above) = (label(&self.nodes[child as usize]), label(node));
                 if below >= above {
-                    return Err(numbering(format!("{below} is below {above}, so must be smaller")));
+                    return Err(numbering(format!("node {below} is below node {above}, so needs a smaller number")));
                 }
                 parents[below] = above as u32;
             }

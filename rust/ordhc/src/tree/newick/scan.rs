@@ -4,7 +4,7 @@ use super::labels::{Label, ends_label, number, shown};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// The number of nodes that are read between two reports to the monitor.
+/// The number of nodes that are read between two reports of progress.
 const STRIDE: usize = 4096;
 
 /// A node of the text. Children come before parents.
@@ -31,9 +31,9 @@ pub(super) struct Found {
     pub(super) labels: Vec<(usize, Label)>,
     /// The support in comments, with the indices of the nodes.
     pub(super) support: Vec<(usize, String)>,
-    /// The numbers of inner nodes in comments, with the indices of the nodes.
+    /// The indices of inner nodes in `nodes`, and the numbers that comments give to them.
     pub(super) inner: Vec<(usize, u32)>,
-    /// The numbers of leaves in comments, with the indices of the nodes.
+    /// The indices of leaves in `nodes`, and the numbers that comments give to them.
     pub(super) numbers: Vec<(usize, u32)>,
     /// The support in comments of other programs, with the indices of the nodes. Used if there is no other support.
     pub(super) foreign_support: Vec<(usize, String)>,
@@ -204,7 +204,7 @@ impl<'a> Scanner<'a> {
         next.is_none_or(|byte| b"(),:;[".contains(byte))
     }
 
-    /// Returns the text up to the next mark of the format or the next blank.
+    /// Returns the text up to the next blank or special character of the format, such as a parenthesis or comma.
     fn word(&mut self) -> &'a str {
         let start = self.at;
         while self.byte().is_some_and(|byte| !ends_label(byte)) {

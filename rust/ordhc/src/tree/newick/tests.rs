@@ -138,7 +138,7 @@ fn work_can_be_stopped() {
 fn comments_that_do_not_fit_are_errors() {
     for (text, part) in [
         ("(a,b)[&node=1];", "comments number the inner nodes: 1 is not the number of an inner node"),
-        ("((a,b)[&node=4],c)[&node=3];", "comments number the inner nodes: 4 is below 3, so must be smaller"),
+        ("((a,b)[&node=4],c)[&node=3];", "node 4 is below node 3, so needs a smaller number"),
         ("((a,b)[&node=4],c);", "some inner nodes have none"),
         ("((a,b)[&node=4],c)[&node=4];", "4 is not the number of an inner node, or occurs twice"),
         ("(a[&node=2],b);", "2 is not the number of an inner node"),

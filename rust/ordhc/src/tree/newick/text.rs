@@ -11,7 +11,7 @@ use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Tree};
 
 /// A builder of Newick text, made by [`Dendrogram::newick`]. [`Display`](fmt::Display) writes the text;
-/// [`text`](Self::text) also reports to a monitor.
+/// [`text`](Self::text) also reports progress.
 ///
 /// Leaves are written by name (quoted if needed), or by number. Support is written as the label of a node, in percent.
 /// If a node also has a name, the name is the label, and support is in a comment, `[&support=93]`. Names of nodes that

@@ -11,7 +11,7 @@ use crate::monitor::Monitor;
 use crate::sorting::order_by_key;
 use crate::tree::{Dendrogram, Topology, Tree};
 
-/// The number of nodes that are written between two reports to the monitor.
+/// The number of nodes that are written between two reports of progress.
 const STRIDE: usize = 4096;
 
 enum Step {

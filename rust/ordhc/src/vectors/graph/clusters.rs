@@ -62,7 +62,7 @@ pub(super) struct Clusters {
     about: Vec<About>,
     /// The leaves that represent each cluster: all leaves, or a sample of [`SAMPLE`] leaves.
     samples: Vec<[u32; SAMPLE]>,
-    /// The weights of these leaves. Empty unless `halves` is true.
+    /// The weights of the leaves in `samples`. Empty unless `halves` is true.
     weights: Vec<[f32; SAMPLE]>,
 }
 

@@ -22,8 +22,8 @@ const LEAVES: usize = 1 << 16;
 /// Two groups of this number of clusters are compared at a time, so that both stay in the cache.
 const TILE: usize = 16;
 
-/// Returns the merges of the clusters `names`, which are in ascending order. `before` are the merges that made these
-/// clusters, and `links` are their links.
+/// Returns the merges that join some clusters into one. `names` are the smallest leaves of the clusters, in ascending
+/// order. `before` are the merges that made these clusters, and `links` are their links to near clusters.
 pub(super) fn merges(
     clusters: &Clusters,
     names: &[u32],

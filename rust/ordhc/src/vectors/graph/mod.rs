@@ -193,7 +193,8 @@ impl Job<'_> {
         Ok(names)
     }
 
-    /// Merges the clusters `names` into one. Advances the monitor by ten times `steps`.
+    /// Merges clusters into one. `names` are the smallest leaves of the clusters. Advances the monitor by ten times
+    /// `steps`.
     fn run(&mut self, names: Vec<u32>, given: Option<&[u32]>, monitor: &Monitor, steps: u64) -> Result<()> {
         let (mut names, mut links) = (names, Vec::new());
         if names.len() > self.until {
@@ -213,8 +214,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Returns the given neighbours of the clusters `names`, as positions in `names`. Only the neighbours of the
-    /// smallest leaf of a cluster are used, because the other leaves are equal vectors.
+    /// Returns the given neighbours of each cluster, as positions in `names`, the smallest leaves of the clusters. Only
+    /// the neighbours of the smallest leaf of a cluster are used, because the other leaves are equal vectors.
     fn among(&self, names: &[u32], given: &[u32]) -> Vec<u32> {
         let k = self.k;
         let mut position = vec![NONE; given.len() / k];

@@ -20,8 +20,8 @@ use crate::sorting::sort_by_key;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// A round is slow if it merges fewer pairs than the number of clusters divided by this number. Pairs of nearly nearest
-/// clusters then merge as well.
+/// A round of merges is slow if it merges fewer pairs than the number of clusters divided by this number. Pairs of
+/// nearly nearest clusters then merge as well.
 const SLOW: usize = 48;
 /// A cluster is nearly the nearest if it is farther than the nearest cluster by at most this share.
 const EPSILON: f64 = 0.1;
@@ -30,7 +30,7 @@ const AGAIN: usize = 4;
 /// The smallest number of clusters in a part of a parallel loop.
 const GRAIN: usize = 256;
 
-/// A link to the cluster at position `to`. The similarity is NaN until it is computed.
+/// A link from a cluster to a near cluster at position `to`. The similarity is NaN until it is computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link {
     pub(super) to: u32,
@@ -38,21 +38,21 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Returns true if this link of `from` is better than another: more similar, or equally similar and first in a
-    /// pseudo-random order. With ties in the order of leaves, equally spaced clusters in a line would merge at one end
-    /// only.
+    /// Returns true if this link of the cluster `from` is better than another: more similar, or equally similar and
+    /// first in a pseudo-random order. If the order of leaves broke ties, equally spaced clusters in a line would merge
+    /// at one end only.
     fn is_better(self, other: Self, from: u32) -> bool {
         let rank = |link: Self| mixed(u64::from(from.min(link.to)) << 32 | u64::from(from.max(link.to)));
         self.similarity > other.similarity || self.similarity == other.similarity && rank(self) < rank(other)
     }
 }
 
-/// The clusters and their links, in the order of the smallest leaves.
+/// The clusters and their links to near clusters, in the order of the smallest leaves.
 pub(super) struct Rounds<'c> {
     pub(super) clusters: &'c mut Clusters,
     /// For each position: the smallest leaf of the cluster.
     pub(super) names: Vec<u32>,
-    /// For each position: the links of the cluster.
+    /// For each position: the links of the cluster to near clusters.
     pub(super) links: Vec<Vec<Link>>,
     alive: Vec<bool>,
     n_alive: usize,
@@ -66,7 +66,8 @@ pub(super) struct Rounds<'c> {
 }
 
 impl<'c> Rounds<'c> {
-    /// Returns the clusters `names`, which are in ascending order, without links.
+    /// Returns the clusters with the smallest leaves `names`, which are in ascending order. The clusters have no links
+    /// yet.
     pub(super) fn new(clusters: &'c mut Clusters, names: Vec<u32>, k: usize) -> Result<Self> {
         let n = names.len();
         check("links", (n * (size_of::<Vec<Link>>() + 2 * k.min(n) * size_of::<Link>())) as u64)?;
@@ -266,7 +267,8 @@ impl<'c> Rounds<'c> {
         (0..).zip(chosen).filter_map(pair).collect()
     }
 
-    /// Returns, for each cluster, one of its links that are nearly the best link for both linked clusters.
+    /// Returns, for each cluster, one of its nearly best links, or `None`. A link is nearly best if its similarity is
+    /// close to that of the best link of both linked clusters.
     fn nearly_best(&self, best: &[Option<Link>], monitor: &Monitor) -> Result<Vec<Option<Link>>> {
         // The distance of cosines is their difference from 1.
         let most = if self.clusters.is_similarity() { 1.0 } else { 0.0 };

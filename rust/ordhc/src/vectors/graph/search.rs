@@ -31,9 +31,9 @@ const JOINED: usize = 24;
 const ITERATIONS: u64 = 6;
 /// The search ends when an iteration changes less than this share of the neighbours.
 const SETTLED: f64 = 0.002;
-/// The number of groups that are compared before the lists are updated.
+/// The number of groups of points that are compared before the lists of neighbours are updated.
 const BATCH: usize = 1 << 14;
-/// The bit of an id in a list that marks a new neighbour.
+/// The bit of an id in a list of neighbours that marks a neighbour as new: not yet compared with the other neighbours.
 const NEW: u32 = 1 << 31;
 /// Marks a missing neighbour.
 pub(super) const NONE: u32 = u32::MAX;
@@ -114,7 +114,7 @@ struct Offer {
     distance: f32,
 }
 
-/// For each point, the nearest points among those that were offered, with the nearest first.
+/// For each point: the nearest points among those with which it was compared, with the nearest first.
 struct Lists<'a> {
     points: &'a Points,
     k: usize,
@@ -191,7 +191,7 @@ impl Lists<'_> {
     }
 
     /// Runs one iteration of the descent: compares the neighbours of each point with each other. Returns the number of
-    /// changes of lists.
+    /// changes in the lists of neighbours.
     fn descend(&mut self, seed: u64, monitor: &Monitor) -> Result<usize> {
         let (n, k) = (self.points.n, self.k);
         let before = self.ids.clone();
@@ -224,8 +224,9 @@ impl Lists<'_> {
         })
     }
 
-    /// Compares the points of each group: new points with each other (if `group` returns true), and new points with old
-    /// points. `group` writes the new and the old points of a group. Returns the number of changes of lists.
+    /// Compares pairs of points within groups, and updates the lists of neighbours. `group` writes the new and the old
+    /// points of a group. New points are compared with old points and, if `group` returns true, with each other.
+    /// Returns the number of changes in the lists.
     fn join(
         &mut self,
         n_groups: usize,
@@ -289,8 +290,8 @@ fn insert(ids: &mut [u32], distances: &mut [f32], id: u32, distance: f32) -> boo
     true
 }
 
-/// The offers of one thread. They are grouped by parts of the points, because a thread later updates the lists of one
-/// part.
+/// The neighbours that one thread offers for the lists of neighbours. The offers are grouped by parts of the points,
+/// because a thread later updates the lists of one part.
 struct Compared {
     per_part: usize,
     offers: Vec<Vec<Offer>>,

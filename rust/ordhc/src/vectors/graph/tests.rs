@@ -29,7 +29,7 @@ fn pair(values: &[f64], p: usize, measure: Measure, i: usize, j: usize) -> f64 {
     }
 }
 
-/// Returns the tree from the matrix of all pairs.
+/// Returns the tree of the naive engine, from the matrix of all pairs of vectors.
 fn twin(values: &[f64], n: usize, p: usize, rule: &Rule, measure: Measure, initial: Option<&Partition>) -> Dendrogram {
     let square: Vec<f64> = (0..n * n).map(|at| pair(values, p, measure, at / n, at % n)).collect();
     let kind = if measure == Measure::Dot { Kind::Similarity } else { Kind::Dissimilarity };

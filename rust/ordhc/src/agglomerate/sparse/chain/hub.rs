@@ -9,14 +9,14 @@ use std::ops::Bound;
 use super::super::graph::{Best, Near, Rules};
 use super::super::links::{Entry, Summary};
 
-/// The links of a cluster in descending order of similarity. A link is the summary of the stored pairs of leaves
-/// between two clusters.
+/// An index of the links of one cluster, in descending order of similarity. A link is the summary of the stored pairs
+/// of leaves between two clusters.
 ///
-/// The similarities are computed as if this cluster had size 1, because its size does not change the order. If the size
-/// or name of another cluster changes, the stored rank of its link is not updated. Such changes only lower the rank, so
-/// the stored rank is an upper bound.
+/// The similarities are computed as if this cluster had size 1, because the size of this cluster does not change the
+/// order of its links. If the size or name of another cluster changes, the stored rank of its link is not updated. Such
+/// changes only lower the rank, so the stored rank is an upper bound.
 pub(super) struct Hub<K: Summary> {
-    /// For each cluster: the index of its entry, and its rank.
+    /// For each linked cluster: the index of the link in the list of entries, and the rank of the link.
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
     order: BTreeSet<(Rank, u32)>,
     kind: PhantomData<K>,
@@ -43,7 +43,7 @@ impl<K: Summary> Hub<K> {
         self.places.get(&k).map(|&(at, _)| at as usize)
     }
 
-    /// Removes the entry of `k`. `moved` is the entry that has moved to its index `at`, if any.
+    /// Removes the entry of cluster `k` at index `at`. `moved` is the entry that has moved to this index, if any.
     pub(super) fn remove(&mut self, k: u32, at: usize, moved: Option<&Entry>) {
         if let Some((_, rank)) = self.places.remove(&k) {
             self.order.remove(&(rank, k));
@@ -62,7 +62,7 @@ impl<K: Summary> Hub<K> {
         self.order.insert((rank, entry.cluster));
     }
 
-    /// Does the same as [`nearest`](super::super::graph::nearest) for all entries.
+    /// Does the same as [`nearest`](super::super::graph::nearest), without reading all entries.
     pub(super) fn nearest(
         &mut self,
         entries: &[Entry],

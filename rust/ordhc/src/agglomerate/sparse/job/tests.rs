@@ -13,7 +13,8 @@ use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
 /// Values of [`Rules::share`], [`Rules::patience`] and [`Rules::filled`]. They lead to rounds only, to a chain from the
-/// start, or to combinations. Except for the default share, clusters with three links are hubs.
+/// start, or to combinations. With another share than the default, clusters with at least three links get an index of
+/// their links (a hub).
 const WAYS: [[usize; 3]; 8] = [
     [usize::MAX, 0, 0],
     [0, usize::MAX, 0],
@@ -115,7 +116,8 @@ fn known(pairs: &SparsePairs, rule: &Rule, tolerance: Tolerance, initial: Option
         state.clusters.push(leaves.iter().map(|&leaf| leaf as u32).collect());
         state.clusters.sort_unstable();
     }
-    // The merges are in the order of merging. Those within different initial clusters must be combined into one order.
+    // The merges of each initial cluster are in order, but must be combined with the merges of the other initial
+    // clusters.
     let mut after: Vec<RawMerge> = state.merges(|_| true).into_iter().map(|(merge, _)| merge).collect();
     let (within, shares): (Vec<RawMerge>, Vec<f64>) = within.into_iter().unzip();
     let ranks: Vec<u64> = match rule {
@@ -203,7 +205,7 @@ proptest! {
     }
 }
 
-/// Uses larger graphs, on which rounds, hubs and chains all run.
+/// Uses larger graphs, on which rounds, chains and indexes of links (hubs) all run.
 #[test]
 fn larger_graphs() {
     let mut random = below(3);
