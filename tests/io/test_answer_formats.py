@@ -179,3 +179,22 @@ def test_a_column_that_answers_and_participants_have_is_told_by_its_case(tmp_pat
     with pytest.warns(SkippedRowsWarning):
         found = read_answers(answers, participants=people, exclude={"participants:status": "REJECTED"})
     assert found.group_names == ("ann",)
+
+
+_PAIRS = """person,shown_1,shown_2,shown_3,shown_4,position
+p,a,b,c,d,1
+p,a,c,b,d,0
+q,a,d,b,c,2
+q,b,d,a,c,1
+"""
+
+
+@pytest.mark.parametrize(
+    ("exclude", "n_left"),
+    [(None, 3), (["p"], 2), ("p", 2), ({"person": "q"}, 1), ({"position": ["1"]}, 1), ({"Position": 2}, 2)],
+)
+def test_answers_of_a_study_without_a_choice_are_left_out_beside_other_rows(tmp_path, exclude, n_left):
+    (tmp_path / "trials.csv").write_text(_PAIRS)
+    with pytest.warns(SkippedRowsWarning, match="rows are left out"):
+        read = read_answers(tmp_path / "trials.csv", format="collect", kind="pairs", exclude=exclude)
+    assert len(read) == n_left

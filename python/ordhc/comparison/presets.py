@@ -39,7 +39,7 @@ def asked_of_frame(
 
 
 def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
-    """Return the answers of a table, and the options completed from the format of the tool `asked.format`."""
+    """Return the answers of a table, and the options, completed for the tool that `asked.format` names."""
     of_tool, participants = asked.format, asked.participants
     if of_tool is not None:
         _checks.choice("format", of_tool, FORMATS)
@@ -105,13 +105,13 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
             {name: [None if cell in (-1, "-1") else cell for cell in table.cells(name)] for name in items}
         )
     if names is None and (names := _shown_by_salmon(table)) is not None:
-        # Salmon's numbers are positions in the list of targets.
+        # Salmon's numbers are positions in its list of items.
         asked = replace(asked, ids_from=asked.ids_from or 0)
     return table, replace(asked, items=items, person=person, names=names)
 
 
 def _shown_by_salmon(table: Table) -> tuple[str, ...] | None:
-    """Return the names of the targets, by number; None if two targets would have the same name."""
+    """Return the names of Salmon's items in the order of their numbers; None if unknown or not distinct."""
     shown: dict[int, str] = {}
     for role in ("head", "winner", "loser", "left", "right"):
         html = table.first_of((f"{role}_object", f"{role}_html"))
@@ -200,7 +200,7 @@ def _as_shown(table: Table, columns: list[Any]) -> Table:
 
 
 def _listed(cell: Any) -> tuple[list[Any], bool]:
-    """Return the parts of a cell, and True if the cell is a list."""
+    """Return the elements of a cell and True if the cell contains a list, otherwise [cell] and False."""
     found = list_of(cell)
     return ([cell], False) if found is None else (found, True)
 
@@ -310,7 +310,7 @@ def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _collect(table: Table, asked: Asked) -> Asked:
-    """Read trials of ordhc-collect: the items shown, the choice, and the reasons to leave the answer out."""
+    """Read trials of the plugin ordhc-collect: the items shown, the choice, and the reasons for exclusion."""
     if table.find("head") is not None:
         kind, items, chosen, how = "triplet", ["head", "left", "right"], "answer", "name"
     elif table.find("shown_4") is not None:
@@ -323,19 +323,34 @@ def _collect(table: Table, asked: Asked) -> Asked:
     person = asked.person or table.column("person", "format 'collect'")
     asked = replace(asked, kind=kind, items=items, chosen=chosen, chosen_as=how, person=person)
     asked = _without_left_out(table, asked)
-    if kind == "pairs" and "0" in {text_of(cell) for cell in table.cells(table.column("position", "items"))}:
-        asked = replace(asked, exclude={**(asked.exclude or {}), "position": ["0"]})
+    position = table.column("position", "items") if kind == "pairs" else None
+    if position is not None and "0" in {text_of(cell) for cell in table.cells(position)}:
+        # Position 0 means that the person could not say.
+        exclude = _exclusions(table, asked, asked.person)
+        asked = replace(asked, exclude={**exclude, position: [*_values(exclude.get(position, [])), "0"]})
     return asked
 
 
+def _exclusions(table: Table, asked: Asked, person: Any) -> dict[Any, Any]:
+    """Return `exclude` as a mapping from columns to values; a list of people means the column `person`."""
+    if asked.exclude is None:
+        return {}
+    named = asked.exclude if isinstance(asked.exclude, Mapping) else {person: asked.exclude}
+    return {column if (column := table.find(name)) is not None else name: named[name] for name in named}
+
+
+def _values(given: Any) -> list[Any]:
+    """Return the values that `exclude` has for a column: one value or several."""
+    alone = given is None or isinstance(given, str | bool | int | float)
+    return [given] if alone else _checks.listed("exclude", given)
+
+
 def _without_left_out(table: Table, asked: Asked) -> Asked:
-    """Exclude the held-out answers of ordhc-collect, and people whom the study's rules exclude."""
-    exclude = dict(asked.exclude) if isinstance(asked.exclude, Mapping) else {}
-    if asked.exclude is not None and not isinstance(asked.exclude, Mapping):
-        exclude = {asked.person: asked.exclude}
+    """Exclude the held-out answers of the plugin ordhc-collect, and people whom the study's rules exclude."""
     excluded, sampler = table.find("excluded"), table.find("sampler")
     if excluded is None or sampler is None:
         return asked
+    exclude = _exclusions(table, asked, asked.person)
     reasons = sorted({text_of(cell) for cell in table.cells(excluded)} - {""})
     if reasons and excluded not in exclude:
         exclude[excluded] = reasons
@@ -411,9 +426,7 @@ def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[
         asked = replace(asked, exclude=exclude)
     asked = replace(asked, person=person)
     if status is not None:
-        exclude = dict(asked.exclude) if isinstance(asked.exclude, Mapping) else {}
-        if asked.exclude is not None and not isinstance(asked.exclude, Mapping):
-            exclude = {person: asked.exclude}
+        exclude = _exclusions(table, asked, person)
         if not is_status_named:
             column = renamed[status]
             columns[column] = [
