@@ -78,7 +78,7 @@ else
 	$(call say,Running the Python tests of $(ROOM))
 endif
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) -m 'not slow' $(IN_ROOMS)
-	for plugin in $(if $(strip $(ROOM)),,$(PLUGINS)); do (cd $$plugin && $(abspath $(BIN))/python -m pytest tests --numprocesses $(WORKERS) -m 'not slow') || exit 1; done
+	for plugin in $(if $(strip $(ROOM)),,$(PLUGINS)); do (cd $$plugin && $(abspath $(BIN))/python -m pytest --numprocesses $(WORKERS) -m 'not slow') || exit 1; done
 
 slow-test: $(STAMPS)/tests ## Run the tests that take long: kills, simulations, other processes (three minutes)
 	$(call say,Running the slow Python tests: about three minutes)

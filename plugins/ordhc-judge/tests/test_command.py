@@ -56,7 +56,7 @@ def test_learning(run, served):
     code, out, err = run(*learn, "--items", items, "--budget", 2000, "-o", "tree.nwk")
     assert (code, err.count("\n")) == (0, 1)
     assert "errs, but not how often, and that it repeats its answers" in err
-    assert "p=0.75, noise='persistent'; give p if you know it" in err
+    assert "p=0.75, noise='persistent'; if you know p, give it as a setting of the method" in err
     assert "14 of 14 leaves, done" in out
     assert "consistency  100.0 %" in out
     tree = ordhc.read_tree("tree.nwk")

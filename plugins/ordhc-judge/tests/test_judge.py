@@ -116,6 +116,17 @@ def test_only_one_place_is_named(served):
         assert judge.report().consistency.value == 0
 
 
+def test_questions_that_lack_a_reply_do_not_count_as_inconsistent(served):
+    server = served(faults={"500": 0.2})
+    with judged(server, agree="majority", retries=0) as judge:
+        answers = judge(all_questions())
+        report = judge.report()
+    assert report.failed > 0
+    assert report.answered == (answers >= 0).sum()
+    assert report.consistency.value == 1
+    assert report.consistency.total < report.questions - report.failed
+
+
 def test_weights_are_probabilities(served):
     server = served(accuracy=0.7)
     with judged(server) as judge:

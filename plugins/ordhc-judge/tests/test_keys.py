@@ -88,7 +88,7 @@ def test_models_and_addresses(served):
             assert judge([[0, 1, 5]])[0] == 2
     assert server.bodies[-1]["model"] == "one"
     server.models = ["one", "two"]
-    several = pytest.raises(InputError, match="one of one, two")
+    several = pytest.raises(InputError, match="give one of them as model=: one, two")
     with ordhc_judge.Judge(server.url, None, ITEMS) as judge, several:
         judge([[0, 1, 5]])
     with judged(server) as judge, pytest.raises(JudgeError, match="there is no model model"):

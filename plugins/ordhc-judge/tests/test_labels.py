@@ -148,6 +148,13 @@ def test_mistakes(served):
     ):
         with pytest.raises(InputError, match=message):
             ordhc_judge.label(tree, items, **settings)
+    with ordhc_judge.Judge(server.url, "m", ITEMS) as judge:
+        for items, settings, message in (
+            (judge, {"budget": {"calls": 3}}, "leave out budget"),
+            (ITEMS, {"judge": judge, "url": server.url, "timeout": 3}, "leave out url, timeout"),
+        ):
+            with pytest.raises(InputError, match=message):
+                ordhc_judge.label(tree, items, **settings)
 
 
 def test_the_examples():

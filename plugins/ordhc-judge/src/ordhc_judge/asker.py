@@ -47,7 +47,7 @@ class Chat:
         self.rejected: list[str] = []
 
     def request(self, messages: list[dict[str, str]]) -> dict[str, Any]:
-        """Return the request with all fields; it determines the key in the cache."""
+        """Return the request with all fields, even rejected ones, for the cache key."""
         return {"model": self.model, "messages": messages, **self._wanted, **self._extra}
 
     def body(self, messages: list[dict[str, str]]) -> dict[str, Any]:
@@ -296,7 +296,10 @@ class Asker:
         return _rough(messages), 16
 
     def _used(self, document: Any, messages: list[dict[str, str]]) -> Tokens | None:
-        """Return the tokens of a completion, estimated if the server does not count; None without one."""
+        """Return the tokens of a chat completion; None if `document` is something else.
+
+        If the server does not count tokens, the numbers are estimates.
+        """
         if read_chat(document) is None:
             return None
         asked, written = usage_of(document)

@@ -28,7 +28,7 @@ _DISTANCE_GROUPS = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more
 
 
 class Audited(Protocol):
-    """The part of a judge that an audit uses."""
+    """The attributes and methods of `Judge` that `audit` uses."""
 
     p: float | None
 
@@ -42,7 +42,7 @@ class Audited(Protocol):
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
     ) -> tuple[NDArray[np.int8], Replies]:
-        """Return the answer to each question, and the reply to each order of its items."""
+        """Return the answer to each question, and the reply to each order of the items."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class Audit:
     when_decided
         The share of right answers among the decided questions.
     consistency
-        The share of questions whose replies agree in all orders, among questions with a reply to each order.
+        The share of questions whose replies agree in all orders of the items, among questions with a reply to
+        each order.
     by_distance
         The accuracy by distance: the number of edges from the node where the close pair merges up to the node
         where the odd one joins them. The tree is the gold tree, or the tree that `ordhc.cluster` makes from
@@ -83,7 +84,7 @@ class Audit:
 
     @property
     def p(self) -> float:
-        """The probability of a right answer for learners."""
+        """The probability of a right answer, for `ordhc.learn`; at least 0.501."""
         return max(0.501, round(self.accuracy.interval[0], 3))
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,16 +124,17 @@ def audit(
     Parameters
     ----------
     judge
-        The judge. Its attribute `p` is set to the `p` of the audit, so that `ordhc.learn` uses it.
+        The judge. Its attribute `p` is set to `Audit.p`, the probability of a right answer that
+        `ordhc.learn` then uses.
     gold
         The right answers: `Triplets`, a file of triplets, or (m, 3) leaf ids. Or a tree, in any form that
         `ordhc.as_dendrogram` takes, from which questions are drawn. Leaves with names are matched by name.
-        If the tree has lengths, such as `Posterior.tree`, a question is drawn only if its closest pair also
-        has the shortest path. In other questions, clusters and lengths give different right answers.
+        In a tree with branch lengths, such as `Posterior.tree`, the two leaves that merge first need not have
+        the shortest path between them. Only questions in which they have the shortest path are drawn.
     n_questions
         The number of questions; by default all questions for answers, and 300 for a tree. From a tree, about
-        the same number of questions is drawn for each distance, so that easy (distant) questions do not
-        dominate.
+        the same number of questions is drawn for each distance of the odd one out (`Audit.by_distance`), so
+        that easy questions, with a large distance, do not dominate.
     seed
         The seed of the random draw of questions.
     progress
@@ -146,7 +148,7 @@ def audit(
     Raises
     ------
     InputError
-        The gold has no answers, or has items that the judge does not have.
+        `gold` decides no question, or has items that the judge does not have.
 
     Examples
     --------
@@ -167,7 +169,10 @@ def audit(
     elif n_questions is not None and n_questions < len(rows):
         rows = rows[np.sort(random.choice(len(rows), n_questions, replace=False))]
     if not len(rows):
-        raise InputError("the gold has no question with an odd one out")
+        raise InputError(
+            "gold decides no question: give triplets without ties, or a tree in which two of three leaves"
+            " merge first"
+        )
     steps = _distances(tree, rows)
     answers, single = judge.replies(leaves[rows], callback)
     right, decided = answers == 2, answers >= 0
@@ -211,7 +216,10 @@ def audit(
 
 
 def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
-    """Return the gold questions (None for a tree) with the odd one out last, and the tree for distances."""
+    """Return the questions with known answers, the odd one out last (None for a tree), and a tree.
+
+    The tree serves to group questions by the distance of the odd one out, see `_distances`.
+    """
     if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
         is_tree = str(gold).lower().endswith((".nwk", ".newick", ".tree", ".nex", ".json"))
         gold = ordhc.read_tree(gold) if is_tree else ordhc.read_answers(gold)
@@ -220,9 +228,9 @@ def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
     if not isinstance(gold, ordhc.Triplets):
         return None, ordhc.as_dendrogram(gold)
     if not len(gold):
-        raise InputError("the gold has no answers")
+        raise InputError("gold has no answers: give at least one triplet")
     with warnings.catch_warnings():
-        # Ignore the warning about few answers: this tree only serves to group questions by distance.
+        # Ignore the warning about few answers: this tree only serves to group questions by their distance.
         warnings.simplefilter("ignore", OrdhcWarning)
         tree = ordhc.cluster(gold)
     return _majorities(gold), tree
@@ -245,7 +253,7 @@ def _majorities(gold: ordhc.Triplets) -> NDArray[np.int64]:
 
 
 def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
-    """Return the judge's item for each leaf of the gold."""
+    """Return the number of the judge's item for each leaf of the gold tree."""
     if tree.names is not None:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)
     if tree.n_leaves > judge.n_leaves:
@@ -257,7 +265,10 @@ def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
 
 
 def _draw(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return at most `n` random questions that a tree decides, about the same number for each distance."""
+    """Return at most `n` random questions, about the same number for each distance (`_distances`).
+
+    The tree decides each question: two of its leaves merge before the third joins them.
+    """
     if tree.n_leaves < 3:
         return np.zeros((0, 3), dtype=np.int64)
     rows = random.integers(0, tree.n_leaves, (max(20 * n, 1000), 3))
@@ -272,7 +283,7 @@ def _draw(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArra
     rows = np.stack([rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]], axis=1)
     steps = _distances(tree, rows)
     groups = [np.flatnonzero((steps >= low) & (steps <= high)) for _, low, high in _DISTANCE_GROUPS]
-    # Take questions of the groups in turn, so that each distance is represented.
+    # Take one question of each group of distances in turn, so that each group has about the same number.
     turns = np.concatenate([np.arange(len(group)) for group in groups]) if len(rows) else np.zeros(0)
     order = (
         np.concatenate(groups)[np.argsort(turns, kind="stable")] if len(rows) else np.zeros(0, dtype=np.int64)

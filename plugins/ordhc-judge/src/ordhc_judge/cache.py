@@ -86,7 +86,7 @@ class Cache:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        #: The owner of claims. The process id in it lets other processes check if this process still runs.
+        #: The owner of this object's claims. Its process id lets other processes check if this process runs.
         self.owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
         with self._naming_errors():
             self._connection = sqlite3.connect(self.path or "", timeout=_PATIENCE, isolation_level=None)
@@ -139,7 +139,7 @@ class Cache:
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
         """Return the cached replies by key.
 
-        Faults of the connection are returned only if this object sent the request.
+        A reply with a fault of the connection, such as a timeout, is returned only if this object stored it.
         """
         found: dict[bytes, Reply] = {}
         with self._naming_errors():
@@ -158,7 +158,7 @@ class Cache:
         return found
 
     def keep(self, row: Row) -> None:
-        """Store a reply, and delete the claim on its request."""
+        """Store a reply, and delete the claim that marks its request as being sent."""
         reply = row.reply
         shares = None if reply.probabilities is None else json.dumps(reply.probabilities)
         with self._naming_errors(), self._writing():
@@ -217,10 +217,13 @@ class Cache:
         with self._naming_errors(), self._writing():
             self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
-    # Claims, so that processes that run at the same time do not send the same request twice.
+    # Claims. A claim marks a request as being sent, so that no other process sends the same request.
 
     def claim(self, key: bytes, seconds: float) -> bool:
-        """Claim a request for `seconds`; return False if a running process has claimed or answered it."""
+        """Mark a request as being sent for at most `seconds`, so that no other process sends it.
+
+        Return False if another running process has marked the request, or the reply is in the cache.
+        """
         now = time.time()
         with self._naming_errors(), self._writing():
             row = self._connection.execute("SELECT owner, until FROM claims WHERE key = ?", (key,)).fetchone()
@@ -239,12 +242,12 @@ class Cache:
         return True
 
     def release_claims(self) -> None:
-        """Delete all claims of this object."""
+        """Delete the claims of this object, so that other processes can send these requests."""
         with self._naming_errors(), self._writing():
             self._connection.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
     def close(self) -> None:
-        """Delete all claims of this object, and close the file."""
+        """Delete this object's claims on requests, and close the file."""
         try:
             self.release_claims()
         finally:
@@ -276,7 +279,7 @@ class Cache:
 
 
 def _is_running(owner: str) -> bool:
-    """Return True if the process of a claim may still run; True for processes on other machines."""
+    """Return True if the process `owner` may still run; True for processes on other machines."""
     host, _, rest = owner.partition("/")
     number = rest.partition("/")[0]
     if host != socket.gethostname() or os.name != "posix" or not number.isdigit():

@@ -66,7 +66,7 @@ class Received:
     document
         The JSON document; None if there is none.
     raw
-        The beginning of the reply's text, without keys.
+        The beginning of the reply's text, without secrets such as API keys.
     fault
         The reason why there is no document: "timeout", "http 500", "connection", "truncated", "malformed",
         "rejected", "refusal" or "rate limit". Empty if there is a document.
@@ -206,7 +206,10 @@ class Client:
     async def _exchange(
         self, path: str, body: dict[str, Any] | None, most: int
     ) -> tuple[int, Any, str, float | None]:
-        """Send one attempt; return the status, the results of `_read`, and the requested wait in seconds."""
+        """Send one attempt; return the status, the JSON document, its text, and the wait in seconds.
+
+        The wait is the one that the server asks for in `Retry-After`.
+        """
         address = self.endpoint.address(path, self._version)
         content = None if body is None else json.dumps(body, ensure_ascii=True).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
@@ -215,7 +218,9 @@ class Client:
             async with self._http.stream(method, address, content=content, headers=headers) as response:
                 encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
                 if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-                    raise httpx2.DecodingError(f"Content-Encoding {encoding!r}, which was not asked for")
+                    raise httpx2.DecodingError(
+                        f"the reply has Content-Encoding {encoding!r}; only gzip is accepted"
+                    )
                 unpacker = None if encoding in ("", "identity") else zlib.decompressobj(47)
                 text = bytearray()
                 async for part in response.aiter_raw():
@@ -225,7 +230,9 @@ class Client:
                     except zlib.error as error:
                         raise httpx2.DecodingError(str(error)) from None
                     if len(text) > most:
-                        raise JudgeError(f"{self.endpoint.base}: the reply has more than {most:,} bytes")
+                        raise JudgeError(
+                            f"{self.endpoint.base}: the reply has more than {most:,} bytes; check the url"
+                        )
                 if unpacker is not None and text and not unpacker.eof:
                     raise httpx2.DecodingError("the reply is cut off")
                 return (
@@ -235,9 +242,9 @@ class Client:
                 )
 
     def _read(self, text: str) -> tuple[Any, str]:
-        """Return the JSON document (None if the text is not JSON) and its text, both without API keys."""
+        """Return the JSON document (None if the text is not JSON) and its text, both without secrets."""
         try:
-            # Search for keys in the parsed document, because JSON may contain them with escapes.
+            # Search for secrets in the parsed document, because JSON may contain them with escapes.
             document = self._cleaned(json.loads(text))
             text = json.dumps(document, ensure_ascii=False) if len(text) <= LARGEST_REPLY else ""
         except (ValueError, RecursionError):
@@ -245,7 +252,7 @@ class Client:
         return document, self._clean(text)[:_KEPT]
 
     def _cleaned(self, value: Any) -> Any:
-        """Return a JSON value without keys."""
+        """Return a JSON value without secrets such as API keys."""
         if isinstance(value, str):
             return self._clean(value)
         if isinstance(value, list):

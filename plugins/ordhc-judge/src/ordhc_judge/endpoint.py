@@ -103,7 +103,7 @@ class Endpoint:
         return f"{self.base}{version}{path}{f'?{self.query}' if self.query else ''}"
 
     def auth(self) -> "httpx2.Auth":
-        """Return the authentication for httpx2, which adds the secrets to requests when they are sent."""
+        """Return an `httpx2.Auth`, which adds the key and the headers to each request when it is sent."""
         import httpx2
 
         endpoint = self

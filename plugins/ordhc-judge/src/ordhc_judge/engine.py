@@ -102,7 +102,10 @@ class Engine:
     def run(
         self, work: Callable[[Asker], Coroutine[Any, Any, T]], on_tick: Callable[[], None] | None = None
     ) -> T:
-        """Run a coroutine with the asker, and return its result; `on_tick` is called ten times a second."""
+        """Return the result of `work`, a coroutine function that gets the `Asker` of this engine.
+
+        `on_tick` is called ten times a second.
+        """
 
         async def opened() -> T:
             return await work(await self._open())
@@ -194,9 +197,12 @@ async def _only_model(client: Client) -> str:
     ]
     if len(names) > 1:
         listed = brief(", ".join(names[:20]), 1000)
-        raise InputError(f"{client.endpoint.base} has several models; give model=, one of {listed}")
+        raise InputError(f"{client.endpoint.base} has several models; give one of them as model=: {listed}")
     if not names:
-        warn(f"{client.endpoint.base} does not list its models; the name 'default' is used, give model=")
+        warn(
+            f"{client.endpoint.base} does not list its models, so requests have model='default'; "
+            "to use another name, give model=NAME"
+        )
     return names[0] if names else "default"
 
 

@@ -31,7 +31,7 @@ class Inquiry:
     counts
         The number of questions by their result, such as "answered" or "disagreed".
     named
-        (4,) the number of replies 0, 1, 2 and 3.
+        (4,) the number of replies that name no position, the first, the second, and the third position.
     """
 
     def __init__(self, items: Items, template: Template, times: int, agree: str, engine: Engine) -> None:
@@ -43,7 +43,11 @@ class Inquiry:
     def ask(
         self, rows: NDArray[np.int64], progress: Progress | None
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], Replies]:
-        """Return the answers, weights and single replies to (m, 3) questions; each is asked only once."""
+        """Return the answers to (m, 3) questions, the weights, and the reply to each order of the items.
+
+        A question that occurs several times is asked once. The weight is the mean probability of the answer,
+        or NaN if unknown.
+        """
         order = np.argsort(rows, axis=1, kind="stable")
         triples, inverse = np.unique(np.take_along_axis(rows, order, axis=1), axis=0, return_inverse=True)
         inverse = inverse.reshape(-1)
@@ -57,7 +61,7 @@ class Inquiry:
     def _batch(
         self, triples: NDArray[np.int64], on_tick: Any
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8], NDArray[np.int8]]:
-        """Return the answers, weights and single replies for sorted triples, and the leaves' positions.
+        """Ask about (m, 3) sorted leaves; return the answers, the weights, and the arrays of `Replies`.
 
         `on_tick` receives the number of replies so far.
         """
@@ -101,20 +105,21 @@ class Inquiry:
             "agreed": int(agreed.sum()),
             "none": int((agreed & (answers < 0)).sum()),
             "failed": int((failed & (answers < 0)).sum()),
+            "complete": int((~failed).sum()),
             "disagreed": int((~agreed & ~failed & (answers < 0)).sum()),
         }
         self.counts.update(counted)
 
 
 def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Convert positions in sorted triples to positions in questions; negative values are kept."""
+    """Convert positions among the sorted leaves of each question to columns; values below 0 are kept."""
     flat = (places if places.ndim == 2 else places[:, None]).astype(np.int64)
     found = np.take_along_axis(order, np.maximum(flat, 0), axis=1)
     return np.where(flat < 0, flat, found).astype(np.int8).reshape(places.shape)
 
 
 def _columns(shown: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Reorder `shown` from the columns of sorted triples to the columns of the questions."""
+    """Reorder the last axis of `shown` from the order of sorted leaves to that of the question's columns."""
     found = np.empty_like(shown)
     np.put_along_axis(found, np.broadcast_to(order[:, None, :], shown.shape), shown, axis=2)
     return found

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge"]
 
-#: Warn when the waits of all requests for the limit of requests per minute exceed this number of seconds.
+#: Warn when all requests together have waited longer than this number of seconds because of the limit of
+#: requests per minute.
 _LONG_WAIT = 60.0
 
 
@@ -100,7 +101,8 @@ class Judge:
     >>> items = ["cat", "dog", "bus", "car"]
     >>> with serve("((0,1),(2,3));", items) as server:
     ...     with ordhc_judge.Judge(server.url, "model", items, criterion="kind", rpm=None) as judge:
-    ...         print(judge([[0, 2, 1]]), ordhc.learn(judge).to_newick(branch_lengths=False))
+    ...         tree = ordhc.learn(judge, method=ordhc.learners.Robust(p=0.9))
+    ...         print(judge([[0, 2, 1]]), tree.to_newick(branch_lengths=False))
     [1] ((cat,dog),(bus,car));
     """
 
@@ -171,7 +173,7 @@ class Judge:
         # Do not run the finalizer at exit: all replies are written by then, and the event loop may be closed.
         self._finalizer.atexit = False
 
-    # As an oracle.
+    # The interface of oracles.
 
     @property
     def n_leaves(self) -> int:
@@ -205,7 +207,7 @@ class Judge:
             )
         return answers
 
-    # Questions that the caller chooses.
+    # Questions without a learner.
 
     @shows_progress("asking")
     def answer(self, questions: ArrayLike, *, progress: Progress | bool | None = None) -> ordhc.Triplets:
@@ -249,7 +251,7 @@ class Judge:
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
     ) -> tuple[NDArray[np.int8], Replies]:
-        """Ask the model questions; return the (m,) combined answers, and the reply to each order.
+        """Ask the model questions; return the (m,) answers, and the reply to each order of the items.
 
         Parameters are as in `answer`.
         """
@@ -325,7 +327,7 @@ class Judge:
         seed: int = 0,
         progress: Progress | bool | None = None,
     ) -> Audit:
-        """Measure how often the judge is right, see `ordhc_judge.audit`; set `p`, which learners then use."""
+        """Measure how often the judge is right, and set `p` for `ordhc.learn`; see `ordhc_judge.audit`."""
         from ordhc_judge.auditing import audit
 
         return audit(self, gold, n_questions, seed=seed, progress=progress)
@@ -333,7 +335,6 @@ class Judge:
     def report(self) -> Report:
         """Return a report of the work so far: answers, consistency, calls, tokens, cost and faults."""
         counts, totals = self._inquiry.counts, self._engine.counts()
-        agreed = counts["agreed"]
         cost = None
         if self._prices is not None:
             cost = self._prices.cost(totals.prompt_tokens, totals.completion_tokens)
@@ -343,7 +344,7 @@ class Judge:
             none=counts["none"],
             disagreed=counts["disagreed"],
             failed=counts["failed"],
-            consistency=Share(agreed, counts["questions"] - counts["failed"]),
+            consistency=Share(counts["agreed"], counts["complete"]),
             places=tuple(self._inquiry.named[[1, 2, 3, 0]].tolist()),
             calls=self._budget.calls,
             cached=totals.cached,
@@ -394,12 +395,12 @@ class Judge:
         if wrong.size:
             row = table[wrong[0]].tolist()
             raise InputError(
-                f"an item of {row} is outside 0..={self.n_leaves - 1}", row=wrong[0], leaves=[row]
+                f"question {row} has an item outside 0..={self.n_leaves - 1}", row=wrong[0], leaves=[row]
             )
         twice = np.flatnonzero((np.diff(np.sort(table, axis=1), axis=1) == 0).any(axis=1))
         if twice.size:
             row = table[twice[0]].tolist()
-            raise InputError(f"an item of {row} occurs twice", row=twice[0], leaves=[row])
+            raise InputError(f"question {row} has the same item twice", row=twice[0], leaves=[row])
         return table
 
     def _places_of(self, names: list[str]) -> list[int]:

@@ -52,8 +52,8 @@ def label(
 ) -> ordhc.Dendrogram:
     """Return the tree with names for its clusters, which a language model finds from the root down.
 
-    The prompt about a cluster has the name of its parent, the medoids of the cluster's largest parts, and the
-    medoids of its siblings' largest parts for contrast.
+    The prompt about a cluster has its parent's name and the medoids of the cluster's largest subclusters. For
+    contrast, it also has the medoids of the largest subclusters of the cluster's siblings.
 
     Parameters
     ----------
@@ -107,6 +107,9 @@ def label(
         judge, items = items, items.items
     texts = _texts(tree, items)
     if judge is not None:
+        given = {"url": url, "model": model, "budget": budget, **settings}
+        if own := [name for name, value in given.items() if value is not None]:
+            raise InputError(f"the judge has its own server and settings: leave out {', '.join(own)}")
         engine, criterion = judge.writer(_OPTIONAL), judge.criterion
     elif url is None:
         raise InputError("label needs a server: give url and model, or judge=")
@@ -115,7 +118,8 @@ def label(
         given = {**dict.fromkeys(("key", "headers", "cache", "extra")), **defaults, **settings}
         unknown = set(settings) - set(given) | set(given) - {*defaults, "key", "headers", "cache", "extra"}
         if unknown:
-            raise InputError(f"label has no setting {', '.join(sorted(unknown))}")
+            known = ", ".join([*defaults, "key", "headers", "cache", "extra"])
+            raise InputError(f"label has no setting {', '.join(sorted(unknown))}; its settings: {known}")
         engine = Engine(Setup.of(url, model, optional=_OPTIONAL, **given), Budget(budget))
     work = _Naming(
         texts,
@@ -207,7 +211,7 @@ class _Naming:
         return [{"role": "user", "content": text}]
 
     def _shown(self, nodes: Sequence["Node"]) -> list[int]:
-        """Return the medoids of the largest parts of the clusters `nodes`."""
+        """Return the medoids of the largest subclusters of the clusters `nodes`."""
         parts = list(nodes)
         while 0 < len(parts) < self._examples:
             largest = max(parts, key=lambda node: node.size)
@@ -250,7 +254,7 @@ async def _written(asker: Asker, prompts: list[list[dict[str, str]]]) -> list[st
 
 
 def _name_in(text: str | None) -> str | None:
-    """Return the name in a model's text, its last line without quotes and outer punctuation; or None."""
+    """Return the last line of a model's text, without quotes and outer punctuation; None if it is empty."""
     text = re.sub(
         r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", " ", text or "", flags=re.DOTALL | re.IGNORECASE
     )

@@ -44,7 +44,9 @@ def make_judge(source: Any, **parameters: Any) -> Any:
     from ordhc_judge.judge import Judge
 
     if source is None:
-        raise InputError("the judge needs items: give --items FILE, --source FILE or a source")
+        raise InputError(
+            "the judge needs the texts of the items: give --items FILE or --source FILE (in Python, `source`)"
+        )
     if parameters["url"] is None:
         raise InputError("the judge needs the address of a server: --param url=https://...")
     for name in ("model", "key", "criterion"):

@@ -64,7 +64,8 @@ class Template:
         roles = [role for role in ("system", "user") if role in parts]
         if set(parts) - set(roles) or "user" not in roles:
             raise InputError(
-                f"the template has {', '.join(map(str, parts))}; it must have user, and may have system"
+                f"the template has the keys {', '.join(map(str, parts))}; it must have user, and may have"
+                " system"
             )
         for role in roles:
             if not isinstance(parts[role], str):

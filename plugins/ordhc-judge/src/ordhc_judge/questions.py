@@ -41,7 +41,7 @@ def n_orders(given: object) -> int:
 
 
 def orders_of(texts: Sequence[str], leaves: Sequence[int], times: int) -> NDArray[np.int8]:
-    """Return the orders in which three leaves are shown, as (times, 3) positions in `leaves`.
+    """Return `times` orders in which three leaves are shown, as (times, 3) positions in `leaves`.
 
     Each order is a rotation of the previous one, so that in three orders each leaf is shown once at each
     position. A hash of the three texts chooses the first order among all six orders. The orders therefore do

@@ -70,11 +70,12 @@ class Report:
     none
         The number of questions with the reply "none" in all orders.
     disagreed
-        The number of questions whose orders have different replies.
+        The number of questions without an odd one out because the replies to the orders of the items differ.
     failed
-        The number of questions with an order without a reply.
+        The number of questions without an odd one out because an order has no reply.
     consistency
-        The share of questions whose replies agree in all orders, among questions with a reply to each order.
+        The share of questions whose replies agree in all orders of the items, among questions with a reply to
+        each order.
     places
         The number of replies that name the first, the second, the third position, and no position.
     calls, cached

@@ -94,7 +94,7 @@ class Model:
             others = [at for at in by_leaf if at != place]
             place = others[int(2 * self._drawn("which", *sorted(texts)))]
             return place + 1, [0.15 if at != place + 1 else 0.55 for at in range(4)]
-        # A right answer has a high probability; the wrong answers above have 0.55.
+        # The model is sure of a right answer (0.97), and less sure of a wrong answer (0.55, above).
         return place + 1, [0.01 if at != place + 1 else 0.97 for at in range(4)]
 
     def _odd_one(self, leaves: list[int]) -> int:
@@ -124,7 +124,10 @@ class Model:
         return rows
 
     def name(self, prompt: str) -> str:
-        """Return a name for the items with dashes: the tree's name, or words that only these items have."""
+        """Return a name for the items in a prompt's lines that begin with a dash.
+
+        The name is that of a node in the tree, if one fits, otherwise the most frequent words.
+        """
         inside, outside = _MEMBER.findall(prompt), _OTHER.findall(prompt)
         known = self._known_name([self._leaf[text] for text in inside if text in self._leaf])
         if known is not None:
@@ -138,7 +141,7 @@ class Model:
         return " ".join(best[: min(words, 2)]).capitalize() if best else "Other"
 
     def _known_name(self, leaves: Sequence[int]) -> str | None:
-        """Return the name of the smallest node that has at least 80% of the leaves; None if there is none."""
+        """Return the name of the smallest node that contains at least 80% of the given leaves, or None."""
         if self._tree is None or self._tree.node_names is None or not leaves:
             return None
         fitting = [

@@ -81,7 +81,11 @@ class Server:
     def respond(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes, str]:
-        """Return the status, the headers, the body, and the way it is sent, such as "whole" or "never"."""
+        """Return the status, the headers and the body of the response, and how to send it.
+
+        "whole" sends the response. "cut" sends half of the body, then closes the connection. "not" closes the
+        connection. "never" keeps the connection open without a response.
+        """
         self.requests += 1
         if self.key is not None and headers.get("authorization") != f"Bearer {self.key}":
             given = headers.get("authorization", "").removeprefix("Bearer ")
