@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 # fmt: off
 __all__ = [
-    "Tree", "Desk", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
+    "Tree", "SessionLearner", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
     "OrdhcWarning", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
     "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_constrained",
     "agglomerate_few", "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds",
@@ -323,9 +323,9 @@ def aari_of_trees(
 ) -> tuple[float, list[float]]: ...
 
 @final
-class Desk:
-    def __new__(cls, learner: Learner, limit: int | None, budget: int | None) -> Desk: ...
-    def copy(self) -> Desk: ...
+class SessionLearner:
+    def __new__(cls, learner: Learner, limit: int | None, budget: int | None) -> SessionLearner: ...
+    def copy(self) -> SessionLearner: ...
     def replay(
         self, first: int, kinds: _Bytes, refs: _Ints, leaves: _Ints32, answers: _Bytes, p: _Floats,
         who: _Ints32, skipped: NDArray[np.bool_],

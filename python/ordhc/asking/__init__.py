@@ -1,1 +1,1 @@
-"""Asking for comparisons: learners, oracles, the loop between them, and sessions that are files."""
+"""Ask for comparisons: learners, oracles, the loop that connects them, and sessions, which are files."""

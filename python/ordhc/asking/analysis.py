@@ -46,7 +46,7 @@ _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
 @dataclass(frozen=True)
 class Analysed:
-    """The answers of a session as every command analyses them.
+    """The answers of a session, after the choices (weights, exclusions) with which all commands analyse them.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Analysed:
         * "n_scored": the number of held-out answers in `heldout`;
         * "n_none": the number of "none" answers, which give no comparison;
         * "weights": "reliability" or "equal";
-        * "rules": the latest rules in words, and "n_times_rules_were_set";
+        * "rules": the latest rules that exclude people, in words, and "n_times_rules_were_set";
         * "excluded": the reasons for each excluded person, and "n_excluded_answers";
         * "n_retired_answers": the number of other answers that are about items that were retired;
         * "question": the words of the question, see `Session.set_question`;
@@ -142,7 +142,7 @@ class Analysed:
 
 
 class Analysis:
-    """The analysis of the answers in memory.
+    """The analysis of the answers of a session whose contents are in memory.
 
     Callers must call the methods within `Contents.reading` or `Contents.writing`.
     """
@@ -234,11 +234,11 @@ class Analysis:
         )
 
     def rules(self) -> tuple[Rules, ...]:
-        """Return all rules that were ever set, the latest last."""
+        """Return all rules for excluding people that were ever set, the latest last."""
         return from_json(self._contents.store.state("rules"))
 
     def set_rules(self, rules: Rules) -> None:
-        """Set rules; do nothing if they equal the current rules."""
+        """Set the rules that exclude people; do nothing if they equal the current rules."""
         history = self.rules()
         if not history or replace(history[-1], at=0.0) != rules:
             kept = to_json([*history, replace(rules, at=self._contents.now())])
@@ -250,11 +250,11 @@ class Analysis:
             self._contents.store.set_state("question", text)
 
     def excluded(self) -> dict[str, tuple[str, ...]]:
-        """Return the people whom the rules exclude, with the reasons."""
+        """Return the people whom the latest rules exclude, each with the reasons in words."""
         return self._excluded(self._log.answer_rows())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
-        """Return the result of `excluded` for the answers in the rows `at`."""
+        """Return the people whom the latest rules exclude, judged by the answers in rows `at` of the log."""
         history = self.rules()
         if not history or not history[-1].in_words():
             return {}
@@ -268,7 +268,7 @@ class Analysis:
         return {name: reasons for name, reasons in found.items() if reasons}
 
     def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
-        """Return the numbers that the rules check, for each person."""
+        """Return the numbers by which rules exclude people, such as each person's median response time."""
         log = self._log
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
@@ -284,7 +284,7 @@ class Analysis:
         return Figures(counts, seconds, n_timed, same_side, n_placed, alpha / (alpha + beta), low, right)
 
     def _kinds(self, at: Rows) -> NDArray[np.int8]:
-        """Return the kinds of the questions of answers; `IMPORT` for answers that were imported."""
+        """Return how the question of each answer was chosen, a value of `SAMPLERS`; `IMPORT` if imported."""
         log = self._log
         refs = log.refs[at]
         kinds = np.where(refs == -1, ASKED, log.kinds[np.maximum(refs, 1) - 1])
@@ -462,7 +462,7 @@ def rows_and_answers(table: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int32],
 
 
 def _quartiles(seconds: Floats) -> dict[str, float] | None:
-    """Return the quartiles of the known times; None if no time is known."""
+    """Return the quartiles of the known response times; None if no response time is known."""
     known = seconds[np.isfinite(seconds)]
     if not len(known):
         return None

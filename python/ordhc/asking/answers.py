@@ -82,8 +82,8 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     Parameters
     ----------
     answers
-        For each question all its answers: 0, 1, 2 or -1. A few questions that are asked often give the best
-        estimate.
+        For each question all its answers: 0, 1, 2 or -1. A few questions with many answers each give the
+        best estimate.
     delta
         The probability that the lower bound is too high; 0.05 by default.
 
@@ -114,8 +114,8 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     repeated = [given for given in lists if len(given) > 1]
     if repeated and all(len(set(given)) == 1 for given in repeated):
         warn(
-            f"all {len(repeated):,} questions got the same answer each time. Repeats do not show how often"
-            " answers are right if answers never change, as from a language model: use questions with known"
-            " answers"
+            f"all {len(repeated):,} questions got the same answer each time. If a repeated question"
+            " always gets the same answer, as from a language model, repeats do not show how often answers"
+            " are right: use questions with known answers"
         )
     return found

@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 class Columns(NamedTuple):
-    """Consecutive events as columns; `who` indexes `names`."""
+    """Consecutive events as columns; `who` has the index in `names` of the person of each event."""
 
     kinds: Ints
     refs: Ints

@@ -4,11 +4,12 @@ A session is an append-only log of events in an SQLite file with a write-ahead l
 is the number of its event and never changes. Opening a session replays the log on a learner.
 
 Taking an answer back replays the log without the answer, from a snapshot of the learner. A snapshot is
-made every thousand events; snapshots share the answers that the learner has not used yet.
+made every thousand events. Snapshots share the answers that the learner has not used yet, to save memory.
 
 A call writes to the file and to memory in one transaction. Any exception marks the memory as stale, and the
-next call reads the file again. Leases are rows that expire; they are not part of the log. Other programs can
-keep their own tables in the file, and change them together with the session in one `transaction`.
+next call reads the file again. A lease reserves a question for one person until a time; leases are not part
+of the log. Other programs can keep their own tables in the file, and change them together with the session
+in one `transaction`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Contents:
     """
 
     def __init__(
-        self, store: Store, disk: Disk, learner: _ordhc.Desk, progress: Progress | None = None
+        self, store: Store, disk: Disk, learner: _ordhc.SessionLearner, progress: Progress | None = None
     ) -> None:
         self.store, self.disk = store, disk
         self.now: Callable[[], float] = time.time
@@ -92,8 +93,6 @@ class Contents:
         if self._names is None or not self.log.changes:
             return self._names
         return (*self._names, *(change.name for change in self.log.changes if change.kind == ADDED))
-
-    # The learner follows the log, and the log follows the file.
 
     def _refresh(self, progress: Progress | None = None) -> None:
         """Read the new events of the file, and replay them on the learner."""
@@ -153,7 +152,7 @@ class Contents:
         self._total_undone = log.total_undone
 
     def _replayed(self, stop: int) -> None:
-        """Note that the learner has replayed the first `stop` events; make a snapshot if one is due."""
+        """Record that the learner has replayed the first `stop` events; make a snapshot if one is due."""
         self._at = stop
         if stop - self._snapshots[-1][0] >= _SNAPSHOT_EVENTS or self._n_undone or self.log.total_undone:
             self._n_undone = self.log.n_undone(stop)
@@ -162,7 +161,7 @@ class Contents:
             self._snapshots = [self._snapshots[0], *self._snapshots[1:][1 - _N_SNAPSHOTS :], found]
 
     def _note_people(self) -> None:
-        """Note the people in recent events that other processes have written."""
+        """Record when people were last seen, from recent events that other processes have written."""
         log, now = self.log, self.now()
         start = max(self._seen_at, log.n - _CHUNK)
         for row in range(log.n - 1, start - 1, -1):
@@ -176,7 +175,7 @@ class Contents:
         self._seen_at = log.n
 
     def note_seen(self, who: str, now: float) -> None:
-        """Note that `who` was seen at time `now`; drop people not seen for `_PRESENT_SECONDS` seconds."""
+        """Record that `who` was seen at time `now`; drop people not seen for `_PRESENT_SECONDS` seconds."""
         self.seen.pop(who, None)
         self.seen[who] = now
         while True:
@@ -284,7 +283,7 @@ class Contents:
         self.store.set_state("machine", machine)
 
     def replace(self, numbers: Sequence[int], events: Sequence[Event]) -> None:
-        """Replace the events with these numbers; processes with the open session read all events again."""
+        """Replace the events `numbers`; processes that have the session open then read all events again."""
         moments = [
             0.0 if event.kind == GONE else float(self.log.at[number - 1])
             for number, event in zip(numbers, events, strict=True)
@@ -297,7 +296,8 @@ class Contents:
     ) -> None:
         """Write events to the file, and apply them to the log and the learner.
 
-        `is_asked` is True if the learner has already been asked for the questions of these events.
+        `is_asked` is True if the learner has already chosen the questions of these events. Then the learner
+        is not asked for questions again.
         """
         at = self.now()
         for start in range(0, len(events), _CHUNK):

@@ -43,8 +43,8 @@ _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 class Crowd:
     """The assignment of questions to people.
 
-    Questions are leased to people. With `is_distinct` no person gets a question about the same leaves twice.
-    Callers must call the methods within `Contents.writing`.
+    A question that a person gets is leased: no other person gets it until the lease ends. Callers must call
+    the methods within `Contents.writing`.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -55,9 +55,10 @@ class Crowd:
         self._seed: int = contents.store.settings["learner"].get("seed", 0)
 
     def ask(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
-        """Return questions that are asked of `who` and leased for `lease` seconds.
+        """Ask `who` the questions `rows`: record and return them, leased to `who` for `lease` seconds.
 
-        Without `rows` the sampler of `kind` draws at most one question, one that is new to `who`.
+        `kind` says how the questions were chosen, a value of `SAMPLERS`. If `rows` is None, the sampler of
+        this kind draws at most one question that is new to `who`.
         """
         if rows is None:
             drawn = self._filler({_NAMES[kind]: 1.0}, who, self._log.history(who)).draw()
@@ -68,7 +69,7 @@ class Crowd:
         return self._leased(found, who, self._contents.now() + lease)
 
     def _filler(self, fill: Mapping[str, float], who: str | None, history: History) -> Filler:
-        """Return a source of questions for `who`; equal logs give equal questions."""
+        """Return a source of questions for `who`; its draws depend only on the seed, the log and `who`."""
         seed = f"{self._seed} {self._log.n} {who}"
         return Filler(self._log, self._contents.learner, fill, history, seed)
 
@@ -93,7 +94,8 @@ class Crowd:
     ) -> Questions:
         """Return at most `limit` questions, leased to `who`; see `Session.ask`.
 
-        Without `limit` all questions of the learner are returned.
+        Without `limit` all questions of the learner are returned. With `is_distinct` a person gets no
+        two questions about the same leaves.
         """
         self._progress = progress
         now = self._contents.now()
@@ -115,14 +117,17 @@ class Crowd:
         return self._leased(found, who, now + lease)
 
     def _kept(self, most: int, mine: list[int]) -> Found:
-        """Return at most `most` unanswered questions in `mine` that the learner did not choose."""
+        """Return up to `most` unanswered questions that are leased to the person and not from the learner.
+
+        `mine` are the numbers of all questions that are leased to the person.
+        """
         log = self._log
         filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]]
         filling = [k for k in filling if not log.is_retired[log.leaves[k - 1]].any()][: max(most, 0)]
         return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
     def _open(self, most: int, who: str | None, history: History | None, mine: list[int]) -> Found:
-        """Return open questions of the learner: first those leased to `who`, then those without a lease."""
+        """Return unanswered questions of the learner: first those leased to `who`, then unleased ones."""
         if most <= 0:
             return []
         log = self._log
@@ -151,10 +156,10 @@ class Crowd:
         return found
 
     def _adapt_parallel(self, who: str | None, people: int) -> None:
-        """Adapt the number of leaves that are searched at the same time to the number of people.
+        """Adapt the number of leaves that the learner places in the tree in parallel to the number of people.
 
-        The number is the larger of the number of people seen recently and the number of questions in demand.
-        It changes only if it has grown or has fallen below half.
+        The new number is `people` (the number of leased and requested questions) or the number of people seen
+        recently, whichever is larger. The number changes only if it has grown or has fallen below half.
         """
         if self._method.follows_people and who is not None:
             people = min(max(len(self._contents.seen), people), self._log.n_leaves)
@@ -164,20 +169,21 @@ class Crowd:
     def _asked(
         self, most: int, who: str | None, history: History | None, mine: list[int], found: Found
     ) -> Found:
-        """Return `found` and new questions of the learner, at most `most` in all."""
+        """Return the questions `found`, extended by questions of the learner to at most `most` in all."""
         found += self._new(self._waiting(most - len(found), history), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
             skipped = len(self._drafts(2**31)) if history is not None else 0
             wanted = skipped + count
             self._contents.learner.want(wanted)
             is_all = len(self._drafts(wanted)) < wanted
-            # The learner may ask an abandoned question again, which then keeps its old number.
+            # The learner may ask a question again that it had dropped. Such a question keeps its number.
             known = {number for number, _, _ in found}
             again = self._open(most, who, history, mine)
             found += [question for question in again if question[0] not in known][:count]
             rows = self._waiting(most - len(found), history)
             if not rows and not is_all and isinstance(self._method, Uncertain):
-                # `who` knows all drafted questions. Drafts become events only when a person gets one of them.
+                # `who` has had all questions that the learner proposed, so ask the learner for more. A
+                # proposed question becomes an event only when a person gets it.
                 continue
             found += self._new(rows, who, wanted)
             if is_all or not rows:
@@ -185,11 +191,11 @@ class Crowd:
         return found
 
     def _drafts(self, most: int) -> NDArray[np.int32]:
-        """Return the (m, 3) or (m, 4) leaves of at most `most` questions that no person has yet."""
+        """Return the leaves of at most `most` drafts, which are questions that no person was given yet."""
         return self._contents.learner.waiting(most, self._progress)
 
     def _waiting(self, most: int, history: History | None) -> list[Row]:
-        """Return at most `most` questions of the learner that no person has and that are not in `history`."""
+        """Return at most `most` drafts (questions that no person was given yet) that are not in `history`."""
         if most <= 0:
             return []
         if history is None:
@@ -204,7 +210,7 @@ class Crowd:
         return list(found.values())
 
     def _new(self, rows: Sequence[Row], who: str | None, wanted: int = -1) -> Found:
-        """Record `rows` as asked; `wanted` is the number of questions that the learner was asked for."""
+        """Record that `who` was given the questions `rows`; the learner was asked for `wanted` questions."""
         if not rows and wanted == -1:
             return []
         events = [Event(ASKED, -1, row, None, who) for row in rows] or [Event(ASKED, -1, (), None, None)]
@@ -214,7 +220,7 @@ class Crowd:
         return [(number, row, ASKED) for number, row in enumerate(rows, first)]
 
     def _filled(self, most: int, who: str | None, fill: Mapping[str, float]) -> Found:
-        """Return at most `most` new questions from the samplers in `fill`."""
+        """Return at most `most` new questions, drawn by the samplers whose shares are in `fill`."""
         most = min(most, self._contents.learner.left)
         if most <= 0:
             return []
@@ -291,7 +297,7 @@ class Crowd:
         self._contents.append([Event(ADDED, k, (), None, name) for k, name in enumerate(names, first)])
 
     def retire(self, leaves: Mapping[int, str]) -> None:
-        """Retire leaves, with their names, and end the leases of questions about them."""
+        """Retire leaves (a mapping from leaf to name), and end the leases of questions about them."""
         self._contents.append([Event(RETIRED, leaf + 1, (), None, name) for leaf, name in leaves.items()])
         leased = self._contents.leases.numbers()
         rows = self._log.leaves[leased - 1]
@@ -307,7 +313,7 @@ class Crowd:
         log = self._log
         theirs = log.who[: log.n] == log.ids.get(who, -1)
         is_answer = theirs & ((log.kinds[: log.n] == ANSWER) | (log.kinds[: log.n] == IMPORT))
-        # Events of any person that took back an answer of this person.
+        # Also `UNDO` events of other people, if they took back an answer of this person.
         undos = np.flatnonzero(log.kinds[: log.n] == UNDO)
         back = undos[is_answer[log.refs[undos] - 1]]
         rows = np.union1d(np.flatnonzero(theirs), back)
@@ -323,7 +329,8 @@ class Crowd:
 def _without_person(log: Log, row: int) -> Event:
     """Return the event without its person.
 
-    Questions stay, because other people may have answered them. Other events become `GONE`.
+    The leaves of a question are kept, because other people may have answered it. An event of another kind
+    becomes `GONE`, an empty event.
     """
     kind, ref = int(log.kinds[row]), int(log.refs[row])
     if kind not in QUESTIONS:

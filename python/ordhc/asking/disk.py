@@ -10,8 +10,8 @@ from ordhc.io.guard import brief
 
 __all__ = ["GAP", "Disk", "start_of_machine", "synchronise_folder"]
 
-#: Maximum number of events that are written but perhaps not on the disk. A power cut can lose this number of
-#: question numbers.
+#: Maximum number of events that are written but perhaps not on the disk. A power cut can lose these events
+#: and the numbers of their questions.
 GAP = 2048
 #: Minimum number of seconds between two synchronisations, unless `is_durable` is True.
 PAUSE = 0.05
@@ -47,8 +47,8 @@ class Disk:
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # Each is a pair: the number of the last reported commit, and the number of events. `_latest` counts
-        # written events, `_synchronised` counts events that are known to be on the disk.
+        # Each is a pair: the number of reported commits, and the number of events. `_latest` counts what was
+        # written, `_synchronised` counts what is known to be on the disk.
         self._latest, self._synchronised = (0, 0), (0, -GAP)
         self._last = 0.0
         self._lock = threading.Lock()
@@ -56,15 +56,15 @@ class Disk:
         self._error: OSError | None = None
 
     def written(self, n_events: int, *, is_reported: bool) -> tuple[int, int] | None:
-        """Note a commit; return the argument for `wait`.
+        """Record a commit; return the argument for `wait`.
 
         Parameters
         ----------
         n_events
             The number of events after the commit.
         is_reported
-            True if the caller reports the commit to a person. Other commits need not be on the disk, as long
-            as at most `GAP` events are at risk. Then the result is None.
+            True if the caller reports the commit to a person. If False, the result is None while at most
+            `GAP` events are not on the disk: no caller waits for such a commit.
         """
         is_reported |= n_events - self._synchronised[1] > GAP
         self._latest = (self._latest[0] + is_reported, n_events)

@@ -48,7 +48,7 @@ ANSWER = 2
 IMPORT = 3
 #: The answer with the seq `ref` is taken back.
 UNDO = 4
-#: The learner is asked for questions as long as answers that were recorded already answer them.
+#: The learner asks questions and gets the answers from the log, until the log has no answer to a question.
 USE = 5
 #: An event that could not be salvaged from a damaged file.
 LOST = 6
@@ -59,13 +59,13 @@ HELDOUT, REPEAT, RANDOM, GOLD = 7, 8, 9, 10
 PASSED = 11
 #: The right answer to a question of the sampler "gold".
 KNOWN = 12
-#: From now on the learner searches `ref` leaves at the same time.
+#: From now on the learner places `ref` leaves in the tree in parallel.
 PARALLEL = 13
 #: An event of a forgotten person, or an unused number.
 GONE = 14
-#: An item is added. `ref` is the number of leaves from now on, and `who` is the name of the item.
+#: An item is added. `ref` is the number of its leaf plus 1, and `who` is the name of the item.
 ADDED = 15
-#: An item is retired. `ref` is the number of leaves up to and including its leaf, and `who` is its name.
+#: An item is retired. `ref` is the number of its leaf plus 1, and `who` is the name of the item.
 RETIRED = 16
 
 #: Kinds of questions by the names of their samplers.
@@ -74,7 +74,11 @@ QUESTIONS = frozenset(SAMPLERS.values())
 
 
 class Event(NamedTuple):
-    """One event; `ref` is -1 and `leaves` is () if the event has none."""
+    """An event of a session.
+
+    The meaning of `ref` depends on `kind`: the number of another event, a number of leaves or questions, or a
+    leaf plus 1. An event without `ref` has -1, and an event without `leaves` has ().
+    """
 
     kind: int
     ref: int = -1
@@ -96,8 +100,8 @@ NONE = -1
 LEAF, REF = 31, 50
 _START, _FACTOR, _SHIFT = 0x243F6A8885A308D3, 0x9E3779B97F4A7C15, 29
 _MASK = (1 << 64) - 1
-#: Combined with the bits of a probability in a checksum. Otherwise a time of the same value would have the
-#: same checksum.
+#: A mask for the bits of `p` in a checksum. Without the mask, moving a value from `seconds` to `p` would not
+#: change the checksum.
 _MARK = 0x5851F42D4C957F2D
 
 
@@ -177,7 +181,7 @@ def are_questions(table: NDArray[Any], n_leaves: int | NDArray[Any]) -> NDArray[
 
 
 def packed(width: int) -> str:
-    """Return the SQL list of columns that reads events with few values for each row.
+    """Return the SQL columns that read an event as a few packed values.
 
     The values are: leaves a and b, leaves c and d, then ref, answer and kind packed into one number, and then
     who, at, seconds, p and sum. Fewer values make reading faster. `columns.from_rows` unpacks the rows.

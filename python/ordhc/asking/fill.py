@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from ordhc import _checks
-from ordhc._ordhc import Desk
+from ordhc._ordhc import SessionLearner
 from ordhc.asking.events import ANSWER, GOLD, HELDOUT, KNOWN, RANDOM, REPEAT, SAMPLERS, key_of
 from ordhc.asking.history import History, Key
 from ordhc.asking.log import Log
@@ -18,12 +18,13 @@ __all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]
 DEFAULT_FILL = {"heldout": 0.5, "repeat": 0.3, "random": 0.2}
 
 _NAMES = tuple(name for name in SAMPLERS if name != "learner")
-#: Number of random draws before all questions are listed, and the largest number of questions to list.
+#: Number of random draws for a question that is new to the person. If all draws fail, the question is chosen
+#: from a list: all questions if these are at most about `_FEW`, or for "repeat" the last `_FEW` answers.
 _DRAWS, _FEW = 50, 20_000
 
 
 def checked_fill(fill: Any) -> dict[str, float]:
-    """Return the share of each sampler, from a mapping, a list of names or one name.
+    """Return the share of each sampler of questions, from a mapping, a list of names or one name.
 
     The shares add up to 1; an empty `fill` gives an empty dict.
     """
@@ -35,7 +36,10 @@ def checked_fill(fill: Any) -> dict[str, float]:
     elif isinstance(fill, Sequence):
         shares = {_checks.choice("fill", name, _NAMES): 1 for name in fill}
     else:
-        raise InputError(f"fill = {_checks.quoted(fill)} is not a mapping of samplers to shares")
+        raise InputError(
+            f"fill = {_checks.quoted(fill)} must be a sampler, a list of samplers, or a mapping of samplers "
+            "to shares, such as {'heldout': 0.5, 'random': 0.5}"
+        )
     found = {}
     for name, share in shares.items():
         name = _checks.choice("fill", name, _NAMES)
@@ -47,14 +51,14 @@ def checked_fill(fill: Any) -> dict[str, float]:
 
 
 class Filler:
-    """A source of questions for one person, drawn from samplers by their shares.
+    """A source of questions for one person, drawn by samplers in the given shares.
 
     The sampler that is furthest behind its share is tried first. If it has no question that is new to this
     person, the next sampler is tried.
     """
 
     def __init__(
-        self, log: Log, learner: Desk, shares: Mapping[str, float], history: History, seed: str
+        self, log: Log, learner: SessionLearner, shares: Mapping[str, float], history: History, seed: str
     ) -> None:
         self._log, self._learner, self._shares, self._history = log, learner, shares, history
         self._random = random.Random(seed)
@@ -85,11 +89,10 @@ class Filler:
         return tuple(pairs[0] + pairs[1])
 
     def _is_new(self, leaves: Key) -> bool:
-        """Return True if the person can be asked about these leaves and does not know the question."""
+        """Return True if the question is new to the person, without retired leaves, and not the learner's."""
         key = key_of(leaves)
         if self._log.is_retired[list(leaves)].any():
             return False
-        # The learner asks these questions itself.
         return key not in self._new and not self._history.knows(key) and not self._learner.asks(leaves)
 
     def _drawn(self) -> Key | None:
@@ -138,7 +141,7 @@ class Filler:
         return self._random.choice(left) if left else None
 
     def _fits(self, row: int, kind: int) -> bool:
-        """Return True if the event in a row gives a question for the sampler `kind`, "repeat" or "gold"."""
+        """Return True if the sampler `kind` (`REPEAT` or `GOLD`) can ask the question of an event."""
         log = self._log
         if kind == GOLD:
             return bool(log.kinds[row] == KNOWN)

@@ -36,7 +36,7 @@ LONGEST = 1e9
 def checked_answers(
     rows: ArrayLike, answers: ArrayLike, width: int, n_leaves: int
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Return the questions (leaves) and their answers as pairs; raise `InputError` for an impossible one."""
+    """Return pairs of a question (its leaves) and an answer; raise `InputError` if a pair is impossible."""
     table, given = _checks.array("rows", rows), _checks.array("answers", answers)
     largest = 2 if width == 3 else 1
     if table.size == 0 and given.size == 0:
@@ -63,7 +63,7 @@ def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, 
     for at in np.flatnonzero(~are_questions(leaves, n_leaves))[:1].tolist():
         what = "three different leaves" if width == 3 else "two different pairs of leaves"
         row = leaves[at].tolist()
-        reason = f"{row} are not {what} of 0..={n_leaves - 1}"
+        reason = f"{row} are not {what} from 0 to {n_leaves - 1}"
         raise InputError(reason, row=at, leaves=[row])
     return list(map(tuple, leaves.tolist()))
 
@@ -83,7 +83,7 @@ def numbers_of_people(who: object, m: int, known: dict[str | None, int]) -> NDAr
     is_one = who is None or isinstance(who, str)
     names: list[Any] = [who] * m if is_one else _checks.listed("who", who)
     if len(names) != m:
-        raise InputError(f"who has {len(names)} names for ids of shape {(m,)}")
+        raise InputError(f"who has {len(names)} names for {m} answers: give one name, or one for each answer")
     for name in names:
         checked_who(name)
     return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
@@ -113,11 +113,13 @@ def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
 
 
 def checked_places(places: ArrayLike | None, m: int) -> list[int | None]:
-    """Return the position on the page that each of m answers chose, from 1; 0 for none, None if unknown."""
+    """Return the position on the page of each of m chosen answers, from 1; 0 for none, None if unknown."""
     if places is None:
         return [None] * m
     found = np.atleast_1d(_checks.whole_numbers("places", places))
     if found.shape != (m,) or (found < 0).any():
-        raise InputError(f"places are {_checks.quoted(found.tolist())}; {m} numbers from 0 are needed")
+        raise InputError(
+            f"places are {_checks.quoted(found.tolist())}; give {m} positions, from 1, or 0 for none"
+        )
     kept: list[int | None] = found.tolist()
     return kept

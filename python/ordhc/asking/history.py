@@ -1,4 +1,4 @@
-"""The questions of a session that one person knows."""
+"""The questions of a session that one person was given or has answered."""
 
 from collections import Counter
 

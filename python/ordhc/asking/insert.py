@@ -36,7 +36,7 @@ def insert(
 
     The existing tree keeps its shape. The algorithm is FindSibling of Emamjomeh-Zadeh & Kempe 2018. If all
     answers are right, an item takes at most log2(2n - 1) questions in a binary tree of n leaves with
-    ``Insertion(exact=True)``, and fewer on average with the default. If answers are right with probability p,
+    ``Insertion(exact=True)``, and fewer on average by default. If answers are right with probability p,
     `ordhc.learners.Robust` takes O(log n + log(1 / delta)) questions.
 
     Parameters
@@ -98,7 +98,7 @@ def insert(
 
 
 def _new_leaves(tree: Dendrogram, items: Any) -> tuple[list[Any], Any]:
-    """Return the new items, and the leaves of a learner: all names, or the number of leaves."""
+    """Return the new items, and the names of all old and new leaves (their number if they have no names)."""
     single = isinstance(items, str | int | np.integer)
     new: list[Any] = [items] if single else _checks.listed("items", items)
     if not new:
@@ -121,7 +121,7 @@ def _new_leaves(tree: Dendrogram, items: Any) -> tuple[list[Any], Any]:
 
 
 def _places(learner: Learner, item: Any) -> list[dict[str, Any]]:
-    """Return the most probable places of an item as dicts, for the settings of the tree."""
+    """Return the most probable positions of an item in the tree, as dicts that JSON can store."""
     found = learner.places(item)
     return [
         {"probability": place.probability, "where": place.where, "leaves": list(place.leaves)}

@@ -51,7 +51,9 @@ class Place:
     leaves: tuple[Any, ...]
 
 
-def places_of(learner: _ordhc.Learner | _ordhc.Desk, number: int, names: Sequence[str] | None) -> list[Place]:
+def places_of(
+    learner: _ordhc.Learner | _ordhc.SessionLearner, number: int, names: Sequence[str] | None
+) -> list[Place]:
     """Return the places where the leaf `number` may belong; see `Learner.places`."""
     return [
         Place(
@@ -161,8 +163,8 @@ class Learner:
             budget = _checks.whole("budget", budget, at_least=0)
         if start is not None and not self._method.takes_start:
             raise InputError(
-                f"{self._method.name} takes no start, a tree of fewer leaves; insertion, robust, "
-                "robust-paper and majority do"
+                f"{self._method.name} takes no start (a tree of some of the leaves); insertion, robust, "
+                "robust-paper and majority take one"
             )
         self._start = None if start is None else read_prior(start)
         begun = None if self._start is None else start_tree(self._start, self._names, n)
@@ -240,7 +242,9 @@ class Learner:
             raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
         probabilities = self._checked_p(p, len(numbers))
         if who is not None and not isinstance(self._method, Uncertain):
-            raise InputError("who is for learners that distinguish people (uncertain), or for a Session")
+            raise InputError(
+                f"{self._method.name} does not use who: leave out who, or use uncertain or a Session"
+            )
         people = numbers_of_people(who, len(numbers), self._people)
         if not numbers.size:
             return
@@ -267,7 +271,7 @@ class Learner:
 
     @shows_progress("making the tree")
     def tree(self, *, progress: Progress | bool | None = None) -> Dendrogram:
-        """Return the best tree so far over all leaves; leaves without a place yet are merged last.
+        """Return the best tree so far over all leaves; leaves that are not placed yet are merged last.
 
         Parameters
         ----------
@@ -277,9 +281,10 @@ class Learner:
 
         Notes
         -----
-        Heights are levels. With `start` they are the heights of `start`, and new nodes divide its edges
-        evenly. With "revise", `Dendrogram.support` is the share of answers that agree with a node, among
-        answers about two of its leaves and one other leaf. The support is NaN if there are no such answers.
+        The height of a node is the number of levels below it. If the learner has a `start` tree, heights are
+        those of `start`, and new nodes divide its edges evenly. With "revise", `Dendrogram.support` is the
+        share of answers that agree with a node, among answers about two of its leaves and one other leaf. The
+        support is NaN if there are no such answers.
         """
         progress = _checks.callback("progress", progress)
         return supported_tree(self._learner, self._names, self._start, progress=progress)
@@ -305,9 +310,9 @@ class Learner:
         Returns
         -------
         list of Place
-            The places with a probability of 0.001 or more. The list is empty for a leaf that is not being
-            searched, and for methods other than "robust". With `start` the places of a leaf stay known after
-            the search.
+            The places with a probability of 0.001 or more. The list is empty for a leaf whose place
+            is not being searched, and for methods other than "robust". If the learner has a `start` tree, the
+            places of a leaf stay known after the search.
 
         Examples
         --------
@@ -363,7 +368,7 @@ class Learner:
 
     @property
     def n_rounds(self) -> int:
-        """The number of times that questions were asked while none was open."""
+        """The number of rounds; a round begins when questions are asked while no question is open."""
         return self._learner.n_rounds
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The leases of questions: which person has which question, and until when."""
+"""The leases of questions; a lease reserves a question for one person until a time."""
 
 from array import array
 from bisect import bisect_left

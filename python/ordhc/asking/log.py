@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc._ordhc import Desk
+from ordhc._ordhc import SessionLearner
 from ordhc.asking.columns import Columns, from_rows
 from ordhc.asking.events import (
     ADDED,
@@ -117,7 +117,7 @@ class Log:
         self.total_undone = 0
         #: The number of events of each kind.
         self.counts: Counter[int] = Counter()
-        #: The number of leaves that the learner places at the same time, as the last `PARALLEL` event says.
+        #: The number of leaves that the learner places in parallel, from the last `PARALLEL` event.
         self.parallel = 1
         self._histories: dict[int, History] = {}
         self._is_idle_at = 0
@@ -161,7 +161,7 @@ class Log:
         """Append columns; see `extend`."""
         kinds, refs, table, answers, names, who, at, seconds, p, totals = found
         first, m = self.n + 1, len(kinds)
-        # Events of items have the name of an item in the place of a person.
+        # Events that add or retire an item store the name of the item where other events store a person.
         of_items = np.flatnonzero((kinds == ADDED) | (kinds == RETIRED))
         is_person = np.ones(m, dtype=np.bool_)
         is_person[of_items] = False
@@ -254,7 +254,7 @@ class Log:
             raise BrokenError(n + 1 + int(wrong[0]), "refers to an impossible event")
 
     def _count(self, n: int, end: int) -> None:
-        """Update the counts with the rows from `n` to `end`."""
+        """Update the counts of answers, of answers taken back and of events with the rows `n` to `end`."""
         kinds, refs = self.kinds[n:end], self.refs[n:end]
         answered = refs[(kinds == ANSWER) & (refs != -1)] - 1
         np.add.at(self.n_answers, answered, 1)
@@ -329,17 +329,18 @@ class Log:
 
     # --- queries -----------------------------------------------------------------------------
 
-    def replay(self, learner: Desk, start: int, stop: int, *, is_asked: bool = False) -> None:
+    def replay(self, learner: SessionLearner, start: int, stop: int, *, is_asked: bool = False) -> None:
         """Replay the events of rows `start` to `stop` on a learner, without answers that were taken back.
 
-        `is_asked` is True if the learner has already been asked for the questions of these events.
+        `is_asked` is True if the learner has already chosen the questions of these events. Then the learner
+        is not asked for questions again.
         """
         refs, kinds = self.refs[start:stop], self.kinds[start:stop]
         if is_asked:
             refs = np.where(kinds == ASKED, -1, refs)
         if self.is_shared:
-            # Remove the refs of answers to questions of these samplers. Without a ref the learner uses the
-            # answer when it asks about the same leaves.
+            # Remove the refs of answers to questions of the samplers "repeat" and "random". The learner uses
+            # an answer without a ref when it asks about the same leaves.
             answers = (kinds == ANSWER) & (refs > 0)
             of = self.kinds[np.where(answers, refs, 1) - 1]
             refs = np.where(answers & ((of == REPEAT) | (of == RANDOM)), -1, refs)
@@ -354,7 +355,7 @@ class Log:
             self.undone[start:stop],
         )
 
-    def apply(self, learner: Desk, number: int, event: Event, *, is_asked: bool = False) -> None:
+    def apply(self, learner: SessionLearner, number: int, event: Event, *, is_asked: bool = False) -> None:
         """Apply the last event to a learner, as `replay` does for many events."""
         kind, ref, leaves, answer, who, _, p = event
         if kind == ASKED:
@@ -401,7 +402,7 @@ class Log:
         return self.people[int(self.who[row])][0]
 
     def last_answer(self, who: str | None) -> int | None:
-        """Return the seq of the last answer that was neither taken back nor imported, or None.
+        """Return the event number of the last answer that was neither taken back nor imported, or None.
 
         With `who` only the answers of this person count.
         """
@@ -428,7 +429,7 @@ class Log:
         return self.answers[rows[mine]].tolist()  # type: ignore[no-any-return]
 
     def history(self, who: str) -> History:
-        """Return the questions that a person knows; the result is cached and kept up to date."""
+        """Return the questions that a person was given or has answered; the result is cached and updated."""
         person = self.ids.get(who)
         if person is None:
             self._add_people({who})

@@ -247,7 +247,7 @@ def _prepared(
     who: str | None,
     settings: dict[str, Any],
 ) -> tuple[Any, Oracle]:
-    """Return the learner or session that asks, and the oracle with leaves numbered as in it."""
+    """Return the learner or session `subject`, and the oracle with the leaf numbers of `subject`."""
     answer = as_oracle(oracle)
     if learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
@@ -270,7 +270,10 @@ def _prepared(
     widths = getattr(answer, "questions", (3, 4))
     if subject.width not in widths:
         asked, known = (_KINDS[width] for width in (subject.width, widths[0]))
-        raise InputError(f"the oracle answers questions about {known}, and this method asks about {asked}")
+        raise InputError(
+            f"the oracle answers questions about {known}, but the method asks about {asked}: "
+            "use another method"
+        )
     return subject, _by_name(answer, subject)
 
 
@@ -280,7 +283,7 @@ def learner_for(
     method: Method | str | None,
     settings: dict[str, Any],
 ) -> Learner:
-    """Return a learner for an oracle; its leaves, `p` and `noise` are used if the caller gives none."""
+    """Return a learner for an oracle, with the oracle's leaves, `p` and `noise` if the caller gives none."""
     given = None if method is None else as_method(method)
     if leaves is None:
         leaves = getattr(answer, "names", None) or getattr(answer, "n_leaves", None)
@@ -382,7 +385,10 @@ def _steps(
             given = yield part.rows
             answers = _checks.array("the oracle's answers", given)
             if answers.shape != (len(part),):
-                raise InputError(f"the oracle gave answers of shape {answers.shape} to {len(part)} questions")
+                m = len(part)
+                raise InputError(
+                    f"the oracle gave answers of shape {answers.shape} to {m} questions, not {(m,)}"
+                )
         except BaseException:
             if not is_learner:
                 subject.release(left.ids)

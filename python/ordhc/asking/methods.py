@@ -35,7 +35,7 @@ __all__ = [
     "Uncertain",
 ]
 
-#: The name in the crate of each `schedule` of `Insertion`.
+#: The name in the Rust crate of each `schedule` of `Insertion`.
 SCHEDULES = {"questions": "insertion", "balanced": "balanced", "rounds": "rounds"}
 #: The answers to a repeated question: independent, or always the same.
 NOISES = ("independent", "persistent")
@@ -49,7 +49,7 @@ BY_PERSON = "by person"
 
 @dataclass(frozen=True)
 class Common:
-    """The settings that the engines of all methods need."""
+    """The settings of a Rust learner (`_ordhc.Learner`) that all methods have in common."""
 
     n_leaves: int
     names: tuple[str, ...] | None
@@ -76,10 +76,10 @@ class Method(ABC):
 
     @abstractmethod
     def _engine(self, common: Common) -> _ordhc.Learner:
-        """Return a new learner of the crate that asks each question once."""
+        """Return a new Rust learner that asks each question once."""
 
     def engine(self, common: Common) -> _ordhc.Learner:
-        """Return a new learner of the crate."""
+        """Return a new Rust learner that asks each question `common.repeat` times."""
         return self._engine(common).repeated(common.repeat)
 
     @property
@@ -89,7 +89,9 @@ class Method(ABC):
         if isinstance(p, str):
             raise InputError(f"p = {p!r} needs a Session, which records who answers")
         if p is None and not self.expects_errors:
-            raise InputError(f"{self.name} needs p, the probability that an answer is right: p=0.8, --p 0.8")
+            raise InputError(
+                f"{self.name} needs p, the probability that an answer is right, such as p=0.8 or --p 0.8"
+            )
         return 1.0 if p is None else float(p)
 
     @property
@@ -99,7 +101,7 @@ class Method(ABC):
 
     @property
     def follows_people(self) -> bool:
-        """True if a session adapts the number of leaves that are searched at the same time."""
+        """True if a session adapts `parallel` to the number of people who answer at the same time."""
         if not isinstance(self, Insertion | Robust | Revise):
             return False
         is_exact = isinstance(self, Insertion) and self.exact
@@ -122,7 +124,8 @@ def _check_search(method: Insertion | Robust | Revise) -> None:
     method._check("parallel", _checks.whole("parallel", method.parallel, at_least=1))
     if method.schedule != "questions" and method.parallel > 1:
         raise InputError(
-            f"parallel = {method.parallel} is for the schedule 'questions'; {method.schedule!r} needs none"
+            f"parallel = {method.parallel} needs the schedule 'questions', not {method.schedule!r}: "
+            "leave out parallel or schedule"
         )
 
 
@@ -146,7 +149,7 @@ def _check_p(method: Robust | _WithGuarantee | Revise) -> None:
 def _of_threes(
     kind: str, common: Common, *, parallel: int | None = None, prior: Any = None, **settings: Any
 ) -> _ordhc.Learner:
-    """Return the crate's learner for questions about three leaves; unused settings have arbitrary values."""
+    """Return a Rust learner for questions about three leaves; unused settings have arbitrary values."""
     unused = {"p": 1.0, "delta": 0.05, "assume": "adversarial", "noise": "independent"}
     return _ordhc.Learner(
         kind,
@@ -176,8 +179,8 @@ class Insertion(Method):
         "rounds" place many leaves at the same time: they need few rounds, or the fewest, and somewhat more
         questions.
     parallel
-        The number of leaves that are searched at the same time, with the schedule "questions"; by default 1,
-        and in a `Session` the number of people who answered recently.
+        The number of leaves whose places are searched at the same time, with the schedule "questions"; by
+        default 1, and in a `Session` the number of people who answered recently.
     exact
         Choose pivots as the paper does, with the schedule "questions". In binary trees leaf i then needs at
         most log2(2i - 3) questions, and each question O(n) time. By default the pivots have the largest
@@ -200,7 +203,7 @@ class Insertion(Method):
         _check_search(self)
         self._check("exact", _checks.flag("exact", self.exact))
         if self.exact and (self.schedule != "questions" or (self.parallel or 1) > 1):
-            raise InputError("exact is for one leaf after the other: leave out schedule and parallel")
+            raise InputError("exact=True places one leaf after the other: leave out schedule and parallel")
 
     def _engine(self, common: Common) -> _ordhc.Learner:
         kind = "exact" if self.exact else SCHEDULES[self.schedule]
@@ -233,7 +236,7 @@ class Quick(Method):
 
 @dataclass(frozen=True)
 class Robust(Method):
-    """Search by a posterior and verify with fresh answers; answers are right with probability `p`.
+    """Find places by a posterior and verify them with new answers; answers are right with probability `p`.
 
     The tree is wrong with probability at most `delta`, for any shape, any degree and any wrong answers. This
     requires that each answer is right with probability `p` or more given all earlier answers, and that a
@@ -456,8 +459,8 @@ class Uncertain(Method):
     among
         (m, 3) or (m, 4) leaves: the only questions to ask. Each question is asked the number of times that it
         occurs here, times `repeat`; all of them are asked if there is no `budget`. Leave out `question`,
-        because the width of `among` determines it. `ordhc.learn` uses the questions of an oracle of recorded
-        answers. A session does not support `among`.
+        because the number of columns of `among` determines it. `ordhc.learn` uses the questions of an oracle
+        of recorded answers. A session does not support `among`.
 
     Examples
     --------
@@ -474,7 +477,7 @@ class Uncertain(Method):
     def __post_init__(self) -> None:
         question = _checks.choice("question", self.question, QUESTIONS)
         if self.among is not None and question != "odd":
-            raise InputError("give question or among, not both: the width of among determines the question")
+            raise InputError("give question or among, not both: the columns of among determine the question")
         self._check("question", question)
         if self.among is not None:
             among = _checks.array("among", self.among)
@@ -486,7 +489,7 @@ class Uncertain(Method):
             self._check("width", 4)
 
     def engine(self, common: Common) -> _ordhc.Learner:
-        """Return a new learner of the crate."""
+        """Return a new Rust learner that asks each question `common.repeat` times."""
         # The model uses each answer to a repeated question, so no majority is taken.
         return self._engine(common)
 
@@ -538,9 +541,11 @@ class Complete(OfPairs):
 
 @dataclass(frozen=True)
 class FourKActive(OfPairs):
-    """Compare pairs of leaves and landmarks with reference pairs, in one round of questions about two pairs.
+    """Ask whether pairs of a leaf and a landmark are closer than reference pairs, in one round of questions.
 
-    (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1-2.)
+    Landmarks are random leaves, and reference pairs are random pairs. Two leaves are similar if the answers
+    about them are equal for the same landmark and reference pair. The tree is the average linkage of this
+    similarity (Ghoshdastidar, Perrot & von Luxburg 2019, equations 1-2).
 
     Parameters
     ----------

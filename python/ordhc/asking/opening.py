@@ -60,7 +60,7 @@ class Given:
 
 def opened(
     path: str, names: Sequence[str] | None, n_leaves: int | None, given: Given
-) -> tuple[Store, _ordhc.Desk, Dendrogram | None]:
+) -> tuple[Store, _ordhc.SessionLearner, Dendrogram | None]:
     """Return the file, its learner, and the tree with which its learner begins.
 
     Raises
@@ -106,7 +106,7 @@ def _later_names(store: Store) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _learner_of(
     store: Store, names: tuple[str, ...] | None, n_leaves: int | None, given: Given
-) -> tuple[_ordhc.Desk, Dendrogram | None]:
+) -> tuple[_ordhc.SessionLearner, Dendrogram | None]:
     settings, n = store.settings["learner"], store.settings["n_leaves"]
     own_names = None if store.settings["names"] is None else tuple(store.settings["names"])
     if names is not None and names != own_names and names not in _later_names(store):

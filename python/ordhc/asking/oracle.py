@@ -133,7 +133,7 @@ def advised(oracle: Any, method: Method | None, repeat: int) -> tuple[Method | N
     if not advice:
         return made, ""
     chosen = ", ".join(f"{name}={value!r}" for name, value in advice.items())
-    remedy = "; give p if you know it" if p is None and "p" in advice else ""
+    remedy = "; if you know p, give it as a setting of the method" if p is None and "p" in advice else ""
     return replace(made, **advice), f"{reason}: the learner has {chosen}{remedy}"
 
 
@@ -191,7 +191,8 @@ def checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
     """Return the (m,) answers of an oracle; raise `InputError` for the first impossible answer."""
     answers = _checks.array("the oracle's answers", given)
     if answers.shape != (len(questions),):
-        raise InputError(f"the oracle gave answers of shape {answers.shape} to {len(questions)} questions")
+        m = len(questions)
+        raise InputError(f"the oracle gave answers of shape {answers.shape} to {m} questions, not {(m,)}")
     if not answers.size:
         return np.zeros(0, np.int8)
     known = "1, -1 or 0" if questions.ndim == 2 and questions.shape[1] == 4 else "0, 1, 2 or -1"

@@ -44,7 +44,7 @@ class Person:
         The number of answers to questions that the current tree decides, and the share of them that agree
         with the tree (None if there are none).
     reliability
-        The probability that an answer of the person is right: the posterior mean, a Beta distribution's.
+        The probability that an answer of the person is right: the mean of the posterior, a Beta distribution.
     low, high
         The 90% credible interval of the reliability.
     alpha, beta
@@ -106,7 +106,7 @@ def as_questions(rows: NDArray[np.int32], answers: NDArray[np.int8]) -> tuple[In
 
 
 def numbered(table: Ints) -> tuple[Ints, int]:
-    """Return a number for each row, so that equal rows have equal numbers, and the count of numbers."""
+    """Return a number for each row, equal for equal rows, and the number of distinct rows."""
     if not len(table):
         return np.zeros(0, dtype=np.int64), 0
     order = np.lexsort(table.T[::-1])

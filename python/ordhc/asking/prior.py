@@ -1,4 +1,4 @@
-"""Trees that learners begin with."""
+"""Read the prior of a learner: a tree with which the method "revise" begins."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -16,7 +16,7 @@ __all__ = ["kept_prior", "leaves_of_prior", "prior_tree", "read_prior"]
 
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Tree:
-    """Return a prior over a learner's leaves, in their order; matched by name if both sides have names."""
+    """Return the prior tree with the learner's leaf numbers; leaves are matched by name if both have any."""
     tree = read_prior(prior)
     own = None if names is None else tuple(names)
     if tree.names is not None and own is None:

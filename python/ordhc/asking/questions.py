@@ -51,5 +51,5 @@ def checked_among(rows: ArrayLike, n_leaves: int) -> NDArray[np.int32]:
     for at in np.flatnonzero(~are_questions(table, n_leaves))[:1].tolist():
         what = "three different leaves" if table.shape[1] == 3 else "two different pairs of leaves"
         row = table[at].tolist()
-        raise InputError(f"among: {row} are not {what} of 0..={n_leaves - 1}", row=at, leaves=[row])
+        raise InputError(f"among: {row} are not {what} from 0 to {n_leaves - 1}", row=at, leaves=[row])
     return np.ascontiguousarray(table, dtype=np.int32)

@@ -29,7 +29,7 @@ class Status:
 
 
 def remaining(estimate: float) -> float:
-    """Return the estimate, at least 0; infinity if it is what remains of an `UNLIMITED` budget."""
+    """Return the estimate, at least 0; infinity if the budget has no limit (`UNLIMITED`)."""
     return math.inf if estimate > UNLIMITED / 2 else max(0.0, estimate)
 
 

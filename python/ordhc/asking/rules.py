@@ -31,8 +31,7 @@ class Rules:
         Exclude people who chose the same position on the page in at least this share of their answers. None
         (the default) means no such rule.
     below_chance
-        True excludes people whose reliability is at most that of guessing, and whose 90% interval begins
-        below it.
+        True excludes people whose reliability is at most chance: 1/3 for three leaves, 1/2 for two pairs.
     failed_gold
         Exclude people who answered less than this share of questions with known answers correctly. None (the
         default) means no such rule.
@@ -62,9 +61,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Figures:
-    """The numbers that the rules check, (n_people,) each; NaN if unknown. See `Person`.
+    """Numbers of people by which rules exclude people, (n_people,) each; NaN if unknown. See `Person`.
 
-    `n_timed` and `n_placed` are the numbers of answers with a known time and a known position.
+    `n_timed` and `n_placed` are the numbers of answers with a known response time, and with a known position
+    of the answer on the page.
     """
 
     n_answers: NDArray[np.int64]
@@ -93,12 +93,12 @@ def checked_rules(**rules: Any) -> Rules:
 
 
 def to_json(history: Sequence[Rules]) -> str:
-    """Return all rules that were ever set as JSON text."""
+    """Return all rules for excluding people that were ever set as JSON text."""
     return json.dumps([asdict(rules) for rules in history])
 
 
 def from_json(text: str | None) -> tuple[Rules, ...]:
-    """Return all rules that were ever set from JSON text, the latest last."""
+    """Return all rules for excluding people, read from the JSON text of `to_json`; the latest last."""
     return () if text is None else tuple(Rules(**each) for each in json.loads(text))
 
 

@@ -139,7 +139,7 @@ def _ignore(_: float) -> None:
 
 
 def _rules_and_places(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
-    """Return the session's rules (None if there are none) and the positions on the page, by event.
+    """Return the session's rules (None if it has none), and each answer's position on the page by event.
 
     Rows that are damaged or from other tables are skipped.
     """
@@ -157,7 +157,7 @@ def _rules_and_places(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
 
 
 def _add_rules_and_places(new: str, rules: str | None, places: dict[int, int]) -> None:
-    """Add rules and positions on the page to a salvaged session."""
+    """Add the rules, and the positions of answers on the page, to a salvaged session."""
     if rules is None and not places:
         return
     store = Store(new)
@@ -229,7 +229,7 @@ def _settings(rows: list[Row]) -> dict[str, Any] | None:
 
 
 def _guessed(rows: list[tuple[int, Row]]) -> dict[str, Any] | None:
-    """Return settings for which some events match their checksums; None if there are none."""
+    """Return settings inferred from the events, for a file without readable settings; None without events."""
     for learner, width in (({}, 3), ({"method": "single"}, 4)):
         leaves = [leaf for event, _ in _events(rows, width).values() for leaf in event[2]]
         if leaves:
@@ -240,7 +240,7 @@ def _guessed(rows: list[tuple[int, Row]]) -> dict[str, Any] | None:
 def _events(
     rows: list[tuple[int, Row]], width: int, progress: Progress | None = None
 ) -> dict[int, tuple[Event, float]]:
-    """Return the event and the time of each row whose checksum matches, by seq."""
+    """Return the event and the time of each row whose checksum matches, by event number."""
     seqs, events, times, totals = [], [], [], []
     for at, (seq, row) in enumerate(rows):
         if progress is not None and at % _CHUNK == 0:
@@ -318,8 +318,9 @@ def _checked(
 def _detached(found: tuple[Event, float] | None, seq: int, lost: dict[int, None]) -> Event:
     """Return the event without a reference to a lost event.
 
-    An answer keeps everything but its ref. Another event that refers to a lost event, and a missing event,
-    becomes `LOST`; its seq is added to `lost`.
+    If an answer refers to a lost question, only its `ref` is removed. Any other event that refers to a lost
+    event becomes `LOST`, and so does a missing event (None). The numbers of new `LOST` events are added to
+    `lost`.
     """
     if found is not None:
         event = found[0]

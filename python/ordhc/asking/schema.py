@@ -52,7 +52,8 @@ class Earlier(NamedTuple):
 #: The keys of settings, in the order of their rows; "copy" repeats all settings, for `salvage`.
 KEYS = ("format", "n_leaves", "names", "learner", "copy")
 
-#: The statement that makes the table of positions on the page; only sessions with known positions have it.
+#: The statement that makes the table of the position on the page of each answer; only sessions with known
+#: positions have this table.
 PLACES = "CREATE TABLE places (seq INTEGER PRIMARY KEY, place INTEGER NOT NULL, sum INTEGER NOT NULL)"
 
 
@@ -81,13 +82,13 @@ def schema(width: int) -> dict[str, str]:
 
 
 def _schema_1(width: int) -> dict[str, str]:
-    """Return the statements of format 1, which had no events of items."""
+    """Return the statements of format 1, in which items could not be added or retired."""
     tables = schema(width)
     return {**tables, "events": tables["events"].replace("BETWEEN 1 AND 16", "BETWEEN 1 AND 14")}
 
 
 def _upgrade_1(db: sqlite3.Connection, _: Kept) -> None:
-    """Recreate the table of events, because SQLite cannot change the limits of a column."""
+    """Upgrade format 1: recreate the table of events, because SQLite cannot change its CHECK constraints."""
     rows = db.execute("SELECT * FROM events ORDER BY seq").fetchall()
     (statement,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'events'").fetchone()
     width = 4 if statement == _schema_1(4)["events"] else 3
@@ -95,7 +96,7 @@ def _upgrade_1(db: sqlite3.Connection, _: Kept) -> None:
     db.execute("DROP TABLE events")
     db.execute(schema(width)["events"])
     db.executemany(insert_statement(width), rows)
-    # Copy this number even if it is not the number of the last row: a missing event must still be detected.
+    # Keep the number of the last event in `sqlite_sequence`, because it detects a missing event at the end.
     db.execute("DELETE FROM sqlite_sequence WHERE name = 'events'")
     db.executemany("INSERT INTO sqlite_sequence VALUES ('events', ?)", last)
 

@@ -1,8 +1,8 @@
 """Keep the answers to a learner in an SQLite file.
 
 A session consists of its settings and an append-only log of events: questions were asked, an answer was
-given, an answer was taken back, answers were imported. Leases of questions expire and are not part of the
-log.
+given, an answer was taken back, answers were imported. A lease reserves a question for one person until a
+time; leases are not part of the log.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ class Session:
         The number of leaves, if they have no names.
     method, repeat, budget, limit, seed, start
         As in `Learner`. An existing file contains these settings, and other values raise an error. If the
-        method has no `parallel`, the session sets the number of leaves that are searched at the same time. It
-        is the number of people who answered recently or the number of requested questions, whichever is
-        larger. With ``method=ordhc.learners.Robust(p="by person")`` answers are weighed by the reliability of
-        the person who gives them, see `tell`.
+        method has no `parallel`, the session sets `parallel` to the number of people who answered recently
+        or the number of requested questions, whichever is larger. With
+        ``method=ordhc.learners.Robust(p="by person")`` answers are weighed by the reliability of the person
+        who gives them, see `tell`.
     fill
         The samplers of questions for people when the learner has no question for them, each with its share: a
         mapping, names with equal shares, or one name. The default is half "heldout", 3 of 10 "repeat" and
@@ -196,8 +196,8 @@ class Session:
         lease
             The duration of the lease in seconds, by default 300.
         fill
-            As in `Session`, whose setting is the default; ``{}`` for no such questions. Without `who` there
-            are such questions only if `fill` is given.
+            As in `Session`, whose setting is the default; ``{}`` for questions of the learner only. Without
+            `who` the default is ``{}``.
         distinct
             As in `Session`, whose setting is the default.
         sampler
@@ -214,9 +214,9 @@ class Session:
         Returns
         -------
         Questions
-            The questions, each with its sampler. They are empty if `who` knows all questions that could be
-            drawn. Questions stay open and keep their numbers when other people take answers back or import
-            answers.
+            The questions, each with its sampler. They are empty if `who` was given or has answered all
+            possible questions. Questions stay open and keep their numbers when other people take answers back
+            or import answers.
 
         Examples
         --------
@@ -465,7 +465,7 @@ class Session:
         """Retire items while people answer; no new question is about them.
 
         Open questions about the items are withdrawn. All answers are kept: `table` has the answers about
-        retired items, also later answers ("late"), but `tree`, `comparisons` and `analysed` do not
+        retired items, also answers that people give later, but `tree`, `comparisons` and `analysed` do not
         use them. The other items keep their places and their numbers.
 
         Parameters
@@ -502,8 +502,9 @@ class Session:
         self._change(check, self._crowd.retire)
 
     def _change(self, check: Callable[[], Any], change: Callable[[Any], None]) -> None:
-        """Call `change` with the result of `check`, which is called again when no other process can write."""
-        # An error before anything is written does not spoil a transaction of the caller.
+        """Call `change` with the result of `check`, within a transaction."""
+        # An error in `writing` would make the transaction of a caller fail, so check before. Check again when
+        # no other process can write, because the items may have changed.
         self._contents.reading(check)
         self._contents.writing(lambda: change(check()))
 
@@ -780,8 +781,7 @@ class Session:
         same_side
             Exclude people who chose the same position on the page in at least this share of their answers.
         below_chance
-            True excludes people whose reliability is at most that of guessing, and whose 90% interval begins
-            below it.
+            True excludes people whose reliability is at most chance: 1/3 for three leaves, 1/2 for two pairs.
         failed_gold
             Exclude people who answered less than this share of questions with known answers correctly.
 

@@ -1,4 +1,4 @@
-"""Make the learner of a session: an `_ordhc.Desk`, which replays the session's events."""
+"""Make the learner of a session: an `_ordhc.SessionLearner`, which replays the session's events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ def uses_any_answer(method: Method) -> bool:
 
 def new_learner(
     names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, Any]
-) -> tuple[_ordhc.Desk, Dendrogram | None]:
+) -> tuple[_ordhc.SessionLearner, Dendrogram | None]:
     """Return a learner that has asked no question yet, and the tree with which the learner begins."""
     # A leaf takes at least 100 bytes in the learner and its snapshots.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
@@ -43,7 +43,7 @@ def new_learner(
     own = {key: settings[key] for key in OF_LEARNERS if key in settings}
     learner = Learner(n_leaves if names is None else names, method, **own)
     bounds = [None if bound == np.inf else int(bound) for bound in (learner._limit, learner._budget)]
-    return _ordhc.Desk(learner._learner, *bounds), learner._start
+    return _ordhc.SessionLearner(learner._learner, *bounds), learner._start
 
 
 def checked_probabilities(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:

@@ -66,7 +66,7 @@ SETTINGS = tuple(sorted({setting for name in METHODS for setting in _fields(name
 
 
 def named(name: str, **settings: Any) -> Method:
-    """Return the method of this name with these settings, as an option or a file of settings has them.
+    """Return the method of this name with these settings.
 
     Parameters
     ----------

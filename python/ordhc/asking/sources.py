@@ -191,7 +191,7 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         return known.get((*near, *far), 0.0) - known.get((*far, *near), 0.0)
 
     def of_anchor(i: int, j: int, k: int, m: int) -> float:
-        """Return the net weight by which (i, j) is closer than (k, m); 0 if they do not share one leaf."""
+        """Return the net weight by which pair (i, j) is closer than (k, m); 0 unless they share one leaf."""
         if len({i, j, k, m}) != 3:
             return 0.0
         anchor = i if i in (k, m) else j

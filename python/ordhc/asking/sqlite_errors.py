@@ -17,7 +17,7 @@ _PER_BYTE = 20
 
 
 class Errors:
-    """A context manager that passes errors of a file and of its contents to `explain`, which raises."""
+    """A context manager that passes errors of reading a file to `explain`, which raises a clearer error."""
 
     def __init__(self, explain: Callable[[BaseException], None]) -> None:
         self._explain = explain
@@ -53,7 +53,7 @@ class Watch:
         self._begin()
 
     def allow_all(self) -> None:
-        """Lift the limit."""
+        """Stop limiting the number of steps of SQL statements."""
         self._left = inf
 
     def reason(self) -> BaseException | None:
@@ -68,15 +68,16 @@ class Watch:
         self._db.set_progress_handler(checks.__next__, _STEPS)
 
     def _checks(self) -> Iterator[int]:
-        # Python runs signal handlers when a frame starts or resumes. A function would raise before its first
-        # line, outside of any `try`. A generator resumes inside the `try`. After the generator has ended,
-        # `__next__` raises, which stops the statement.
+        # SQLite calls `__next__` between steps, and stops the SQL statement if the call raises. Python runs
+        # signal handlers when a frame starts or resumes. A function would raise before its first line,
+        # outside any `try`. A generator resumes inside the `try`. When the generator has ended, `__next__`
+        # raises.
         try:
             yield 0
             while (left := self._left - _STEPS) >= 0:
                 self._left = left
                 yield 0
-            self._reason = ValueError("reading it takes more steps than a file of its size needs")
+            self._reason = ValueError("reading the file takes more steps than a file of this size needs")
         except GeneratorExit:
             raise
         except BaseException as error:

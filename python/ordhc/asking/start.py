@@ -18,14 +18,14 @@ from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["kept_start", "start_tree", "supported_tree"]
 
-#: The length of the shortest edge that can be divided, as a share of the longest edge. Rounding errors are as
-#: large as shorter edges.
+#: The length of the shortest edge that can be divided, as a share of the longest edge. Shorter edges are no
+#: larger than rounding errors.
 _SMALLEST = 1e-9
 Floats = NDArray[np.float64]
 
 
 def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> tuple[_ordhc.Tree, list[int]]:
-    """Return the engine's tree of some leaves of a learner, and the numbers of these leaves."""
+    """Return the argument `start` as a Rust tree, and the learner's numbers of the leaves of this tree."""
     if tree.n_leaves > n_leaves:
         raise InputError(
             f"start has {tree.n_leaves:,} leaves, more than the {n_leaves:,} leaves of the learner"
@@ -40,12 +40,12 @@ def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> 
 
 
 def kept_start(start: Any) -> dict[str, Any]:
-    """Return a start as a dict for JSON."""
+    """Return the argument `start` of a learner, a tree of some of its leaves, as a dict for JSON."""
     return read_prior(start).to_dict()
 
 
 def supported_tree(
-    learner: _ordhc.Learner | _ordhc.Desk,
+    learner: _ordhc.Learner | _ordhc.SessionLearner,
     names: tuple[str, ...] | None,
     start: Dendrogram | None,
     retired: Sequence[str] = (),
@@ -53,8 +53,8 @@ def supported_tree(
 ) -> Dendrogram:
     """Return the tree of a learner, with the support of its nodes if the learner knows it.
 
-    Heights are levels, or the heights of `start`, the tree with which the learner began. The tree has no
-    `retired` leaves.
+    The height of a node is the number of levels below it, or its height in `start`, the tree with which the
+    learner began. The tree has no `retired` leaves.
     """
     found = learner.tree(progress)
     support = learner.support(found)
@@ -74,10 +74,11 @@ def _without(start: Dendrogram, retired: Sequence[str]) -> Dendrogram | None:
 
 
 def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
-    """Return `found`, which has further leaves, with the heights or lengths and names of `start`.
+    """Return the learner's tree `found` with the heights or lengths, names and support of `start`.
 
-    An edge of length 0 cannot be divided: the new node would be tied with its neighbours, and metrics
-    join tied nodes. If a new node is on such an edge, the tree has the levels of `found`.
+    `found` is `start` with further leaves. An edge of length 0 cannot be divided: the new node would be tied
+    with its neighbours, and metrics join tied nodes. If a new node is on such an edge, the heights are
+    the levels of `found`.
     """
     n, above = found.n_leaves, found.parents.tolist()
     old, is_old = _old_nodes(start, found)
@@ -106,10 +107,16 @@ def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
 
 
 def _old_nodes(start: Dendrogram, found: Dendrogram) -> tuple[list[int | None], list[bool]]:
-    """Return for each node of `found` the lowest node of `start` with its old leaves, and if they are equal.
+    """Match the nodes of `found` to nodes of `start`, from which `found` was made by placing new leaves.
 
-    Old leaves are those of `start`. The result for a node without old leaves is None. If several nodes of
-    `found` have the same old leaves, only the lowest of them is the same cluster as the node of `start`.
+    Returns
+    -------
+    old
+        For each node of `found`: the lowest node of `start` that contains all old leaves (leaves of `start`)
+        of this node. None for a node without old leaves.
+    is_old
+        True for a node of `found` that corresponds to a node of `start`. If several nodes of `found` have the
+        same old leaves, only the lowest of these nodes corresponds.
     """
     k, n, above = start.n_leaves, found.n_leaves, found.parents.tolist()
     parents = start.parents.tolist()
@@ -140,7 +147,8 @@ def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old
     for v, node in enumerate(old):
         if node is not None and is_old[v]:
             known[v] = leaf_level if v < n else start.heights[node - start.n_leaves]
-    # `base` is the height of the highest old node below, `steps` the number of new nodes above it.
+    # For each node, `base` is the height of the highest old node below, and `steps` is the number of new
+    # nodes from that old node up to this node.
     base, steps = np.full(len(above), leaf_level), np.zeros(len(above), dtype=int)
     for v, parent in enumerate(above):
         if not np.isnan(known[v]):

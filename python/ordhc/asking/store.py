@@ -232,7 +232,7 @@ class Store:
         return self._db
 
     def refuse(self, error: sqlite3.Error) -> None:
-        """Raise the explained error if SQLite cannot write the file or was interrupted; else return."""
+        """Raise the error that `explain` makes if SQLite cannot write the file or was interrupted."""
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if kind in (*_NOT_DAMAGED, sqlite3.SQLITE_INTERRUPT):
             self.explain(error)
@@ -437,7 +437,7 @@ class Store:
     # Positions on the page, which only sessions of web pages have.
 
     def add_places(self, places: Mapping[int, int]) -> None:
-        """Record the position on the page of answers, by the numbers of their events."""
+        """Record where on the page each answer was chosen: `places` maps event numbers to positions."""
         rows = [(seq, place, sum_of(seq, place)) for seq, place in places.items()]
         with self._errors:
             if not self._has_places():
@@ -445,7 +445,7 @@ class Store:
             self._write("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
 
     def places(self) -> dict[int, int]:
-        """Return the position on the page of each answer, by the number of its event."""
+        """Return, by event number, the position on the page that each answer chose."""
         with self._errors:
             if not self._has_places():
                 return {}
@@ -456,7 +456,7 @@ class Store:
             return {seq: place for seq, place, _ in rows}
 
     def forget_places(self, numbers: Iterable[int]) -> None:
-        """Delete the positions of the answers with these numbers."""
+        """Delete the recorded page positions of the answers with the event numbers `numbers`."""
         with self._errors:
             if self._has_places():
                 self._write("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
@@ -468,7 +468,7 @@ class Store:
     # Leases.
 
     def leases(self) -> dict[int, tuple[str, float]]:
-        """Return for each leased question, by number, the person and the end of the lease (since 1970)."""
+        """Return for each leased question the person, and the end of the lease in seconds since 1970."""
         with self._errors:
             rows = self._db.execute(
                 "SELECT question, who, until, sum FROM leases ORDER BY question"

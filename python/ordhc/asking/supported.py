@@ -26,8 +26,8 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
     A question supports a node if the tree needs this node to agree with the answer. Then two of the three
     leaves are in different children of the node. The third leaf is the odd one out; it is outside of the node
     but below the node above. The same three leaves count once, however often they were asked; their
-    most frequent answer counts. Nodes are examined from the bottom up. When a node is removed, its questions
-    count for the nodes above whose place they decide.
+    most frequent answer counts. Nodes are examined from the bottom up. When a node is removed, its other
+    questions count for the node above.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _distinct(rows: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[np.int
 def _places(
     tree: Dendrogram, three: NDArray[np.int64], odd: Sequence[int]
 ) -> tuple[dict[int, int], list[int], list[int], list[bool]]:
-    """Return the parents of nodes, and the place of each question in the tree.
+    """Return the parents of nodes, and for each question the nodes at which its leaves merge.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def _places(
         For each question the lowest common ancestor of its closest pair, and that of its three leaves.
         `lower` is -1 if the tree does not decide the question.
     right
-        True for each question on whose odd one out the tree agrees with the answer.
+        For each question, True if the tree and the answer have the same odd one out.
     """
     parents = tree.parents
     above = dict(enumerate(parents.tolist()))

@@ -6,7 +6,6 @@ mod arrays;
 mod bootstrap;
 mod callbacks;
 mod comparison;
-mod desk;
 mod embedding;
 mod entered;
 mod error;
@@ -17,6 +16,7 @@ mod metric;
 mod posterior;
 mod preference;
 mod refine;
+mod session_learner;
 mod similarity;
 mod sparse;
 mod streams;
@@ -32,8 +32,6 @@ mod _ordhc {
     use crate::bootstrap::{Tallies, add_rest, bootstrap_adds, draw_times, support};
     #[pymodule_export]
     use crate::comparison::{answered, check_quadruplets, check_triplets, index_rows, questions};
-    #[pymodule_export]
-    use crate::desk::Desk;
     #[pymodule_export]
     use crate::embedding::{EmbeddingLoss, expected_adds3};
     #[pymodule_export]
@@ -58,6 +56,8 @@ mod _ordhc {
     use crate::preference::{build, pairs_beaten, preference_linkage};
     #[pymodule_export]
     use crate::refine::{canonical_order, optimal_leaf_order, refine_satisfied, refine_similarity};
+    #[pymodule_export]
+    use crate::session_learner::SessionLearner;
     #[pymodule_export]
     use crate::similarity::{NearFarCounts, adds, mulk3, mulk4, square, weights_less_lengths};
     #[pymodule_export]

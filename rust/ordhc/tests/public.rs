@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ordhc::agglomerate::{Agglomeration, Engine, Layout, Linkage, Matrix, Missing, SparsePairs, Values};
 use ordhc::bindings::LcaSizes;
-use ordhc::bindings::{Desk, LevelScores};
+use ordhc::bindings::{LevelScores, SessionLearner};
 use ordhc::embedding::{EmbeddingLoss, Model};
 use ordhc::generate::{PlantedModel, QuadrupletOracle, TreeOracle, TreeShape, Wrong};
 use ordhc::learn::{Assume, Learner, Limits, Method, Noise, QuadrupletMethod, Question, Schedule};
@@ -30,7 +30,7 @@ fn public_types_may_go_to_other_threads() {
     fn goes<T: Send + ?Sized>() {}
     goes::<Box<dyn Learner>>();
     goes::<Box<dyn Learner<4>>>();
-    goes::<Desk>();
+    goes::<SessionLearner>();
     fn linkages_are_objects(_: &dyn Linkage) {}
     let _ = linkages_are_objects;
 }

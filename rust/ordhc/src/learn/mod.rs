@@ -32,7 +32,7 @@
 //!   stay in place. The questions are those that reduce the expected number of wrong triplets most. A subtree moves if
 //!   the answers favour another place.
 //! * `uncertain` accepts any question and any answer. The learner draws trees from the posterior only when its
-//!   questions are requested. So a desk replays recorded events without drawing trees. With many leaves or answers, the
+//!   questions are requested. So a session learner replays recorded events without drawing trees. With many leaves or answers, the
 //!   learner keeps one tree instead, and each answer moves only the leaves that it is about.
 //! * `quadruplets` has learners that compare two pairs. Single linkage (Prim's algorithm) and complete linkage (a
 //!   nearest-neighbour chain) find nearest neighbours by tournaments. The result of a match is kept as long as it is
@@ -40,7 +40,6 @@
 
 mod asking;
 mod buckets;
-pub(crate) mod desk;
 mod exact;
 mod inserting;
 mod insertion;
@@ -57,6 +56,7 @@ mod revise;
 mod robust;
 mod robust_paper;
 mod run;
+pub(crate) mod session_learner;
 pub(crate) mod uncertain;
 mod vertex_query;
 mod weights;

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::desk::key;
 use super::learner::{Counts, Flexible, Learner, Question, Told, fixed};
 use super::ledger::Ledger;
+use super::session_learner::key;
 use crate::comparison::Comparisons;
 use crate::error::{Result, check_n_leaves, check_positive};
 use crate::monitor::Monitor;

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::learn::desk::key;
+use crate::learn::session_learner::key;
 use crate::sorting::order_by_key;
 
 /// The number of random questions from which the best one is chosen.

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::Error;
 use crate::generate::{TreeOracle, TreeShape, random_tree};
-use crate::learn::desk::key;
 use crate::learn::learner::{Flexible, Learner};
+use crate::learn::session_learner::key;
 use crate::learn::uncertain::{MOST_ANSWERS, MOST_LEAVES, Pool, Uncertain};
 
 /// The parent of each node, found by walking down from the root.

@@ -23,9 +23,9 @@ fn by(at: usize, leaves: [u32; 3]) -> Told {
     Told { who: (at % 3).checked_sub(1).map(|who| who as u32), ..Told::new(oracle(leaves)) }
 }
 
-fn desk(kind: usize, repeat: u64) -> Desk {
+fn new_session(kind: usize, repeat: u64) -> SessionLearner {
     if kind == 5 {
-        return Desk::new(Method::Uncertain { questions: None, repeat }.learner(8, 1).unwrap(), None, None);
+        return SessionLearner::new(Method::Uncertain { questions: None, repeat }.learner(8, 1).unwrap(), None, None);
     }
     let method = [
         Method::Insertion { parallel: 1 },
@@ -34,22 +34,22 @@ fn desk(kind: usize, repeat: u64) -> Desk {
         Method::Rounds,
         Method::Balanced,
     ][kind];
-    Desk::new(crate::bindings::repeated(method.learner(8, 1).unwrap(), repeat).unwrap(), None, None)
+    SessionLearner::new(crate::bindings::repeated(method.learner(8, 1).unwrap(), repeat).unwrap(), None, None)
 }
 
-fn told(kind: usize, repeat: u64, events: &[Event]) -> Desk {
-    let mut desk = desk(kind, repeat);
+fn told(kind: usize, repeat: u64, events: &[Event]) -> SessionLearner {
+    let mut session = new_session(kind, repeat);
     for &event in events {
-        desk.apply(event).unwrap();
+        session.apply(event).unwrap();
     }
-    desk
+    session
 }
 
 type State = (Vec<(u64, [u32; 3])>, Vec<[u32; 3]>, String, bool);
 
-fn state(desk: &mut Desk) -> State {
-    let tree = desk.learner().tree().unwrap().newick().to_string();
-    (desk.open(99, &[]), desk.waiting(99, None).unwrap(), tree, desk.done())
+fn state(session: &mut SessionLearner) -> State {
+    let tree = session.learner().tree().unwrap().newick().to_string();
+    (session.open(99, &[]), session.waiting(99, None).unwrap(), tree, session.done())
 }
 
 proptest! {
@@ -73,13 +73,13 @@ fn acts() -> impl Strategy<Value = Vec<(u8, usize)>> {
     prop::collection::vec((0u8..6, 0usize..8), 1..40)
 }
 
-/// Applies events to a [`Desk`] in any order: people get questions, answer them (also questions
-/// that aren't open), import answers, and withdraw answers. Checks that a desk that replays all
+/// Applies events to a [`SessionLearner`] in any order: people get questions, answer them (also questions
+/// that aren't open), import answers, and withdraw answers. Checks that a session learner that replays all
 /// events has the same state. At the end all questions must be answered.
 fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Result<(), TestCaseError> {
     let repeat = if triple { 3 } else { 1 };
     let mut events: Vec<Event> = Vec::new();
-    let mut one = desk(kind, repeat);
+    let mut one = new_session(kind, repeat);
     let mut number = 0;
     for (act, at) in acts {
         let before = events.len();
@@ -189,70 +189,70 @@ proptest! {
     #[test]
     fn leaves_come_and_go(kind in 0usize..11, n in 1usize..7, acts in prop::collection::vec((0u8..8, 0usize..8), 0..40)) {
         let truth_of = if kind == 9 { of_bits } else { oracle };
-        let new = || Desk::new(changing(kind, n), None, None);
-        let (mut desk, mut events, mut number) = (new(), Vec::new(), 0);
+        let new = || SessionLearner::new(changing(kind, n), None, None);
+        let (mut session, mut events, mut number) = (new(), Vec::new(), 0);
         let mut leaves: Vec<u32> = (0..n as u32).collect();
         let mut total = n as u32;
         let mut held: Vec<(u64, [u32; 3])> = Vec::new();
-        let mut step = |desk: &mut Desk, event: Event| {
+        let mut step = |session: &mut SessionLearner, event: Event| {
             events.push(event);
-            desk.apply(event).unwrap();
+            session.apply(event).unwrap();
         };
         for (act, at) in acts {
             match act {
                 0 if total < 12 => {
                     leaves.push(total);
                     total += 1;
-                    step(&mut desk, Event::Added);
+                    step(&mut session, Event::Added);
                 }
                 1 if leaves.len() > 1 => {
                     let leaf = leaves.remove(at % leaves.len());
-                    step(&mut desk, Event::Retired(leaf));
+                    step(&mut session, Event::Retired(leaf));
                 }
                 2..=4 => {
-                    step(&mut desk, Event::Wanted(1 + at as u64));
-                    for leaves in desk.waiting(1 + at as u64, None).unwrap() {
+                    step(&mut session, Event::Wanted(1 + at as u64));
+                    for leaves in session.waiting(1 + at as u64, None).unwrap() {
                         number += 1;
                         held.push((number, leaves));
-                        step(&mut desk, Event::Handed(number, leaves));
+                        step(&mut session, Event::Handed(number, leaves));
                     }
                 }
                 _ if !held.is_empty() => {
                     // Some of these questions may be withdrawn by now.
                     let (number, leaves) = held.remove(at % held.len());
-                    step(&mut desk, Event::Answered(number, leaves, truth_of(leaves).into()));
+                    step(&mut session, Event::Answered(number, leaves, truth_of(leaves).into()));
                 }
                 _ => {}
             }
-            for (_, asked) in desk.open(usize::MAX, &[]) {
+            for (_, asked) in session.open(usize::MAX, &[]) {
                 prop_assert!(asked.iter().all(|leaf| leaves.contains(leaf)));
             }
-            prop_assert!(desk.learner().placed() <= leaves.len());
-            prop_assert_eq!(desk.learner().n_leaves(), total as usize);
-            let is_done = desk.learner().placed() == leaves.len();
-            prop_assert_eq!(desk.done(), is_done);
-            prop_assert_eq!(desk.remaining_estimate() == 0.0, is_done);
+            prop_assert!(session.learner().placed() <= leaves.len());
+            prop_assert_eq!(session.learner().n_leaves(), total as usize);
+            let is_done = session.learner().placed() == leaves.len();
+            prop_assert_eq!(session.done(), is_done);
+            prop_assert_eq!(session.remaining_estimate() == 0.0, is_done);
         }
         let mut again = new();
         events.iter().for_each(|&event| again.apply(event).unwrap());
-        prop_assert_eq!(state(&mut desk), state(&mut again));
+        prop_assert_eq!(state(&mut session), state(&mut again));
         let mut asked = 0;
-        while !desk.done() {
-            desk.apply(Event::Wanted(5)).unwrap();
-            for leaves in desk.waiting(5, None).unwrap() {
+        while !session.done() {
+            session.apply(Event::Wanted(5)).unwrap();
+            for leaves in session.waiting(5, None).unwrap() {
                 number += 1;
-                desk.apply(Event::Handed(number, leaves)).unwrap();
+                session.apply(Event::Handed(number, leaves)).unwrap();
             }
-            let open = desk.open(99, &[]);
+            let open = session.open(99, &[]);
             // After a stored answer, all leaves may be in the tree.
-            prop_assert!(!open.is_empty() || desk.done());
+            prop_assert!(!open.is_empty() || session.done());
             for (number, leaves) in open {
                 asked += 1;
                 prop_assert!(asked < 200_000);
-                desk.apply(Event::Answered(number, leaves, truth_of(leaves).into())).unwrap();
+                session.apply(Event::Answered(number, leaves, truth_of(leaves).into())).unwrap();
             }
         }
-        let tree = desk.learner().tree().unwrap();
+        let tree = session.learner().tree().unwrap();
         let mut truth = crate::generate::TreeOracle::new(tree.topology());
         for (i, &a) in leaves.iter().enumerate() {
             for (j, &b) in leaves.iter().enumerate().skip(i + 1) {
@@ -269,41 +269,41 @@ proptest! {
 #[test]
 fn retiring_loses_few_answers() {
     for kind in [0, 5] {
-        let mut desk = Desk::new(changing(kind, 9), None, Some(1000));
+        let mut session = SessionLearner::new(changing(kind, 9), None, Some(1000));
         let mut retired = false;
         for number in 0..1000 {
-            desk.apply(Event::Wanted(1)).unwrap();
-            let Some(&leaves) = desk.waiting(1, None).unwrap().first() else { break };
-            desk.apply(Event::Handed(number, leaves)).unwrap();
-            let left = desk.left();
-            if !retired && desk.learner().placed() == 8 {
+            session.apply(Event::Wanted(1)).unwrap();
+            let Some(&leaves) = session.waiting(1, None).unwrap().first() else { break };
+            session.apply(Event::Handed(number, leaves)).unwrap();
+            let left = session.left();
+            if !retired && session.learner().placed() == 8 {
                 retired = true;
                 let gone = (0..8).find(|leaf| !leaves.contains(leaf)).unwrap();
-                desk.apply(Event::Retired(gone)).unwrap();
-                assert_eq!(desk.left(), left + 1, "the question is nobody's until it is asked again");
-                desk.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
+                session.apply(Event::Retired(gone)).unwrap();
+                assert_eq!(session.left(), left + 1, "the question is nobody's until it is asked again");
+                session.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
                 continue;
             }
-            desk.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
+            session.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
         }
-        assert!(retired && desk.done() && desk.learner().placed() == 8);
+        assert!(retired && session.done() && session.learner().placed() == 8);
     }
 }
 
 /// Checks that questions which the learner did not ask count towards the budget.
 #[test]
 fn the_budget_is_shared() {
-    let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(8, 1).unwrap(), None, Some(3));
-    desk.apply(Event::Spent).unwrap();
-    desk.apply(Event::Spent).unwrap();
-    assert_eq!((desk.left(), desk.done()), (1, false));
-    desk.apply(Event::Wanted(5)).unwrap();
-    let leaves = desk.waiting(5, None).unwrap()[0];
-    desk.apply(Event::Handed(1, leaves)).unwrap();
-    assert!(desk.asks([leaves[2], leaves[0], leaves[1]]) && !desk.asks([5, 6, 7]));
-    assert_eq!((desk.left(), desk.done()), (0, false));
-    desk.apply(Event::Answered(1, leaves, oracle(leaves).into())).unwrap();
-    assert!(desk.done());
+    let mut session = SessionLearner::new(Method::Insertion { parallel: 1 }.learner(8, 1).unwrap(), None, Some(3));
+    session.apply(Event::Spent).unwrap();
+    session.apply(Event::Spent).unwrap();
+    assert_eq!((session.left(), session.done()), (1, false));
+    session.apply(Event::Wanted(5)).unwrap();
+    let leaves = session.waiting(5, None).unwrap()[0];
+    session.apply(Event::Handed(1, leaves)).unwrap();
+    assert!(session.asks([leaves[2], leaves[0], leaves[1]]) && !session.asks([5, 6, 7]));
+    assert_eq!((session.left(), session.done()), (0, false));
+    session.apply(Event::Answered(1, leaves, oracle(leaves).into())).unwrap();
+    assert!(session.done());
 }
 
 /// Checks that a larger `parallel` starts more searches at once, and that a smaller one cancels no
@@ -338,28 +338,28 @@ fn searches_follow_what_is_wanted() {
 /// determine it.
 #[test]
 fn majorities_are_counted_when_leaves_come_and_go() {
-    let mut desk = Desk::new(changing(8, 5), None, None);
+    let mut session = SessionLearner::new(changing(8, 5), None, None);
     let (mut number, mut held) = (0, Vec::new());
     let acts = [(2, 1), (5, 0), (5, 0), (1, 1), (2, 0), (5, 0), (1, 2), (0, 0), (2, 2), (5, 0), (5, 0), (5, 0)];
     for (act, at) in acts {
         match act {
-            0 => desk.apply(Event::Added).unwrap(),
-            1 => desk.apply(Event::Retired(at)).unwrap(),
+            0 => session.apply(Event::Added).unwrap(),
+            1 => session.apply(Event::Retired(at)).unwrap(),
             2 => {
-                desk.apply(Event::Wanted(1 + u64::from(at))).unwrap();
-                for leaves in desk.waiting(1 + u64::from(at), None).unwrap() {
+                session.apply(Event::Wanted(1 + u64::from(at))).unwrap();
+                for leaves in session.waiting(1 + u64::from(at), None).unwrap() {
                     number += 1;
                     held.push((number, leaves));
-                    desk.apply(Event::Handed(number, leaves)).unwrap();
+                    session.apply(Event::Handed(number, leaves)).unwrap();
                 }
             }
             _ if held.is_empty() => {}
             _ => {
                 let (number, leaves) = held.remove(0);
-                desk.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
+                session.apply(Event::Answered(number, leaves, oracle(leaves).into())).unwrap();
             }
         }
-        assert!(desk.remaining_estimate() < 1e4, "{}", desk.remaining_estimate());
+        assert!(session.remaining_estimate() < 1e4, "{}", session.remaining_estimate());
     }
 }
 

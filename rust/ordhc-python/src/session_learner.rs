@@ -16,21 +16,21 @@ use crate::tree::Tree;
 
 /// A learner and the questions that people have. Calls are serialised: a second call waits for the first.
 #[pyclass(frozen, module = "ordhc._ordhc")]
-pub(crate) struct Desk(Mutex<Width>);
+pub(crate) struct SessionLearner(Mutex<Width>);
 
-/// A desk (a learner and its open questions), by the number of leaves in a question.
+/// a session learner, by the number of leaves in a question.
 #[derive(Clone)]
 enum Width {
-    Three(Box<ordhc::bindings::Desk<3>>),
-    Four(Box<ordhc::bindings::Desk<4>>),
+    Three(Box<ordhc::bindings::SessionLearner<3>>),
+    Four(Box<ordhc::bindings::SessionLearner<4>>),
 }
 
 /// Runs the same code for questions of three and of four leaves.
 macro_rules! with {
-    ($lock:expr, $desk:ident => $body:expr) => {
+    ($lock:expr, $session:ident => $body:expr) => {
         match &mut *$lock {
-            Width::Three($desk) => $body,
-            Width::Four($desk) => $body,
+            Width::Three($session) => $body,
+            Width::Four($session) => $body,
         }
     };
 }
@@ -50,7 +50,7 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn replay<const K: usize>(&self, desk: &mut ordhc::bindings::Desk<K>) -> PyResult<()> {
+    fn replay<const K: usize>(&self, session: &mut ordhc::bindings::SessionLearner<K>) -> PyResult<()> {
         let leaves = rows::<i32, K>(self.leaves.0, self.leaves.1)?;
         let m = self.kinds.len();
         let lengths =
@@ -64,7 +64,7 @@ impl Table<'_> {
             }
             let row = leaves[at].map(|leaf| leaf as u32);
             let (reference, told) = (self.refs[at], told(self.answers[at], self.p[at], self.who[at]));
-            let mut apply = |event| desk.apply(event).map_err(to_py);
+            let mut apply = |event| session.apply(event).map_err(to_py);
             match self.kinds[at] {
                 1 => {
                     if reference > 0 {
@@ -89,12 +89,12 @@ impl Table<'_> {
 }
 
 /// Returns the number of leaves in a question.
-fn width<const K: usize>(_: &ordhc::bindings::Desk<K>) -> usize {
+fn width<const K: usize>(_: &ordhc::bindings::SessionLearner<K>) -> usize {
     K
 }
 
-impl Desk {
-    /// Locks the desk. Call this only while detached from the interpreter. Watched work holds this lock and attaches to
+impl SessionLearner {
+    /// Locks the session. Call this only while detached from the interpreter. Watched work holds this lock and attaches to
     /// the interpreter from time to time, so waiting while attached would be a deadlock.
     fn lock(&self) -> MutexGuard<'_, Width> {
         // A lock is poisoned only by a panic, which the caller has already received as an exception.
@@ -107,12 +107,16 @@ impl Desk {
 }
 
 #[pymethods]
-impl Desk {
+impl SessionLearner {
     #[new]
     fn new(py: Python<'_>, learner: &Learner, limit: Option<u64>, budget: Option<u64>) -> Self {
         let width = match &*learner.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner) {
-            Either::Three(one) => Width::Three(Box::new(ordhc::bindings::Desk::new(one.boxed_clone(), limit, budget))),
-            Either::Four(one) => Width::Four(Box::new(ordhc::bindings::Desk::new(one.boxed_clone(), limit, budget))),
+            Either::Three(one) => {
+                Width::Three(Box::new(ordhc::bindings::SessionLearner::new(one.boxed_clone(), limit, budget)))
+            }
+            Either::Four(one) => {
+                Width::Four(Box::new(ordhc::bindings::SessionLearner::new(one.boxed_clone(), limit, budget)))
+            }
         };
         Self(Mutex::new(width))
     }
@@ -145,7 +149,7 @@ impl Desk {
             who: who.as_slice()?,
             skipped: skipped.as_slice()?,
         };
-        py.detach(|| with!(self.lock(), desk => table.replay(desk)))
+        py.detach(|| with!(self.lock(), session => table.replay(session)))
     }
 
     /// Applies one event, given in the same way as to `replay`. `leaves` is empty for an event without leaves.
@@ -162,8 +166,8 @@ impl Desk {
         who: i32,
     ) -> PyResult<()> {
         py.detach(|| {
-            with!(self.lock(), desk => {
-                let leaves = if leaves.is_empty() { vec![-1; width(desk)] } else { leaves };
+            with!(self.lock(), session => {
+                let leaves = if leaves.is_empty() { vec![-1; width(session)] } else { leaves };
                 let table = Table {
                     first: number,
                     kinds: &[kind],
@@ -174,14 +178,14 @@ impl Desk {
                     who: &[who],
                     skipped: &[false],
                 };
-                table.replay(desk)
+                table.replay(session)
             })
         })
     }
 
     /// Asks the learner for questions until `count` questions can be handed to people, if the learner has enough.
     fn want(&self, py: Python<'_>, count: u64) -> PyResult<()> {
-        py.detach(|| with!(self.lock(), desk => desk.apply(Event::Wanted(count)))).map_err(to_py)
+        py.detach(|| with!(self.lock(), session => session.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
     /// Returns the (m, 3) or (m, 4) leaves of at most `most` questions that no person has.
@@ -194,8 +198,8 @@ impl Desk {
     ) -> PyResult<Bound<'py, PyArray2<i32>>> {
         let flat = |leaves: Vec<u32>| leaves.into_iter().map(|leaf| leaf as i32).collect::<Vec<_>>();
         let (width, leaves) = callbacks::run(py, false, progress, |monitor| match &mut *self.lock() {
-            Width::Three(desk) => desk.waiting(most, Some(monitor)).map(|rows| (3, flat(rows.concat()))),
-            Width::Four(desk) => desk.waiting(most, Some(monitor)).map(|rows| (4, flat(rows.concat()))),
+            Width::Three(session) => session.waiting(most, Some(monitor)).map(|rows| (3, flat(rows.concat()))),
+            Width::Four(session) => session.waiting(most, Some(monitor)).map(|rows| (4, flat(rows.concat()))),
         })?;
         let shape = [leaves.len() / width, width];
         PyArray1::from_vec(py, leaves).reshape(shape)
@@ -205,61 +209,61 @@ impl Desk {
     fn open<'py>(&self, py: Python<'py>, most: usize, taken: PyReadonlyArray1<'py, i64>) -> PyResult<Questions<'py>> {
         let taken: Vec<u64> = taken.as_slice()?.iter().map(|&number| number as u64).collect();
         let asked = match &*self.lock_attached(py) {
-            Width::Three(desk) => Asked::from(desk.open(most, &taken)),
-            Width::Four(desk) => Asked::from(desk.open(most, &taken)),
+            Width::Three(session) => Asked::from(session.open(most, &taken)),
+            Width::Four(session) => Asked::from(session.open(most, &taken)),
         };
         asked.into_py(py)
     }
 
     /// Returns true if question `number` has no answer yet and the learner still needs the answer.
     fn is_asked(&self, py: Python<'_>, number: u64) -> bool {
-        with!(self.lock_attached(py), desk => desk.is_asked(number))
+        with!(self.lock_attached(py), session => session.is_asked(number))
     }
 
     /// Returns true if the learner asks about these leaves now.
     fn asks(&self, py: Python<'_>, leaves: Vec<u32>) -> bool {
         match &*self.lock_attached(py) {
-            Width::Three(desk) => leaves.try_into().is_ok_and(|leaves| desk.asks(leaves)),
-            Width::Four(desk) => leaves.try_into().is_ok_and(|leaves| desk.asks(leaves)),
+            Width::Three(session) => leaves.try_into().is_ok_and(|leaves| session.asks(leaves)),
+            Width::Four(session) => leaves.try_into().is_ok_and(|leaves| session.asks(leaves)),
         }
     }
 
     #[pyo3(signature = (progress=None))]
     fn tree(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Tree> {
-        let work = |monitor: &Monitor| with!(self.lock(), desk => desk.learner().tree_watched(Some(monitor)));
+        let work = |monitor: &Monitor| with!(self.lock(), session => session.learner().tree_watched(Some(monitor)));
         callbacks::run(py, false, progress, work).map(Tree::from)
     }
 
     /// Does the same as the learner's method `support`.
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
-        py.detach(|| with!(self.lock(), desk => desk.learner().support(tree)))
+        py.detach(|| with!(self.lock(), session => session.learner().support(tree)))
     }
 
     /// Does the same as the learner's method `places`.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
-        let places = py.detach(|| with!(self.lock(), desk => desk.learner().places(leaf)))?;
+        let places = py.detach(|| with!(self.lock(), session => session.learner().places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())
     }
 
     #[getter]
     fn done(&self, py: Python<'_>) -> bool {
-        with!(self.lock_attached(py), desk => desk.done())
+        with!(self.lock_attached(py), session => session.done())
     }
 
     /// Returns the number of questions that can still be handed to people.
     #[getter]
     fn left(&self, py: Python<'_>) -> u64 {
-        with!(self.lock_attached(py), desk => desk.left())
+        with!(self.lock_attached(py), session => session.left())
     }
 
     #[getter]
     fn n_placed(&self, py: Python<'_>) -> usize {
-        with!(self.lock_attached(py), desk => desk.learner().placed())
+        with!(self.lock_attached(py), session => session.learner().placed())
     }
 
     #[getter]
     fn remaining_estimate(&self, py: Python<'_>) -> f64 {
-        with!(self.lock_attached(py), desk => desk.remaining_estimate())
+        with!(self.lock_attached(py), session => session.remaining_estimate())
     }
 }

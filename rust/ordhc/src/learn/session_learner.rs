@@ -1,4 +1,4 @@
-//! A desk: a learner together with the people who answer its questions.
+//! A learner with the people who answer its questions. It replays the events of a session.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -10,11 +10,11 @@ mod stored;
 
 use stored::Stored;
 
-/// An event at a [`Desk`].
+/// an event of a [`SessionLearner`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<const K: usize = 3> {
-    /// The caller wants this number of questions. If fewer are available, the desk asks the learner
+    /// The caller wants this number of questions. If fewer are available, it asks the learner
     /// for more.
     Wanted(u64),
     /// A question is handed to a person: (number, leaves). The person's answer refers to this number.
@@ -38,24 +38,24 @@ pub enum Event<const K: usize = 3> {
 /// A learner, and the questions that people have. People keep their questions, whatever the learner asks later.
 ///
 /// The state depends only on the learner and on the [events](Event), in order. To take an answer back, apply the same
-/// events without this answer to a new desk. Questions that the learner asks again keep their numbers. Questions that
+/// events without this answer to a new session. Questions that the learner asks again keep their numbers. Questions that
 /// the learner doesn't ask any more stay open for the people who have them. Answers are matched to questions by their
 /// leaves, so any sequence of events is valid. Answers that the learner never asks for are stored.
 ///
 /// ```
-/// use ordhc::bindings::{Desk, Event};
+/// use ordhc::bindings::{SessionLearner, Event};
 /// use ordhc::learn::{Method, Told};
 ///
-/// let mut desk = Desk::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, None, None);
-/// desk.apply(Event::Wanted(1))?;
-/// let leaves = desk.waiting(1, None)?[0];
-/// desk.apply(Event::Handed(17, leaves))?;
-/// assert_eq!(desk.open(10, &[]), [(17, leaves)]);
-/// desk.apply(Event::Answered(17, leaves, Told::new(0)))?;
-/// assert!(desk.done());
+/// let mut session = SessionLearner::new(Method::Insertion { parallel: 1 }.learner(3, 0)?, None, None);
+/// session.apply(Event::Wanted(1))?;
+/// let leaves = session.waiting(1, None)?[0];
+/// session.apply(Event::Handed(17, leaves))?;
+/// assert_eq!(session.open(10, &[]), [(17, leaves)]);
+/// session.apply(Event::Answered(17, leaves, Told::new(0)))?;
+/// assert!(session.done());
 /// # Ok::<(), ordhc::Error>(())
 /// ```
-pub struct Desk<const K: usize = 3> {
+pub struct SessionLearner<const K: usize = 3> {
     learner: Box<dyn Learner<K>>,
     limit: u64,
     budget: u64,
@@ -103,7 +103,7 @@ pub struct Desk<const K: usize = 3> {
 /// `2 * n_used + USED`.
 const USED: usize = 1024;
 
-impl<const K: usize> Clone for Desk<K> {
+impl<const K: usize> Clone for SessionLearner<K> {
     fn clone(&self) -> Self {
         Self {
             learner: self.learner.boxed_clone(),
@@ -122,8 +122,8 @@ impl<const K: usize> Clone for Desk<K> {
     }
 }
 
-impl<const K: usize> Desk<K> {
-    /// Returns a desk whose learner was not asked yet. At most `limit` questions are open at a time, and at most
+impl<const K: usize> SessionLearner<K> {
+    /// Returns a session learner whose learner was not asked yet. At most `limit` questions are open at a time, and at most
     /// `budget` are asked.
     pub fn new(learner: Box<dyn Learner<K>>, limit: Option<u64>, budget: Option<u64>) -> Self {
         Self {
