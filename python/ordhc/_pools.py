@@ -18,7 +18,7 @@ ACCEPTED = (
 )
 #: Seconds that a joblib executor waits for more tasks, so that its first round has one task for each worker.
 _GATHER = 0.02
-#: The number of losses of processes, without a finished task in between, after which a pool is given up.
+#: A pool takes no more tasks after processes died this number of times without a finished task in between.
 _MAX_LOSSES = 4
 
 _Work = tuple[Future[Any], Callable[..., Any], Sequence[Any], Mapping[str, Any]]
@@ -126,8 +126,9 @@ class _PoolExecutor(_QueuingExecutor):
     def fail_lost_tasks(self) -> None:
         """Fail all submitted tasks if a process of the pool died, because the pool itself never reports that.
 
-        A process that began and died since the last call leaves a gap in the numbers that Python gives to
-        processes. Other processes of the program leave gaps too; then tasks are repeated without need.
+        Python numbers the processes of a program. A process that began and died since the last call leaves a
+        gap in the numbers of the pool. Processes outside of the pool leave gaps, too. Then tasks are repeated
+        without need.
         """
         with self._lock:
             begun = self._processes() - self._workers
@@ -149,7 +150,7 @@ class _PoolExecutor(_QueuingExecutor):
 
 
 def _number(worker: Any) -> int:
-    """Return the number that Python gave to a process, or 0 if the worker is not a process."""
+    """Return the last number in the `_identity` of a process; 0 if the worker is not a process."""
     identity: tuple[int, ...] = getattr(worker, "_identity", ())
     return identity[-1] if identity else 0
 

@@ -14,7 +14,7 @@ def interrupts_later() -> Iterator[None]:
     """Delay the KeyboardInterrupt of a Ctrl-C to the end of the block; a second Ctrl-C raises it at once.
 
     Use this for imports of other packages. Extension modules, and code that ignores all exceptions, would
-    swallow a KeyboardInterrupt. The block does nothing outside the main thread, or if Python's own handler of
+    swallow a KeyboardInterrupt. Nothing is delayed outside the main thread, or if Python's own handler of
     Ctrl-C was replaced.
     """
     noted = False

@@ -268,7 +268,7 @@ def _leave() -> None:
 
 
 class Secret:
-    """A base class of values with passwords: they are sent with each task, and never written to a file."""
+    """A base class of values with passwords. Such values are sent with each task, never written to a file."""
 
     __slots__ = ()
 

@@ -80,7 +80,7 @@ class MissingExtraError(ImportError):
 
     @classmethod
     def of(cls, what: str, package: str, extra: str) -> "MissingExtraError":
-        """Return the error that `what` needs `package`, which the extra `extra` installs."""
+        """Return the error for a missing `package` that `what` needs and the extra `extra` installs."""
         return cls(f'{what} needs {package}: pip install "ordhc[{extra}]"', name=package)
 
 
@@ -90,7 +90,8 @@ class SkippedRowsWarning(OrdhcWarning):
     Attributes
     ----------
     rows
-        For each skipped row its line (its row number in formats without lines), and the reason.
+        A pair for each skipped row: the number of the line (of the row, in formats without lines), and the
+        reason.
     counts
         The number of skipped rows for each reason.
     """

@@ -177,7 +177,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         wanted = None if self.n_clusters is None else _checks.whole("n_clusters", self.n_clusters, at_least=1)
         data = comparisons_of_any(X, y, sample_weight, self.n_leaves)
         if wanted is not None and wanted > data.n_leaves:
-            raise InputError(f"n_clusters = {wanted} is above the {data.n_leaves} leaves")
+            raise InputError(f"n_clusters = {wanted} is above the number of leaves, {data.n_leaves}")
         by_parts = self.similarity is not None or self.linkage is not None
         if hasattr(self, "posterior_"):
             del self.posterior_
@@ -269,7 +269,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     @available_if(_draws_trees)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each answer, noise included. Only for the method "posterior-al".
+        """Return the probability of each answer, which may be wrong. Only for the method "posterior-al".
 
         Parameters
         ----------
@@ -296,7 +296,9 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if not hasattr(self, "posterior_"):
-            raise InputError("the model was fitted by another method than 'posterior-al'; fit it again")
+            raise InputError(
+                "the model was fitted with another method, before method='posterior-al' was set: fit it again"
+            )
         p = self.posterior_.predict(self._fitting(X, None, None))
         return np.stack([1 - p, p], axis=1)
 
@@ -404,7 +406,7 @@ class VectorClustering(
         rows = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
         wanted = _checks.whole("n_clusters", self.n_clusters, at_least=1)
         if wanted > len(rows):
-            raise InputError(f"n_clusters = {wanted} is above the {len(rows)} rows")
+            raise InputError(f"n_clusters = {wanted} is above the number of rows, {len(rows)}")
         tree = cluster(rows, similarity=self.similarity, linkage=self.linkage)
         self.dendrogram_ = tree
         self.n_leaves_ = tree.n_leaves

@@ -4,7 +4,7 @@
   more alike.
 * Answers that are right with a known probability: `Robust`, `RobustPaper`, `Majority`.
 * Answers of people: `Uncertain`, or `Revise` if there is a tree to begin with.
-* `FourKActive` compares pairs with landmarks.
+* `FourKActive` compares pairs of leaves with reference pairs, in one round of questions.
 """
 
 from ordhc.asking.methods import (

@@ -1,4 +1,6 @@
-"""Progress bars for functions of plugins: with `shows_progress`, `progress=True` shows a bar.
+"""Progress bars for functions of plugins.
+
+A function with the decorator `shows_progress` shows a progress bar if it is called with `progress=True`.
 
 The functions are defined in `ordhc._progress`.
 """

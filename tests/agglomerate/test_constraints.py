@@ -178,7 +178,7 @@ def test_large_sets_are_kept_apart():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"cannot_link": [(0, 3)]}, "cannot_link has leaf 3, above the 3 leaves"),
+        ({"cannot_link": [(0, 3)]}, "cannot_link has leaf 3; the ids of the leaves are 0 to 2"),
         ({"cannot_link": [(1, 1)]}, "cannot_link has leaf 1 twice in a pair"),
         ({"must_link": [(0, 1, 2)]}, "must_link has .*, which is not a pair of leaves"),
         ({"must_link": ["ab"]}, "must_link has 'ab', which is not a pair of leaves"),
@@ -194,7 +194,7 @@ def test_large_sets_are_kept_apart():
         ({"sizes": [1, 2]}, r"sizes has shape \(2,\); a positive number for each of 3 leaves is needed"),
         ({"sizes": [1, 0, 2]}, "size 0 of leaf 1 is not a positive number"),
         ({"sizes": [1, np.nan, 2]}, "size nan of leaf 1 is not a positive number"),
-        ({"sizes": [1, 1, 1], "overwrite": True}, "overwrite=True takes no sizes and cannot_link"),
+        ({"sizes": [1, 1, 1], "overwrite": True}, "overwrite=True takes neither sizes nor cannot_link"),
     ],
 )
 def test_what_is_refused(given, message):
@@ -207,7 +207,7 @@ def test_what_else_is_refused():
     with pytest.raises(InputError, match="'ward' takes sizes with dissimilarities only"):
         ordhc.linkage(S, "ward", dissimilarity=False, sizes=[1, 2, 1])
     sparse = pytest.importorskip("scipy.sparse").csr_array(np.eye(3))
-    with pytest.raises(InputError, match="a sparse matrix takes no sizes and cannot_link"):
+    with pytest.raises(InputError, match="a sparse matrix takes neither sizes nor cannot_link"):
         ordhc.linkage(sparse, "average", dissimilarity=False, sizes=[1, 2, 1])
     with pytest.raises(InputError, match="S is a function: leave out"):
         ordhc.linkage(

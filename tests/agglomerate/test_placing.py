@@ -104,7 +104,7 @@ def test_what_is_refused():
         ordhc.place(tree, [[1, 2, 3], [1, np.nan, 2]])
     with pytest.raises(InputError, match="linkage"):
         ordhc.place(tree, [1, 2, 3], linkage="averege")
-    with pytest.raises(InputError, match="the tree does not say its linkage"):
+    with pytest.raises(InputError, match="the tree does not record its linkage"):
         ordhc.place(ordhc.Dendrogram([(0, 1)], [1.0]), [1, 2])
     with pytest.raises(InputError, match="more than two children"):
         ordhc.place("(a:1,b:1,c:1);", [1, 2, 3], linkage="average")

@@ -96,7 +96,7 @@ def test_shares_of_what_fills(tmp_path):
             ({"repeats": 1}, "fill is 'repeats', not one of"),
             ({"random": -1}, r"fill\['random'\] = -1"),
             ({"random": 0}, "one must be above 0"),
-            (3, "fill = 3 is not a mapping"),
+            (3, "fill = 3 must be a sampler"),
         ]:
             with pytest.raises(InputError, match=text):
                 session.ask(fill=fill)

@@ -174,7 +174,7 @@ def test_bad_tells(repeat):
         ({"schedule": "x"}, "schedule is 'x', not one of questions, balanced, rounds"),
         ({"method": "quick", "schedule": "rounds"}, "quick takes no schedule; insertion, robust, revise do"),
         ({"parallel": 0}, "parallel = 0"),
-        ({"exact": True, "parallel": 2}, "exact is for one leaf after the other"),
+        ({"exact": True, "parallel": 2}, "exact=True places one leaf after the other"),
         ({"repeat": 2}, "repeat = 2 is even"),
         ({"budget": -1}, "budget = -1"),
         ({"seed": -1}, "seed = -1"),

@@ -95,7 +95,7 @@ def test_names_of_oracles_are_checked():
     ("given", "why"),
     [
         ({"oracle": "tree"}, r"'tree' is a name: use ordhc.oracles.named\('tree', source\)"),
-        ({"oracle": OF_THREE, "method": "single"}, "questions about three leaves, and this method"),
+        ({"oracle": OF_THREE, "method": "single"}, "questions about three leaves, but the method"),
         ({"oracle": TRUTH, "n_leaves": 9}, "the oracle has 7 leaves, fewer than the 9"),
         ({"oracle": TRUTH, "n_leaves": ["cat", "dgo"]}, "'dgo' is unknown"),
         ({"oracle": lambda rows: rows}, "give n_leaves"),

@@ -98,7 +98,7 @@ HOSTILE = {
     "it has the trigger other": added("CREATE TRIGGER other AFTER INSERT ON leases BEGIN SELECT 1; END"),
     "its tables differ from those of a session": added("CREATE INDEX other ON events (a) WHERE a > 1"),
     "its tables differ from those of a session ": added(becomes=("p BETWEEN 0.5 AND 1", SLOW)),
-    "reading it takes more steps than": branching_schema,
+    "reading the file takes more steps than": branching_schema,
 }
 
 

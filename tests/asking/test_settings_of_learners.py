@@ -102,9 +102,9 @@ def test_flat_settings_without_a_name(flat, name):
 
 
 def test_settings_that_need_others():
-    with pytest.raises(InputError, match="parallel = 3 is for the schedule 'questions'"):
+    with pytest.raises(InputError, match="parallel = 3 needs the schedule 'questions'"):
         learners.Insertion(schedule="rounds", parallel=3)
-    with pytest.raises(InputError, match="exact is for one leaf after the other"):
+    with pytest.raises(InputError, match="exact=True places one leaf after the other"):
         learners.Insertion(schedule="rounds", exact=True)
     with pytest.raises(InputError, match="robust needs p"):
         ordhc.Learner(6, "robust")
@@ -226,7 +226,7 @@ def test_learners_know_of_noise():
 
 def test_assumptions_are_told():
     truth = tree_of_points(10, 1)
-    with pytest.warns(OrdhcWarning, match="but not how often.*p=0.75, noise='persistent'; give p"):
+    with pytest.warns(OrdhcWarning, match="but not how often.*p=0.75, noise='persistent'; if you know p"):
         ordhc.learn(Repeating(truth, 0.1))
     for given in ({"learner": ordhc.Learner(10)}, {"learner": ordhc.Learner(10, "quick")}):
         with pytest.warns(OrdhcWarning, match="treats all answers as right"):

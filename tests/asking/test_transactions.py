@@ -157,7 +157,7 @@ def test_own_questions(session):
     [
         ("learner", None, "learner"),
         ("random", [[0, 1]], "not \\(m, 3\\)"),
-        ("random", [[0, 1, 6]], "0..=5"),
+        ("random", [[0, 1, 6]], "from 0 to 5"),
         ("random", [[0, 1, 1]], "three different"),
     ],
 )

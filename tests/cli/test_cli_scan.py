@@ -157,7 +157,7 @@ def test_answers_are_never_written_over(answers, capsys, tmp_path):
         (["cluster", "SOME", "--resume", "one.csv"], "one.csv: resume is not a folder: it is a file"),
         (["cluster", "one.csv", "--memory", "1GB", "--bootstrap", "2"], "are for a folder or a pattern"),
         (["cluster", "one.csv", "--memory", "much"], "memory is 'much'"),
-        (["cluster", "one.csv", "--memory", "1GB", "--method", "3-al"], "needs them in memory"),
+        (["cluster", "one.csv", "--memory", "1GB", "--method", "3-al"], "needs all answers in memory"),
         (
             ["cluster", "one.csv", "--memory", "1GB", "--exclude", "participant=ann"],
             "exclude is for one file",

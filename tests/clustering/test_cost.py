@@ -45,7 +45,7 @@ def test_long_calls_warn_before_they_begin(answers, monkeypatch, call):
 )
 def test_durations_have_about_one_digit(answers, seconds, told):
     with pytest.warns(OrdhcWarning, match=f"takes about {told} of"):
-        cost.foretell_cost("it", answers, seconds, "give less")
+        cost.warn_of_cost("it", answers, seconds, "give less")
 
 
 def test_longer_work_has_larger_estimates():

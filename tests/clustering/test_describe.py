@@ -160,4 +160,4 @@ def test_names_are_seen_in_pictures_pages_and_reports(tmp_path, capsys, monkeypa
     (tmp_path / "words.csv").write_text("name,the\ncar,5\nbus,5\ncat,5\n")
     code, _, err = run(capsys, *asked)
     assert code == 2
-    assert "words.csv: has no row for 'dog' (1 of 4 leaves)" in err
+    assert "words.csv: has no row for 'dog'; 1 of 4 leaves have no row" in err

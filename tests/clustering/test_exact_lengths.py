@@ -142,7 +142,7 @@ def comparisons_of(answers, n):
     return ordhc.Triplets(rows, n_leaves=n, answers=numbers)
 
 
-#: Answers that are foretold.
+#: Answers that are predicted.
 ROWS = [(0, 1, 2), (1, 2, 0), (2, 3, 0), (1, 2, 3), (2, 0, 1), (3, 2, 0)]
 ODD = [("odd", 0, 1, 2), ("odd", 3, 0, 1)]
 #: Leaf 0 is unlike all others, though 0 and 1 are a cluster: answers that no tree without lengths explains.
@@ -180,6 +180,6 @@ def test_the_sampler_agrees_with_sums_over_all_trees(n, answers, monkeypatch):
     np.testing.assert_allclose([*p.predict(ROWS), *of_odd], told, atol=0.02)
     drawn = p._lengths
     np.testing.assert_allclose((drawn[:, :1] > drawn + BY).mean(axis=0), longer, atol=0.03)
-    # These answers ask for lengths: the model without them foretells other things.
+    # These answers ask for lengths: the model without them predicts other things.
     without = ordhc.posterior(comparisons_of(answers, n), sweeps=1_000, lengths=False, repeats="new")
     assert np.abs(without.predict(ROWS) - told[: len(ROWS)]).max() > 0.05

@@ -177,12 +177,12 @@ def test_odd_vectors(X):
             r"neighbors has shape \(19, 3\); it must have a row for each of 20",
         ),
         ({"neighbors": np.full((20, 3), 20)}, "row 0: neighbors: column 0 is 20; leaves are 0 to 19"),
-        ({"neighbors": (np.zeros((20, 3)), np.zeros((20, 3)))}, "a pair, must be distances"),
+        ({"neighbors": (np.zeros((20, 3)), np.zeros((20, 3)))}, "the other distances"),
         ({"neighbors": np.full((20, 3), 0.5)}, "is not a whole number"),
         ({"neighbors": 3, "similarity": "cosine", "linkage": "ward"}, "cannot use nearest neighbours"),
-        ({"neighbors": 3, "linkage": "centroid"}, "cannot use nearest neighbours; linkage"),
+        ({"neighbors": 3, "linkage": "centroid"}, "cannot use nearest neighbours: use linkage"),
         ({"neighbors": 3, "method": "cosine-al+spr"}, "without moves of subtrees"),
-        ({"neighbors": 3, "similarity": "dot"}, "cannot use nearest neighbours; the similarities"),
+        ({"neighbors": 3, "similarity": "dot"}, "cannot use nearest neighbours: use similarity"),
     ],
 )
 def test_what_does_not_go(options, told):

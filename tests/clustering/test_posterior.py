@@ -250,7 +250,7 @@ def test_few_leaves():
         assert np.isnan(p.diagnostics.r_hat)
     p = ordhc.posterior(ordhc.Triplets([[0, 1, 2]]))
     assert p.support[-1] == 1
-    with pytest.warns(OrdhcWarning, match="1 leaf has no answers and is anywhere: 3"):
+    with pytest.warns(OrdhcWarning, match="1 leaf has no answers and is at random positions: 3"):
         ordhc.posterior(ordhc.Triplets([[0, 1, 2]], n_leaves=4), sweeps=4)
 
 

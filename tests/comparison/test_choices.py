@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import ordhc
+from ordhc.clustering.answer_scores import answer_scores, tables_of
 from ordhc.clustering.expected import heights_of_pairs
-from ordhc.clustering.foretold import foretold, tables_of
 from ordhc.comparison.choices import Choices, right_of
 from ordhc.comparison.luce import choice_logarithms
 from ordhc.errors import InputError
@@ -64,7 +64,7 @@ def test_probabilities_are_those_of_the_posterior(name):
     assert len(p.trees) == 1
     closeness = heights_of_pairs(p.trees[0]) - p.lengths - p.lengths[:, None]
     noise = float(p.diagnostics.noise[0, 0])
-    found, expected = foretold(Choices.of(data), tables_of([closeness], [noise])), p.foretell(data)
+    found, expected = answer_scores(Choices.of(data), tables_of([closeness], [noise])), p.score_answers(data)
     np.testing.assert_allclose(found.losses[0], expected.losses[0], rtol=1e-6)
     np.testing.assert_allclose(found.right[0], expected.right[0], rtol=1e-9)
     assert p.accuracy(data) == expected.accuracy

@@ -93,7 +93,7 @@ def test_weights_multiply():
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
-def test_score_is_the_share_of_answers_foretold(seed):
+def test_score_is_the_share_of_answers_that_are_right(seed):
     X, y = questions(seed)
     model = OrdinalClustering(n_leaves=8).fit(X[:40], y[:40])
     size = partial(lca_size, model.dendrogram_)
@@ -237,7 +237,7 @@ BAD = [
     ),
     (lambda m: m.fit(sparse.csr_matrix((3, 3))), "X is sparse with shape (3, 3)"),
     (lambda m: m.fit(sparse.csr_matrix(put(np.inf, 2, 0, 1).reshape(3, 9))), "X[2, 0, 1] is inf"),
-    (lambda m: m.set_params(n_clusters=4).fit(GOOD), "n_clusters = 4 is above the 3 leaves"),
+    (lambda m: m.set_params(n_clusters=4).fit(GOOD), "n_clusters = 4 is above the number of leaves, 3"),
     (lambda m: m.set_params(n_clusters=0).fit(GOOD), "n_clusters = 0 is below 1"),
     (lambda m: m.set_params(n_clusters=1.5).fit(GOOD), "n_clusters = 1.5 is not a whole number"),
     (lambda m: m.set_params(n_leaves=2).fit(GOOD), "leaf 2 is outside"),

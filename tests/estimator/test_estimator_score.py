@@ -1,4 +1,4 @@
-"""The estimator's score is the share of whole answers foretold."""
+"""The estimator's score is the share of whole answers that are predicted."""
 
 import numpy as np
 import pytest

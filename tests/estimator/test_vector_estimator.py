@@ -74,7 +74,7 @@ def test_settings_of_parts():
     ("X", "settings", "said"),
     [
         (ordhc.Triplets([(0, 1, 2)]), {}, "Triplets are comparisons, not vectors: use OrdinalClustering"),
-        ([[0.0], [1.0]], {"n_clusters": 3}, "n_clusters = 3 is above the 2 rows"),
+        ([[0.0], [1.0]], {"n_clusters": 3}, "n_clusters = 3 is above the number of rows, 2"),
         ([[0.0], [1.0]], {"n_clusters": 0}, "n_clusters"),
         ([[0.0], [1.0]], {"similarity": "nope"}, "unknown similarity 'nope'"),
         ([[0.0], [1.0]], {"linkage": "nope"}, "unknown linkage 'nope'"),

@@ -332,7 +332,7 @@ def test_the_report_says_what_chance_and_noise_are(tmp_path, capsys):
     assert "noise ceiling" in output
 
 
-def test_whole_answers_are_foretold_by_trees_that_have_not_seen_them():
+def test_whole_answers_are_predicted_by_trees_that_have_not_seen_them():
     rng = np.random.default_rng(4)
     closeness = rng.normal(size=(8, 8))
     closeness += closeness.T

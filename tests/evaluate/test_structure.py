@@ -203,7 +203,7 @@ def test_the_tail_of_students_t():
         assert upper_tail(t, freedom) == pytest.approx(tail, abs=1e-3)
 
 
-def test_points_foretell_coin_flips_of_a_plane_and_not_of_a_tree():
+def test_points_predict_coin_flips_of_a_plane_and_not_of_a_tree():
     plane = ordhc.structure(answers_from(spread(24, 2), 2500, 1), folds=3)
     assert plane.coins.p_value < 0.01
     assert plane.coins.share.value > 0.55

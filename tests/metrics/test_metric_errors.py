@@ -133,7 +133,7 @@ def test_forms_that_are_no_tree(form, options, text):
         ("ari", BINARY, ["a", None, "b", "b"], {}, "the label of leaf 1 in column 0 is missing"),
         ("dendrogram_purity", BINARY, [0.0, 1.0, 1.0, np.nan], {}, "label of leaf 3 in column 0 is missing"),
         ("aari", BINARY, [("a", "b")] * 3 + [("a", None)], {}, "the label of leaf 3 in column 1 is missing"),
-        ("ari", BINARY, [(0, 1)] * 4, {}, "ari takes one label for each leaf, not 2 columns (aari does)"),
+        ("ari", BINARY, [(0, 1)] * 4, {}, "ari takes one label for each leaf, not 2 columns (use aari)"),
         ("dendrogram_purity", BINARY, [1, 2, 3, 4], {}, "none of the 4 classes has two leaves"),
         # Settings.
         ("ari", BINARY, [0, 0, 1, 1], {"n_clusters": 5}, "n_clusters = 5 is outside 1..=4"),

@@ -293,17 +293,17 @@ def test_paths(tmp_path):
 def test_methods_that_need_all_answers_say_so(tmp_path, monkeypatch):
     scan = ordhc.scan(write(tmp_path / "a.csv", [[0, 1, 2], [1, 0, 3]], ["anchor", "near", "far"]))
     for method in ("mulk4-al", "3-al", "build", "posterior-al"):
-        with pytest.raises(InputError, match="needs? them in memory, scan.read\\(\\)"):
+        with pytest.raises(InputError, match="needs? all answers in memory, scan.read\\(\\)"):
             ordhc.cluster(scan, method=method)
-        with pytest.raises(InputError, match="needs? them in memory, scan.read\\(\\)"):
+        with pytest.raises(InputError, match="needs? all answers in memory, scan.read\\(\\)"):
             ordhc.bootstrap(scan, method=method)
     spec = ordhc.specs.MethodSpec(
         name="s", summary="s", similarity="adds3", linkage="average", refine="satisfied"
     )
     monkeypatch.setitem(registry._load().known, ("method", "s"), spec)
-    with pytest.raises(InputError, match="moves by 'satisfied' read single answers"):
+    with pytest.raises(InputError, match="by 'satisfied' read answers many times"):
         ordhc.cluster(scan, method="s")
-    with pytest.raises(InputError, match="for a scan, give .group. or .file."):
+    with pytest.raises(InputError, match="for a scan, give .group. .rows of a person. or .file."):
         ordhc.bootstrap(scan, unit="answer")
     with pytest.raises(
         InputError, match=r"takes no scan \(only triplet_revenue, quadruplet_revenue, satisfied do\)"

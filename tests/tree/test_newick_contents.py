@@ -126,7 +126,7 @@ def test_trees_that_are_not_ultrametric(tmp_path, recwarn):
     with pytest.warns(OrdhcWarning, match="1 of 4 branches have no length") as caught:
         assert Dendrogram.from_newick("((a:1,b):1,c:2);").to_newick() == "((a:1,b):1,c:2);"
     assert caught[0].filename == __file__
-    with pytest.warns(OrdhcWarning, match="one child are passed over with their labels `x y`"):
+    with pytest.warns(OrdhcWarning, match="one child were removed, with their labels `x y`"):
         found = Dendrogram.from_newick("((a:1,b:1):1)'x y';")
     assert found.to_newick() == "(a:1,b:1):1;"
     # Numbers with few digits.

@@ -103,7 +103,7 @@ def test_pairs_have_no_place_in_salmons_columns(serve, tmp_path):
     server.stop()
     found = collect(server.study, "--data", server.data, "--export", tmp_path / "a.csv", "--as", "salmon")
     assert found.returncode == 2
-    assert "format has no pairs" in found.stderr
+    assert "format cannot store questions about two pairs" in found.stderr
     assert not (tmp_path / "a.csv").exists()
     assert collect(server.study, "--data", server.data, "--export", tmp_path / "a.csv").returncode == 0
     assert len(rows_of((tmp_path / "a.csv").read_text())) == 6

@@ -1,8 +1,8 @@
 """Check the arguments of public functions: numbers, words, names, labels, settings, arrays.
 
 Each public function checks its arguments once, with these functions. A checked array has a type that the Rust
-crate reads: native byte order, aligned, C-contiguous. No value is masked or was rounded. For invalid values
-the functions raise an `InputError` with the argument, the index and the value.
+crate reads: native byte order, aligned, C-contiguous. A masked value is an error. For an
+invalid value the functions raise an `InputError` with the argument, the index and the value.
 """
 
 from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers

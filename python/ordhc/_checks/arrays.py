@@ -122,7 +122,7 @@ def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> 
     if kind == "f" and table.dtype.itemsize > 8:
         lost = np.argwhere(np.isinf(found) & np.isfinite(table))
         if len(lost):
-            raise InputError(f"{what}{_at(lost[0])} is {table[tuple(lost[0])]}, beyond double precision")
+            raise InputError(f"{what}{_at(lost[0])} is {table[tuple(lost[0])]}, too large for float64")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Check the argument `dissimilarity`, and warn if a matrix contradicts it."""
+"""Check the argument `dissimilarity` of public functions; warn if dissimilarities look like similarities."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ _REMEDY = "give dissimilarity=False for similarities, or S.max() - S"
 
 
 def _least(values: NDArray[Any]) -> tuple[int, float]:
-    """Return the flat index of the smallest value and the value; (0, 0.0) if none is negative.
+    """Return the flat index of the most negative value, and this value; (0, 0.0) if no value is negative.
 
     The diagonal of a square matrix is ignored.
     """
@@ -86,7 +86,7 @@ def _least(values: NDArray[Any]) -> tuple[int, float]:
 
 
 def _place(values: NDArray[Any], at: int) -> tuple[int, int]:
-    """Return the two leaves of the value at flat index `at`."""
+    """Return the two leaves whose dissimilarity is at flat index `at` of a square or condensed matrix."""
     if values.ndim == 2:
         return at // len(values), at % len(values)
     n = leaves_of_condensed(len(values))

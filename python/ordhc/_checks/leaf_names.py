@@ -51,7 +51,10 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=4)
 def _distinct(given: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return the names after a check that they are distinct; cached, as all blocks of a file have them."""
+    """Return the names after a check that they are distinct.
+
+    The result is cached, because a file is read in blocks, and each block has the same names.
+    """
     seen: dict[str, int] = {}
     for at, name in enumerate(given):
         name = text(f"names[{at}]", name)

@@ -1,4 +1,4 @@
-"""Check matrices of pairs, and return them as arrays of a type that the Rust crate reads."""
+"""Check matrices of (dis)similarities, and return them as arrays of a type that the Rust crate reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["leaves_of_condensed", "matrix", "overwritable", "square"]
 
 
 def matrix(S: ArrayLike) -> NDArray[Any]:
-    """Return a matrix of pairs as a C-contiguous array of a type that the Rust crate reads.
+    """Return a matrix of (dis)similarities as a C-contiguous array of a type that the Rust crate reads.
 
     The shape is (n, n) or (n(n-1)/2,). The types are int32, int64, float32 and float64.
 
@@ -96,7 +96,7 @@ def leaves_of_condensed(length: int) -> int:
 
 
 def square(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a matrix of pairs in the shape (n, n); a condensed vector gets a diagonal of zeros."""
+    """Return (dis)similarities as an (n, n) matrix; a condensed vector gets zeros on the diagonal."""
     if values.ndim == 2:
         return values
     n = leaves_of_condensed(len(values))

@@ -149,7 +149,8 @@ def callback(what: str, value: Any) -> Callable[[float], None] | None:
     Raises
     ------
     InputError
-        `value` is anything else. True is refused too, because only `shows_progress` accepts True.
+        `value` is anything else, such as True. Functions that accept True replace it by the function of a
+        progress bar before this check.
     """
     if value is None or value is False:
         return None

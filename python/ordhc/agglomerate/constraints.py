@@ -22,13 +22,13 @@ __all__ = ["Constraints", "merged_under"]
 
 @dataclass(frozen=True)
 class Constraints:
-    """Checked constraints of n leaves."""
+    """The sizes of n leaves, and the constraints on merges, after checks."""
 
     #: (n,) positive numbers; None if all are 1.
     sizes: NDArray[np.float64] | None
     #: (n,) labels of clusters to start from; None if there are none.
     initial: NDArray[np.int64] | None
-    #: (k, 2) leaves to keep apart; None if not given.
+    #: (k, 2) ids of the pairs of leaves to keep apart; None if not given.
     apart: NDArray[np.int64] | None
 
     @classmethod
@@ -42,7 +42,7 @@ class Constraints:
         cannot_link: Any,
         sizes: ArrayLike | None,
     ) -> Constraints:
-        """Return the arguments of `linkage` as checked constraints.
+        """Check the arguments of `linkage`, and return them as `Constraints`.
 
         Raises
         ------
@@ -63,8 +63,8 @@ class Constraints:
         return cls(None if sizes is None else _sizes(sizes, n, names), initial, apart)
 
     @property
-    def needs_its_own_engine(self) -> bool:
-        """True if there are sizes or pairs to keep apart."""
+    def has_sizes_or_apart(self) -> bool:
+        """True if there are sizes, or pairs of leaves to keep apart."""
         return self.sizes is not None or self.apart is not None
 
     def in_order(self, order: NDArray[np.int64]) -> Constraints:
@@ -88,7 +88,7 @@ def _sizes(given: ArrayLike, n: int, names: Sequence[str] | None) -> NDArray[np.
 
 
 def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArray[np.int64]:
-    """Return pairs of leaves, given by number or by name, as (k, 2) numbers."""
+    """Return pairs of leaves, given by id or by name, as (k, 2) ids."""
     refused = f"{what} is {_checks.quoted(given)}, which is not a list of pairs of leaves"
     if isinstance(given, str | bytes):
         raise InputError(refused)
@@ -110,14 +110,17 @@ def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArra
                 continue
             found[row, at] = _checks.whole(what, leaf, at_least=0)
             if found[row, at] >= n:
-                raise InputError(f"{what} has leaf {leaf}, above the {n} leaves", row=row)
+                raise InputError(f"{what} has leaf {leaf}; the ids of the leaves are 0 to {n - 1}", row=row)
         if found[row, 0] == found[row, 1]:
             raise InputError(f"{what} has leaf {_shown(found[row, 0], names)} twice in a pair", row=row)
     return found
 
 
 def _joined(pairs: NDArray[np.int64], n: int, initial: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Return labels by which the leaves of each pair, and those of an initial cluster, are in one cluster."""
+    """Return the labels of the initial clusters after the leaves of each pair are joined, (n,).
+
+    `initial` has the labels before; None means that each leaf is a cluster of its own.
+    """
     labels = np.arange(n) if initial is None else np.unique(initial, return_inverse=True)[1].reshape(n)
     for a, b in pairs:
         labels[labels == labels[b]] = labels[a]
@@ -142,7 +145,7 @@ def merged_under(
     """Return the tree of a linkage under constraints."""
     if spec.update_row is not None or spec.make_update is not None:
         raise InputError(
-            f"linkage {spec.name!r} is a row update in Python, which takes no sizes and cannot_link"
+            f"linkage {spec.name!r} is a Python function (a row update): leave out sizes and cannot_link"
         )
     if constraints.sizes is not None and spec.native == "ward" and not dissimilarity:
         raise InputError("linkage 'ward' takes sizes with dissimilarities only: give dissimilarity=True")
@@ -166,7 +169,7 @@ def merged_under(
 
 
 def _n_apart(tree: Dendrogram, apart: NDArray[np.int64]) -> int:
-    """Return the smallest number of clusters into which the tree can be cut so that no pair is in one."""
+    """Return the smallest number of clusters in a cut of the tree that separates each pair in `apart`."""
     low, high = 1, tree.n_leaves
     while low < high:
         middle = (low + high) // 2

@@ -172,7 +172,7 @@ def linkage(
         and (must_link is None and cannot_link is None and sizes is None)
         and (progress is None and overwrite is False and isinstance(missing, str) and missing == "zero")
     ):
-        few = _of_few(S, name, dissimilarity)
+        few = _small_tree(S, name, dissimilarity)
         if few is not None:
             return few
     constraints = {
@@ -231,7 +231,8 @@ def _linked(
             raise InputError(f"linkage {spec.name!r} takes no function, only 'single' does: pass a matrix")
         if overwrite or missing != "zero" or any(value is not None for value in given.constraints.values()):
             raise InputError(
-                "S is a function: leave out overwrite, missing, initial_clusters, sizes and pairs"
+                "S is a function: leave out overwrite, missing, initial_clusters, must_link, cannot_link "
+                "and sizes"
             )
         if n_leaves is None:
             raise InputError("S is a function, so the number of leaves is unknown: pass n_leaves")
@@ -246,8 +247,8 @@ def _linked(
             raise InputError("a sparse matrix takes no overwrite=True, because it is never changed")
         pairs = sparse.as_pairs(S)
         constraints = Constraints.of(pairs.shape[0], names, **given.constraints)
-        if constraints.needs_its_own_engine:
-            raise InputError("a sparse matrix takes no sizes and cannot_link: give S.toarray()")
+        if constraints.has_sizes_or_apart:
+            raise InputError("a sparse matrix takes neither sizes nor cannot_link: give S.toarray()")
         order = None
         if tie_seed is not None:
             order = np.random.default_rng(tie_seed).permutation(pairs.shape[0])
@@ -286,19 +287,19 @@ def _of_matrix(
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
     look = None
     if dissimilarity and not given.overwrite and given.tie_seed is None:
-        # The engine reads all values anyway, and calls `look` only if there are suspect values.
+        # The engine reads all values anyway. It calls `look` only if a value is below 0, or for a diagonal.
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
     constraints = Constraints.of(n, given.names, **given.constraints)
-    if constraints.needs_its_own_engine and given.overwrite:
-        raise InputError("overwrite=True takes no sizes and cannot_link, which need a copy of the matrix")
+    if constraints.has_sizes_or_apart and given.overwrite:
+        raise InputError("overwrite=True takes neither sizes nor cannot_link; both need a copy of the matrix")
     order, names, overwrite = None, given.names, given.overwrite
     if given.tie_seed is not None:
         order = np.random.default_rng(given.tie_seed).permutation(n)
         values = np.ascontiguousarray(_checks.square(values)[np.ix_(order, order)])
         constraints, names, overwrite = constraints.in_order(order), None, values.dtype == np.float64
-    if constraints.needs_its_own_engine:
+    if constraints.has_sizes_or_apart:
         tree = merged_under(
             constraints, spec, values, settings, progress, dissimilarity=dissimilarity, names=names, made=made
         )
@@ -320,8 +321,11 @@ def _of_matrix(
     return replaced(tree.relabel(order), names=given.names, settings=tree.settings)
 
 
-def _of_few(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:
-    """Return the tree if there are few leaves and no special cases, otherwise None."""
+def _small_tree(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:
+    """Return the tree of a small matrix by a built-in linkage; None if `linkage` must use the general path.
+
+    The general path repeats the work if there is an error or a warning, and reports it.
+    """
     if not isinstance(name, str):
         return None
     spec = registry.get("linkage", name)
@@ -334,12 +338,12 @@ def _of_few(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | N
 
 @lru_cache(maxsize=64)
 def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Annotations]:
-    """Return a linkage of the engine, and the annotations of the trees that it makes."""
+    """Return a built-in linkage of the engine, and the annotations (settings) that its trees record."""
     return _ordhc.Linkage.native(native), _annotations(name)
 
 
 def _refuse_others(S: Any, parameters: Mapping[str, Any]) -> None:
-    """Raise `InputError` if S is known to be no matrix, or if arguments are those of SciPy's `linkage`."""
+    """Raise `InputError` if S is comparisons, a tree or a path, or for arguments of SciPy's `linkage`."""
     if isinstance(S, Triplets | Quadruplets):
         raise InputError(
             f"S is {type(S).__name__}, not a matrix: make a tree of comparisons by ordhc.cluster"
@@ -378,8 +382,9 @@ def merged_by(
 ) -> Dendrogram:
     """Return the tree of a linkage on a matrix, which the engine reads or overwrites.
 
-    `look` is called before the merges if a number is below 0 or the matrix has a diagonal. Its argument is
-    True if a number is below 0.
+    `look` checks that dissimilarities are not similarities by mistake. It is called before the merges if a
+    number is below 0 or the matrix is square, so that it has a diagonal. Its argument is True if a number is
+    below 0.
     """
 
     def similarities() -> NDArray[np.float64]:
@@ -395,5 +400,5 @@ def merged_by(
 
 @lru_cache(maxsize=64)
 def _annotations(name: str) -> Annotations:
-    """Return the annotations of a tree by a linkage without parameters, for leaves without names."""
+    """Return annotations that record a linkage without parameters, for leaves without names."""
     return Annotations(settings=settings_of(made_by(linkage=name)))

@@ -49,7 +49,7 @@ class Placement:
         Returns
         -------
         ndarray of shape (m,)
-            Labels as those of ``tree.cut(n_clusters)``; -1 for items that merge with a union of several of
+            Labels as in ``tree.cut(n_clusters)``; -1 for items that merge with a union of several of
             these clusters.
 
         Examples
@@ -99,9 +99,9 @@ class Placement:
         beside: dict[int, list[int]] = {}
         for item in np.argsort(sign * self.heights, kind="stable"):
             beside.setdefault(int(self.nodes[item]), []).append(int(item))
-        # Leaves first, then inner nodes in the order of the old ones, each followed by those of new items.
+        # Leaves are first, then inner nodes. The nodes that join new items to an old node follow this node.
         parents, heights = [-1] * (n + m), []
-        # The top of each old node with its new items.
+        # For each old node: the last node that joins a new item to it, or the old node itself.
         top: list[int] = []
 
         def joined(height: float, parts: Iterable[int]) -> int:
@@ -130,10 +130,10 @@ class Placement:
 def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placement:
     """Place new items in a tree by their similarities or dissimilarities to its leaves.
 
-    The tree keeps its shape. The similarity of an item to each cluster follows from the linkage, as if the
-    item were one more leaf. The item merges with the cluster with which the linkage would merge it first, if
-    the item changed no other merge: of the clusters that exist at the height of this merge, the most similar
-    one. `insert` places items by asking an oracle instead.
+    The tree keeps its shape. The linkage gives the similarity of each item to each cluster, as if the item
+    were one more leaf. An item can merge with a cluster at this similarity, or at the height of the cluster
+    if the cluster forms later. After a cluster has merged with another cluster, no item can merge with it.
+    Each item takes its first possible merge. `insert` places items by asking an oracle instead.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placem
     if name is None:
         name = (tree.settings or {}).get("linkage")
         if name is None:
-            raise InputError("the tree does not say its linkage: give linkage=")
+            raise InputError("the tree does not record its linkage: give one, such as linkage='average'")
     name = _checks.choice("linkage", name, ("single", "complete", "average", "weighted", *_SQUARED))
     if len(tree.parents) != 2 * n - 1:
         raise InputError(
@@ -203,7 +203,8 @@ def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placem
     for at, (a, b) in enumerate(tree.merges):
         near[n + at] = _to_merged(name, near[a], near[b], float(inner[at]), float(sizes[a]), float(sizes[b]))
         sizes[n + at], first[n + at] = sizes[a] + sizes[b], min(first[a], first[b])
-    # The dissimilarity (in the units of `near`) at which an item and a node would merge: both must exist.
+    # A node exists at dissimilarities from `begin` to `end` (in the units of `near`), so an item can merge
+    # with it only there.
     begin, end = np.full(2 * n - 1, -np.inf), np.full(2 * n - 1, np.inf)
     begin[n:] = -inner
     end[tree.merges.reshape(-1)] = np.repeat(-inner, 2)
@@ -220,9 +221,10 @@ def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placem
 def _to_merged(
     name: str, x: NDArray[np.float64], y: NDArray[np.float64], inside: float, n_x: float, n_y: float
 ) -> NDArray[np.float64]:
-    """Return the similarities of single items to the merge of two clusters, by those to each of the clusters.
+    """Return the (m,) similarities of items to the union of two clusters.
 
-    `inside` is the similarity of the two clusters, `n_x` and `n_y` are their numbers of leaves.
+    `x` and `y` are the items' similarities to the two clusters. `inside` is the similarity of the two
+    clusters, `n_x` and `n_y` are their numbers of leaves.
     """
     n = n_x + n_y
     if name == "single":

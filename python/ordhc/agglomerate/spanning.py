@@ -26,8 +26,9 @@ def single_linkage(
 ) -> Dendrogram:
     """Return the single-linkage tree, from a maximum spanning tree that grows leaf by leaf (Prim).
 
-    Leaf i of the tree is `order[i]`. Among equally similar pairs, the pair of the smallest leaves is taken.
-    Tied clusters may be joined in another order than from a matrix, in which all tied pairs are known.
+    Leaf i of the tree is `order[i]`. Among equally similar pairs, the pair with the smallest leaf is taken
+    first, then the pair with the smallest other leaf. Tied clusters may be joined in another order than from
+    a matrix, because a matrix shows all tied pairs.
     """
     n = len(order)
     sign = -1.0 if dissimilarity else 1.0
@@ -64,7 +65,11 @@ def single_linkage(
 
 
 def _before(last: int, link: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return for each outside leaf True if its pair with `last` sorts before its pair with its link."""
+    """Return for each leaf in `outside` whether its pair with `last` comes before its pair with `link`.
+
+    Pairs are ordered by their smaller leaf, then by their larger leaf. `link` has one leaf for each leaf in
+    `outside`.
+    """
     low, high = np.minimum(last, outside), np.maximum(last, outside)
     other_low, other_high = np.minimum(link, outside), np.maximum(link, outside)
     before: NDArray[np.bool_] = (low < other_low) | ((low == other_low) & (high < other_high))

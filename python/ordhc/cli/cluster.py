@@ -33,7 +33,10 @@ from ordhc.cli.reading import (
 def _answers(
     file: str, asked: dict[str, Any] | None, scanned: dict[str, Any], progress: Any, reading: dict[str, Any]
 ) -> Any:
-    """Return the answers of a file, or a scan of a large file if the method in `asked` takes a scan."""
+    """Return the answers in FILE as comparisons, or as a `Scan`, which reads them from the file when needed.
+
+    A large file becomes a scan only if the method can use a scan. `asked` has the arguments of `takes_scan`.
+    """
     from ordhc.clustering.scanned import takes_scan
     from ordhc.errors import InputError
 

@@ -43,7 +43,7 @@ def _settings_for(ctx: click.Context, path: str) -> Iterator[tuple[str, Any]]:
     Raises
     ------
     InputError
-        A key or a table that no command has, or that the table's command does not have.
+        A key or a table in the file is unknown, or a key is no option of its table's command.
     """
     words = ctx.command_path.split()[1:]
     table: Mapping[str, Any] = _read(path)

@@ -39,8 +39,8 @@ def convert(
     """Convert SOURCE to TARGET: trees to trees, comparisons to comparisons, by the files' endings.
 
     Trees are .nwk, .nex (NEXUS), .json, .csv or .npy (SciPy's Z); all trees in a file are converted.
-    Comparisons are .csv, .tsv, .parquet, .npz or .npy. Files that could be either are trees if the ending of
-    SOURCE or TARGET is one of trees only.
+    Comparisons are .csv, .tsv, .parquet, .npz or .npy. A .csv or .npy file has trees if the other file
+    has one of the other endings of trees, and otherwise comparisons; --tree changes this.
 
     \b
     Examples:

@@ -34,7 +34,7 @@ def resume_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def say_resumed(data: Any) -> None:
-    """Print the number of parts of a scan that an earlier command had finished."""
+    """Print how many parts of the work on `data` an earlier command had finished (option `--resume`)."""
     found, made = (getattr(data, "resumed", {}).get(what, 0) for what in ("found", "made"))
     if found:
         say(f"resumed: {found:,} parts of the work were finished before, {made:,} are new", err=True)

@@ -1,4 +1,4 @@
-"""Write the answers of a session as a table: items, person, time, duration, and sampler."""
+"""Write the answers of a session as a table: items, person, time, duration, source of the question."""
 
 import math
 from datetime import UTC, datetime

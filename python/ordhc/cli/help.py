@@ -115,7 +115,7 @@ class Registered(Name):
 
 
 class Settings(click.ParamType):  # type: ignore[type-arg]
-    """A setting KEY=VALUE of a registered thing, such as a linkage, that another option names."""
+    """A setting KEY=VALUE of a method, linkage or other plugin, which another option names."""
 
     name = "key=value"
 
@@ -123,7 +123,7 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
         self.options = {kind: option, **dict(more)}
 
     def text(self) -> str:
-        """Return all settings with their defaults, one line for settings that the same names share."""
+        """Return lines `NAMES: SETTINGS` with defaults: one line for names that share settings."""
         owners: dict[str, list[str]] = {}
         for name, spec in (found for kind in self.options for found in _specs(kind)):
             for key, default in spec.parameters.items():
@@ -279,8 +279,8 @@ def sections_of(
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the sections of a command's help: each heading with its options as terms and texts.
 
-    The section `OPTIONS` comes last. Without `whole` sections of rare options are left out, and so are lists
-    of settings if there are such sections.
+    The section `OPTIONS` comes last. If `whole` is False and the command has sections of rare options,
+    these sections and all lists of settings are left out.
     """
     is_brief = not whole and bool(_headings_left_out(command))
     choosers = Name if is_brief else Name | Settings
@@ -346,7 +346,7 @@ def continued(line: str, width: int) -> list[str]:
 
 
 def _write(formatter: click.HelpFormatter, sections: _Tables) -> None:
-    """Write sections of terms and texts in common columns; long terms get a line of their own."""
+    """Write the sections of a help text in two columns; long terms get a line of their own."""
     widest = min(26, formatter.width // 3)
     column = max(len(term) for rows in sections.values() for term, _ in rows if len(term) <= widest)
     for title, rows in sections.items():

@@ -299,7 +299,7 @@ def _answerer(
     width: int,
     leaves: tuple[str, ...] | None,
 ) -> _Answerer:
-    """Return the named oracle, which answers questions of some width from a file."""
+    """Return the named oracle; it answers questions about `width` leaves, from the file `path` if given."""
     from pathlib import Path
 
     from ordhc.asking.oracle import Answering
@@ -366,7 +366,7 @@ def _exists(session: str | None) -> bool:
 
 
 def _items(items: str | None, start: Dendrogram | None) -> tuple[tuple[str, ...] | None, Mapping[str, Path]]:
-    """Return the names of the leaves, those of `start` first, and the files of their pictures."""
+    """Return the names of the leaves (the leaves of the tree `start` first), and the files of pictures."""
     from ordhc.errors import InputError
     from ordhc.io.items import read_items
 

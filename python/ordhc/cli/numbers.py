@@ -31,7 +31,7 @@ def numbers_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def numbers_in(reading: dict[str, Any]) -> str | None:
-    """Return the kind of numbers in FILE, or None for answers; remove these options from `reading`.
+    """Return which of the options `_KINDS`, such as "vectors", is given, or None; remove them from `reading`.
 
     Options that are only for answers are an error for numbers.
     """

@@ -281,7 +281,7 @@ def print_session() -> None:
         say("weights  reliability (--weights equal gives all answers the same weight)")
 
 
-#: The unit of resampling in words.
+#: The things that a bootstrap draws, in words, for each value of `unit`.
 _UNITS = {"answer": "answers", "group": "people", "file": "files", "coordinate": "coordinates"}
 
 

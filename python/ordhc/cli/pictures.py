@@ -10,7 +10,7 @@ from ordhc._checks import on_one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: The number of lines without pictures, and the smallest and largest height of a picture, in lines.
+#: In lines: the part of the terminal that is kept for text, the smallest and the largest height of a picture.
 _OTHERS, _LOWEST, _HIGHEST = 10, 3, 14
 
 

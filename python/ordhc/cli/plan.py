@@ -53,8 +53,8 @@ def plan(
 ) -> None:
     """Estimate how many answers, hours and people a study needs.
 
-    In the study people say which of three items is the odd one out. The numbers come from simulated studies;
-    8 of 10 studies reach the target within the interval. `ordhc learn` asks the questions.
+    In the study people say which of three items is the odd one out. The numbers come from simulated studies:
+    8 of 10 studies need a number of answers in the range in parentheses. `ordhc learn` asks the questions.
 
     \b
     Examples:

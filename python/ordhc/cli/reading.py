@@ -182,7 +182,7 @@ underscores_option = click.option(
     "Homo_sapiens and Homo sapiens are the same leaf.",
 )
 
-#: The unit of resamples and folds.
+#: The option that keeps the answers of a person or a file together in resamples and folds.
 unit_option = click.option(
     "--unit",
     type=click.Choice(["answer", "group", "file"]),
@@ -215,13 +215,13 @@ def read_comparisons(
     Parameters
     ----------
     path
-        A file, a session, a folder, or a pattern of files. A folder or pattern gives a scan, which reads its
-        files block by block, and so does a large file.
+        A file, a session, a folder, or a pattern of files. For a folder or pattern, the result is a
+        `Scan`, which reads the files block by block.
     takes
-        A function that returns True if the command takes a scan of a single file. By default no command
-        does, and a large file is read into memory.
+        A function that receives the scan of a large file, and returns True if the command can use it. By
+        default a large file is read into memory.
     scanned
-        The `memory`, `spill`, `executor` and `resume` of a scan. If any is given, a single file gives a scan.
+        The `memory`, `spill`, `executor` and `resume` of a scan. If any is given, the result is a scan.
     progress
         A callable that receives the completed fraction in [0, 1], or None.
     **reading
@@ -262,7 +262,7 @@ def _spooled() -> Any:
 
 
 def _asked(reading: dict[str, Any]) -> Any:
-    """Return the reading options as an `Asked`."""
+    """Return the reading options as an `Asked`, which describes the answers to read."""
     from ordhc.comparison.asked import Asked
 
     items, chosen, ranks = reading["items"], reading["chosen"], reading["ranks"]
@@ -287,7 +287,7 @@ def _asked(reading: dict[str, Any]) -> Any:
 
 
 def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any], progress: Any) -> Any:
-    """Return a scan of a file, a folder or a pattern."""
+    """Return a `Scan` of a file, a folder or a pattern, which reads the files block by block."""
     from ordhc.io.remote import masked
     from ordhc.io.scan import scan_of
 
@@ -347,7 +347,7 @@ def analysed_session(session: Any, *, weights: str | None, also: list[str], all_
 
 
 def _of_session(path: str, exclude: tuple[str, ...], given: dict[str, Any], progress: Any) -> Any:
-    """Return the answers of a session from which trees are made."""
+    """Return the answers of a session for making trees: without held-out answers and excluded people."""
     from ordhc.asking.session import Session
 
     options = session_options(path, exclude, given)
@@ -410,7 +410,7 @@ def _left_out() -> Iterator[None]:
 
 
 def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
-    """Return the local files of a path and those that reading options name."""
+    """Return the local files of a path, and the files that are given by reading options (or None)."""
     from ordhc.io.names import names_file
     from ordhc.io.remote import is_remote
     from ordhc.io.scan import files_of as files_in
@@ -427,7 +427,7 @@ def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
 
 
 def reading_arguments(reading: dict[str, Any]) -> list[str]:
-    """Return the given reading options as words for another command."""
+    """Return the given reading options as command-line arguments, to repeat them in another command."""
     arguments: list[str] = []
     for name in _QUOTED_OPTIONS:
         given = reading.get(name)

@@ -165,7 +165,7 @@ def report(
 
 
 def _given() -> list[str]:
-    """Return the options of this command as words, for the command that the report states."""
+    """Return the options of this command as command-line arguments, because the report quotes the command."""
     context = click.get_current_context()
     words = reading_arguments(context.params)
     for parameter in context.command.params:
@@ -210,7 +210,7 @@ def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
 
 
 def _words(path: str, data: Any) -> tuple[Any, list[str]]:
-    """Return the (n_leaves, n_words) counts of words, and the words."""
+    """Return the (n_leaves, n_words) counts of words for each leaf in the file `path`, and the words."""
     import numpy as np
 
     from ordhc._checks import quoted
@@ -232,7 +232,8 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
     missing = [label for label in labels if label not in rows]
     if missing:
         raise InputError(
-            f"has no row for {quoted(missing[0])} ({len(missing)} of {len(labels)} leaves)", path=path
+            f"has no row for {quoted(missing[0])}; {len(missing)} of {len(labels)} leaves have no row",
+            path=path,
         )
     return np.asarray(counts)[[rows[label] for label in labels]], vocabulary
 

@@ -78,13 +78,17 @@ def score(
     specs = [registry.get("metric", name) for name in metrics]
     of_comparisons = [bool(set(spec.reference) & _COMPARISONS) for spec in specs]
     if any(of_comparisons) and not all(of_comparisons):
-        raise click.UsageError("metrics of comparisons and other metrics don't take the same FILE")
+        raise click.UsageError(
+            "metrics of comparisons and other metrics don't take the same FILE: score them separately"
+        )
     with progress_bar("reading the tree", quiet=quiet) as progress:
         found = read_tree(tree, preserve_underscores=preserve_underscores, progress=progress)
     if all(of_comparisons):
         if labels is not None:
-            raise click.UsageError("--labels is for metrics of labels and trees, with --metric")
-        # The noise ceiling beside "satisfied" needs all answers in memory.
+            raise click.UsageError(
+                "--labels needs a metric that compares a tree with labels, such as --metric aari"
+            )
+        # With "satisfied", `_limits` computes the noise ceiling, which needs all answers in memory.
         streams = all(takes_scan(name) for name in metrics) and "satisfied" not in metrics
 
         def takes(scan: Any) -> bool:  # noqa: ARG001 (any scan)
@@ -130,7 +134,11 @@ def score(
 
 
 def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
-    """Return the share of comparisons satisfied by chance, and the noise ceiling if questions repeat."""
+    """Return the share of comparisons that chance satisfies, and the noise ceiling.
+
+    The noise ceiling is the share that the best tree could satisfy. It is estimated from repeated questions,
+    and None without them.
+    """
     from ordhc.evaluate.ceiling import chance_of, noise_ceiling
     from ordhc.evaluate.scanned import chance_of_scan
     from ordhc.io.scan import Scan

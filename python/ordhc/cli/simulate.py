@@ -70,6 +70,9 @@ def simulate(
 ) -> None:
     """Write comparisons from the planted hierarchical model to FILE (- is standard output).
 
+    The model is a complete binary tree over clusters of equal size. The similarity of two leaves is normally
+    distributed around a mean, which is lower the higher their clusters separate in the tree.
+
     \b
     Example:
       ordhc simulate planted.csv --levels 3 --leaves-per-cluster 10 --labels truth.csv --seed 1

@@ -20,11 +20,12 @@ def read_source(
     Parameters
     ----------
     takes
-        The kinds of data that the oracle takes; the file is read as the first kind.
+        The kinds of data that the oracle takes. The file is read as the first kind, except for `width` 4.
     path
         The file.
     width
-        The number of leaves in a question. With 4 comparisons are read as quadruplets.
+        The number of leaves in a question. If it is 4, comparisons are read as quadruplets if the oracle
+        takes them.
     items
         The names of the leaves, to which ids in comparisons refer; or None.
     """

@@ -33,8 +33,9 @@ def structure(
 ) -> None:
     """Test whether a tree describes the answers in FILE best, or points in space, or neither.
 
-    Trees, flat clusters, points in 1, 2, 3 and 5 dimensions, and lengths alone (how typical items are) are
-    fitted to some of the answers, and predict the others. The last lines of the output state the conclusion.
+    Trees, flat clusters, points in 1, 2, 3 and 5 dimensions, and "lengths alone" are fitted to some of the
+    answers, and predict the others. "Lengths alone" is a model in which items differ only in how typical they
+    are. The last lines of the output state the conclusion.
 
     \b
     Examples:

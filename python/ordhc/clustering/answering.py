@@ -1,4 +1,4 @@
-"""Answers in the model of the posterior: their probabilities, and simulated answers."""
+"""Compute the probabilities of answers, and simulate answers, with the model of `ordhc.posterior`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,21 +13,23 @@ from ordhc.comparison.units import answers_of
 
 __all__ = ["Crowd", "chances_of", "simulated", "unknown_text", "with_own_noise"]
 
-#: Simulated answers have the kinds of this number of existing answers, which are drawn at random.
+#: The number of existing answers that are drawn at random as models. Each simulated answer has the kind (odd
+#: one out, ranking and so on) of one of them.
 _KINDS = 40
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """The people who give the next answers: the share and the noise of each.
+    """The people who give simulated answers.
 
     Attributes
     ----------
     people
         (k,) numbers of people as in the groups of comparisons; None if people are unknown.
-    shares, noises
-        (k,) for each person: the share of all answers, and half of the share of the person's answers that is
-        random.
+    shares
+        (k,) for each person: the number of their answers, divided by the number of all answers.
+    noises
+        (k,) for each person: half of the probability that they answer at random.
     """
 
     people: NDArray[np.int32] | None
@@ -36,7 +38,7 @@ class Crowd:
 
     @classmethod
     def of(cls, data: Triplets | Quadruplets, noise: float, by_group: Mapping[str | int, float]) -> "Crowd":
-        """Return the people of `data`, with their shares; `noise` is for people that `by_group` lacks."""
+        """Return the people of `data`; people who are not in `by_group` have the noise `noise`."""
         if data.groups is None or not by_group:
             return cls(None, np.ones(1), np.array([noise]))
         people, counts = np.unique(data.groups, return_counts=True)
@@ -48,7 +50,7 @@ class Crowd:
     def drawn(
         self, count: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.int32] | None, NDArray[np.float64]]:
-        """Return (count,) random people by their shares (None if people are unknown), and their noises."""
+        """Return people (None if unknown) that are drawn in proportion to their shares, and their noises."""
         at = rng.choice(len(self.shares), count, p=self.shares)
         return None if self.people is None else self.people[at], self.noises[at]
 
@@ -56,16 +58,16 @@ class Crowd:
 def chances_of(
     data: Triplets | Quadruplets, numbers: NDArray[Any], at: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the probabilities of the answers of some rows if all possible answers are equally likely.
+    """Return the probability by random guessing of each answer whose row is in `at`.
 
     Parameters
     ----------
     data
         The comparisons.
     numbers
-        (m,) the number of the answer that each row belongs to.
+        (m,) for each row of `data`, the number of the answer that it belongs to.
     at
-        (k,) the rows.
+        (k,) the numbers of the rows whose answers are considered.
     """
     by_answer = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[by_answer], [numbers[at], numbers[at] + 1])
@@ -84,14 +86,18 @@ def with_own_noise(
     at: NDArray[np.int64],
     by_group: Mapping[str | int, float],
 ) -> NDArray[np.float64]:
-    """Return the probabilities of the answers of some rows, given the noise of the person who answered.
+    """Return the probability of each answer whose row is in `at`, given the noise of the answer's person.
 
     Parameters
     ----------
-    likely, chance
-        (k,) the probability of each answer with the mean noise of all people, and for random answers.
-    data, at
-        The comparisons, and (k,) the rows.
+    likely
+        (k,) the probability of each answer if the noise is the mean noise of all people.
+    chance
+        (k,) the probability of each answer by random guessing.
+    data
+        The comparisons.
+    at
+        (k,) the numbers of the rows whose answers are considered.
     by_group
         The noise of each person by name or number.
     """
@@ -112,22 +118,23 @@ def simulated(
     Parameters
     ----------
     H
-        (n, n) the closeness of each pair of leaves in the tree that is assumed to be true.
+        (n, n) the height of the lowest common ancestor of each pair of leaves, in the tree that is assumed to
+        be true; larger is closer.
     crowd
         The people who answer.
     count
-        The number of simulated answers, whose kinds are those of `like`.
+        The number of simulated answers.
     like
-        The existing answers.
+        The existing answers. Simulated answers have the same kinds (odd one out, ranking and so on).
     seed
         The seed of the simulation.
     """
     n = len(H)
     rng = np.random.default_rng(seed)
     if like.answers is not None and len(like) and np.bincount(answers_of(like)).max() > 1:
-        rows, answer, who = _of_kinds(H, crowd, count, like, rng)
+        rows, answer, who = _several_rows(H, crowd, count, like, rng)
     else:
-        rows, who = _of_pairs(H, crowd, count, like, rng)
+        rows, who = _single_rows(H, crowd, count, like, rng)
         answer = np.arange(len(rows))
     answers = None
     if like.answers is not None:
@@ -141,14 +148,14 @@ def simulated(
     return type(like)(both, n_leaves=n, weights=weights, answers=answers, groups=groups)
 
 
-def _of_pairs(
+def _single_rows(
     H: NDArray[np.float64],
     crowd: Crowd,
     count: int,
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
-    """Return simulated answers of one row each, and the person of each row."""
+    """Simulate answers that have one row each; return the rows, and the person of each row."""
     n = len(H)
     if isinstance(like, Quadruplets):
         pairs = [np.argsort(rng.random((count, n)), axis=1)[:, :2] for _ in range(2)]
@@ -165,14 +172,14 @@ def _of_pairs(
     return np.where(swap[:, None], rows[:, turned], rows), who
 
 
-def _of_kinds(
+def _several_rows(
     H: NDArray[np.float64],
     crowd: Crowd,
     count: int,
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32] | None]:
-    """Return rows of simulated answers of the kinds in `like`, with the answer and the person of each row."""
+    """Simulate answers that can have several rows; return the rows, and the answer and person of each row."""
     numbers = answers_of(like)
     models = rng.integers(int(numbers.max()) + 1, size=min(_KINDS, count))
     rows, answer, people = [], [], []
@@ -182,7 +189,8 @@ def _of_kinds(
         leaves, places = np.unique(own, return_inverse=True)
         shape = places.reshape(own.shape)
         found = order_of(shape)
-        # If the rows are of no known kind, each row is a separate question about the same leaves.
+        # If the rows are no known kind of answer, simulate each row as a separate question about the same
+        # leaves.
         orders = [found] if found is not None else [order_of(row[None]) for row in shape]
         here = np.argsort(rng.random((len(many), len(H))), axis=1)[:, : len(leaves)]
         who, noise = crowd.drawn(len(many), rng)
@@ -190,7 +198,7 @@ def _of_kinds(
             assert order is not None
             said = _drawn(H, here, order, noise, rng)
             if isinstance(like, Triplets):
-                said = _with_anchor(said)
+                said = _as_triplets(said)
             rows.append(said.reshape(-1, said.shape[2]))
             answer.append(np.repeat(first + np.arange(len(many)), said.shape[1]))
             people.append(None if who is None else np.repeat(who, said.shape[1]))
@@ -206,7 +214,11 @@ def _drawn(
     noise: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Return (answers, rows, 4) quadruplets: simulated answers to questions about (answers, w) leaves."""
+    """Simulate one answer for each row of `leaves`; return its quadruplets, (number of answers, rows, 4).
+
+    `order` is the result of `order_of`: the pairs of leaves that an answer orders, and the number of pairs in
+    each block. The answer does not compare the pairs of one block.
+    """
     pairs, blocks = leaves[:, np.array(order[0])], order[1]
     closeness = H[pairs[..., 0], pairs[..., 1]]
     by_chance = rng.random(len(pairs)) < 2 * noise
@@ -227,7 +239,7 @@ def _drawn(
     return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
 
 
-def _with_anchor(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _as_triplets(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return triplets that mean the same as quadruplets whose pairs share a leaf."""
     i, j, k, other = np.moveaxis(rows, 2, 0)
     is_first = (i == k) | (i == other)
@@ -236,7 +248,7 @@ def _with_anchor(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def unknown_text(count: int) -> str:
-    """Return the warning that answers of several rows are of no known kind."""
+    """Return a warning that the rows of `count` answers are neither a ranking nor another known kind."""
     first = "1 answer has" if count == 1 else f"{count:,} answers have"
     return (
         f"{first} several rows, but the rows are no odd one out, most central one, ranking, best and worst, "

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.clustering import routes
-from ordhc.clustering.cost import foretell_cost
+from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.neighbors import check_neighbors
 from ordhc.clustering.plan import Plan, biased_text, fast_method
 from ordhc.clustering.scanned import fit_scan
@@ -155,7 +155,7 @@ def cluster(
         method = fast_method(data)
     plan = Plan.of(data, method, similarity=similarity, linkage=linkage, **parameters)
     if isinstance(data, Triplets | Quadruplets):
-        foretell_cost(plan.title, data, plan.seconds(data), f"{fast_method(data)!r} takes less")
+        warn_of_cost(plan.title, data, plan.seconds(data), f"{fast_method(data)!r} takes less")
     tree, unanswered = fit(
         plan, data, initial_clusters=initial_clusters, tie_seed=tie_seed, progress=progress
     )
@@ -187,7 +187,8 @@ def fit(
     if degree is not None:
         data, unit = in_units(data)
     if not are_vectors and plan.similarity is None and names is None:
-        # Errors name leaves as the caller numbers them.
+        # Plans without a similarity name leaves in their errors. The names are the caller's numbers, because
+        # leaves are renumbered below.
         data = changed(data, names=tuple(map(str, range(n))))
     order = np.arange(n)
     if plan.refine:
@@ -208,7 +209,8 @@ def fit(
             _warn_of_one_cluster(plan, tree)
     else:
         if plan.similarity is not None and is_adds(plan.similarity):
-            # Lengths are now part of the weights, so the plan that is carried out has them off.
+            # `less_lengths` corrects the weights for the lengths of leaves (how untypical each leaf is). Turn
+            # lengths off in the plan, so that they are not corrected twice.
             data, has_lengths = less_lengths(data, plan.similarity_settings["lengths"], unit=unit)
             made, plan = plan.with_lengths(has_lengths), plan.with_lengths(False)
         with _errors_about(order), _checks.remedied(plan.remedy(of_vectors=False)):
@@ -221,7 +223,10 @@ def fit(
 
 
 def _in_order(plan: Plan, data: Comparisons, order: NDArray[np.int64]) -> Comparisons:
-    """Return comparisons with leaf `order[i]` as leaf i, rows sorted if the tree depends on their order."""
+    """Return the comparisons with leaves renumbered: leaf `order[i]` becomes leaf i.
+
+    Rows are sorted if the tree can depend on their order.
+    """
     # Sums of whole numbers do not depend on the order of rows.
     are_sums = plan.similarity is not None and is_adds(plan.similarity) and plan.refine in (None, "dasgupta")
     return in_order(data, order, sort=not are_sums or data.weights is not None)
@@ -239,41 +244,46 @@ def _errors_about(leaves: NDArray[np.int64]) -> Iterator[None]:
 
 
 def _warn_of_one_cluster(plan: Plan, tree: Dendrogram) -> None:
-    """Warn if a cut leaves nearly all leaves in one cluster, because the mean of all vectors dominates."""
+    """Warn if a cut has nearly all leaves in one cluster, which happens if the vectors are not centred."""
     if tree.n_leaves <= _CUT:
         return
     largest = int(np.bincount(tree.cut(_CUT)).max())
     if largest >= _ALL_BUT_FEW * tree.n_leaves:
         warn(
-            f"cut into {_CUT} clusters, the tree by {plan.title} has {largest:,} of its {tree.n_leaves:,} "
-            "leaves in one: the mean of all vectors dominates dot products. Centre them, X - X.mean(axis=0), "
-            "or use similarity='euclidean', linkage='ward'"
+            f"the tree by {plan.title}, cut into {_CUT} clusters, has {largest:,} of its {tree.n_leaves:,} "
+            "leaves in one cluster, because the mean of all vectors dominates dot products. Centre the "
+            "vectors, X - X.mean(axis=0), or use similarity='euclidean', linkage='ward'"
         )
 
 
 def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None) -> None:
-    """Raise `InputError` if the plan cannot cluster vectors with these neighbours, storage or clusters."""
+    """Raise `InputError` if the method and the options of the vectors cannot be combined."""
     if plan.refine in ("revenue", "satisfied"):
-        raise InputError(f"moves by {plan.refine!r} need comparisons; vectors are refined by 'dasgupta'")
+        raise InputError(
+            f"moves of subtrees by {plan.refine!r} need comparisons: for vectors use a method with 'dasgupta'"
+        )
     if data.neighbors is not None:
         check_neighbors(plan)
     if data.storage != "vectors":
         return
     if plan.refine:
-        raise InputError("moves of subtrees need a matrix: leave out storage='vectors'")
+        raise InputError("moves of subtrees (+spr) need a matrix: leave out storage='vectors'")
     if plan.measure is None:
         raise InputError(
-            f"{plan.title} needs a matrix of all pairs. These need none: average linkage of dot, cosine, "
-            "pca-dot, pca-cosine and sqeuclidean, single linkage of these and of distances, ward of euclidean"
+            f"{plan.title} needs a matrix of all pairs: leave out storage='vectors'. No matrix is needed by "
+            "average linkage of dot, cosine, pca-dot, pca-cosine and sqeuclidean, by single linkage of these "
+            "and of distances, and by ward linkage of euclidean distances"
         )
     if initial is not None and (plan.linkage.native, plan.measure) != ("average", "dot"):
-        raise InputError(f"{plan.title} needs a matrix to start from initial_clusters")
+        raise InputError(
+            f"{plan.title} needs a matrix to start from initial_clusters: leave out storage='vectors'"
+        )
 
 
 def _of_answered(
     plan: Plan, data: Triplets | Quadruplets, initial: NDArray[np.int64] | None, progress: Progress | None
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
-    """Return the tree of the leaves with answers, extended by the leaves without answers, and the latter."""
+    """Return the tree, in which leaves without answers are merged last, and the numbers of these leaves."""
     n = data.n_leaves
     answered = _ordhc.answered(data.rows, data.weights, n)
     if answered.all():

@@ -6,21 +6,21 @@ from ordhc._checks import remedied
 from ordhc._ordhc import check_memory
 from ordhc.errors import warn
 
-__all__ = ["foretell_cost", "seconds_of_moves", "seconds_of_pairs"]
+__all__ = ["warn_of_cost", "seconds_of_moves", "seconds_of_pairs"]
 
 #: Calls with a longer estimated processor time, in seconds, warn before they begin.
 LONG = 30.0
 #: Seconds of processor time: for each row in AddS, for each row in other similarities, and for each pair of
 #: leaves in a linkage. Measured on planted triplets with 200 to 2,000 leaves.
 _ADDS_ROW, _OTHER_ROW, _PAIR = 3e-8, 1e-6, 1e-8
-#: Seconds of processor time of moves of subtrees. By revenue or Dasgupta's cost: the factor of n^2.6. By
-#: satisfied triplets: for each row, and for each pair of leaves. `_RESTART` is the share of this time that
-#: each restart adds.
+#: Seconds of processor time of moves of subtrees. For revenue and Dasgupta's cost: `_MOVES` times n^2.6. For
+#: satisfied triplets: `_SATISFIED_ROW` for each row, and `_SATISFIED_PAIR` for each pair of leaves. Each
+#: restart adds the share `_RESTART` of this time.
 _MOVES, _SATISFIED_ROW, _SATISFIED_PAIR, _RESTART = 3.5e-9, 7.5e-6, 4e-6, 0.3
 
 
 def seconds_of_moves(objective: str, n: int, m: int, restarts: int = 0) -> float:
-    """Return about how many seconds of processor time `refine` takes for n leaves and m comparisons.
+    """Return the approximate seconds of processor time that `refine` takes for n leaves and m comparisons.
 
     Examples
     --------
@@ -35,14 +35,14 @@ def seconds_of_moves(objective: str, n: int, m: int, restarts: int = 0) -> float
 
 
 def seconds_of_pairs(n: int, m: int, *, are_sums: bool) -> float:
-    """Return about how many seconds of processor time similarities and their linkage take.
+    """Return the approximate seconds of processor time that similarities and their linkage take.
 
-    `are_sums` is True for AddS.
+    `are_sums` is True for AddS similarities, which are sums over comparisons and therefore fast.
     """
     return (_ADDS_ROW if are_sums else _OTHER_ROW) * m + _PAIR * n**2
 
 
-def foretell_cost(what: str, data: Any, seconds: float, remedy: str, *, memory: float = 0) -> None:
+def warn_of_cost(what: str, data: Any, seconds: float, remedy: str, *, memory: float = 0) -> None:
     """Warn before a call that is estimated to take more than half a minute of processor time.
 
     Parameters

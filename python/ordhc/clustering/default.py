@@ -12,7 +12,7 @@ __all__ = ["default_posterior"]
 
 
 def default_posterior(data: Triplets | Quadruplets, **how: Any) -> Posterior | None:
-    """Return the posterior whose tree is the default of `cluster`; None if the default is another method.
+    """Return the posterior, or None if its tree is not the default result of `cluster` for these data.
 
     There are no warnings, because few answers and leaves without answers are normal while answers arrive.
 
@@ -21,7 +21,7 @@ def default_posterior(data: Triplets | Quadruplets, **how: Any) -> Posterior | N
     data
         The answers.
     **how
-        Arguments of `ordhc.posterior`. With any of them, the tree can differ from that of `cluster`.
+        Arguments of `ordhc.posterior`. With any argument, the tree can differ from the tree of `cluster`.
     """
     if best_method(data) is None:
         return None

@@ -127,7 +127,10 @@ def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> l
 def _name(
     own: NDArray[np.float64], whole: NDArray[np.float64], n_classes: int, words: list[str], n_words: int
 ) -> str | None:
-    """Return the most distinctive words: their tf-idf is larger than in all siblings together by the most."""
+    """Return the `n_words` most distinctive words of a cluster, or None if there are none.
+
+    The words have the largest difference between their tf-idf in the cluster and in all siblings together.
+    """
     total, rest = own.sum(), whole.sum() - own.sum()
     if total <= 0:
         return None

@@ -13,12 +13,13 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["CORRELATED", "Expected", "Predicted", "expected_of", "heights_of_pairs"]
 
-#: Numbers of clusters at which trees are compared.
+#: Numbers of flat clusters into which two trees are cut, to compare the clusters.
 _LEVELS = (2, 4, 8)
-#: Up to this number of leaves, a posterior's `dendrogram` has correlations as heights; above, mean heights.
+#: Up to this number of leaves, a posterior's `dendrogram` has correlations between rows of the mean
+#: similarities as heights. With more leaves, mean similarities are the heights.
 CORRELATED = 3_000
 #: Approximate number of drawn trees with which flat clusters are compared.
-_JUDGES = 50
+_COMPARED = 50
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Expected:
 
     @classmethod
     def mean(cls, several: "Sequence[Expected]") -> "Expected":
-        """Return the mean of each attribute over several forecasts."""
+        """Return the mean of each attribute over several `Expected`."""
         numbers = [(one.accuracy, one.low, one.high, one.aari) for one in several]
         return cls(*np.mean(numbers, axis=0).tolist())
 
@@ -95,7 +96,7 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
         resolved = same + different + only_truth
         accuracies.append(same / resolved if resolved else 1.0)
     levels, indices = [k for k in _LEVELS if k < n], []
-    for truth in truths[:: -(-len(truths) // _JUDGES)] if levels else ():
+    for truth in truths[:: -(-len(truths) // _COMPARED)] if levels else ():
         cut = _at_correlations(truth) if by_correlation else truth
         indices.append(_ordhc.aari_of_trees(engine_tree(tree), engine_tree(cut), levels, None)[0])
     low, high = np.quantile(accuracies, (0.05, 0.95))
@@ -104,7 +105,10 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
 
 
 def _at_correlations(truth: Dendrogram) -> Dendrogram:
-    """Return `truth` with correlations between rows of its heights of pairs as the heights of merges.
+    """Return `truth` with other heights: mean correlations instead of its own heights.
+
+    The correlation of two leaves is that of their rows in the (n, n) matrix of heights at which pairs of
+    leaves join. The height of a merge is the mean correlation over the pairs of leaves that the merge joins.
 
     The dendrogram of a posterior has correlations of mean heights as its heights. Few answers compare heights
     of nodes that are far apart in the tree, so cuts by the heights of a single drawn tree are noisy.

@@ -1,4 +1,4 @@
-"""Linkages of vectors that need no matrix of pairs."""
+"""Linkages of vectors that need no matrix of all pairs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ordhc.tree.parts import from_engine
 
 __all__ = ["matrix_free_linkage", "prefers_no_matrix"]
 
-#: Linkages are faster without a matrix up to this number of columns. Keys are linkages, but measures for
-#: average linkage.
+#: Linkages are faster without a matrix of all pairs if vectors have at most this number of columns. Average
+#: linkage has one limit for dot products ("dot") and one for squared distances ("sqeuclidean").
 _FEW = {"dot": 256, "sqeuclidean": 64, "single": 128, "ward": 64}
 
 
 def prefers_no_matrix(rows: Any, linkage: str, measure: str) -> bool:
-    """Return True if a linkage that needs no matrix is faster without one, or lacks memory for a matrix."""
+    """Return True if a linkage is faster without a matrix, or if there is no memory for a matrix."""
     n, p = rows.shape
     if is_sparse(rows):
         return False
     if p <= _FEW[measure if linkage == "average" else linkage]:
         return True
     try:
-        # The engine overwrites this matrix, so there is only one.
+        # The linkage overwrites the matrix, so it needs memory for one matrix only.
         _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
     except MemoryError:
         return True
@@ -45,10 +45,10 @@ def matrix_free_linkage(
     *,
     what: str,
 ) -> Dendrogram:
-    """Return the tree of a linkage that is computed without a matrix of pairs.
+    """Return the tree of a linkage that is computed without a matrix of all pairs.
 
-    These are average linkage of dot products or squared distances, single linkage of any measure, and Ward's
-    linkage.
+    The possible linkages are average linkage of dot products or squared distances, single linkage of any
+    measure, and Ward's linkage.
     """
     if is_sparse(rows):
         _ordhc.check_memory("dense vectors", rows.dtype.itemsize * rows.shape[0] * rows.shape[1])

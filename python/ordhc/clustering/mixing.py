@@ -17,7 +17,8 @@ __all__ = ["MIXED", "Mixing", "mixing_of", "one_of_many_trees", "unsure_clusters
 
 #: Chains count as mixed if R-hat is at most this (Gelman et al. 2013, chapter 11).
 MIXED = 1.1
-#: Quantities of the model. If only these have not mixed, the tree and its support are still reliable.
+#: Quantities that do not describe the tree. If only these have not mixed, the tree and its support are still
+#: reliable.
 _OF_THE_MODEL = frozenset({"noise", "nodes", "lengths"})
 #: True while one of many trees is made, such as the tree of a resample or of a fold.
 _IS_ONE_OF_MANY = ContextVar("is_one_of_many", default=False)
@@ -42,7 +43,8 @@ class Mixing:
 
         * "log-likelihood" and "noise";
         * "nodes": the number of inner nodes;
-        * "lengths": the standard deviation of the lengths of leaves, if lengths are estimated;
+        * "lengths": the standard deviation of the lengths of leaves, if lengths are estimated (the length of
+          a leaf is large if the leaf is untypical);
         * "cluster 1", "cluster 2" and so on: whether a tree contains one of the up to five clusters whose
           support is nearest to one half. These R-hats are computed from few trees (50 of each chain), so they
           can exceed 1.1 by chance.
@@ -61,17 +63,17 @@ class Mixing:
     effective_sizes: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         """The warning about chains that have not mixed, with a remedy; None if no R-hat exceeds 1.1.
 
         Examples
         --------
         >>> import numpy as np
         >>> nothing = np.zeros((0, 0))
-        >>> Mixing(1.05, 200.0, nothing, nothing, nothing).trouble is None
+        >>> Mixing(1.05, 200.0, nothing, nothing, nothing).problem is None
         True
         """
-        return _trouble({"log-likelihood": self.r_hat, **self.r_hats})
+        return _problem({"log-likelihood": self.r_hat, **self.r_hats})
 
     def __repr__(self) -> str:
         told = f"R-hat {self.r_hat:.2f}, effective size {self.effective_size:.0f}"
@@ -82,7 +84,7 @@ class Mixing:
         return f"<Mixing: {told}>"
 
 
-def _trouble(r_hats: Mapping[str, float]) -> str | None:
+def _problem(r_hats: Mapping[str, float]) -> str | None:
     large = {what: r_hat for what, r_hat in r_hats.items() if r_hat > MIXED}
     if not large:
         return None
@@ -92,7 +94,7 @@ def _trouble(r_hats: Mapping[str, float]) -> str | None:
     but = ", but the chains agree on the tree and its support" if agree else ""
     return (
         f"the chains have not mixed (R-hat above {MIXED}: {listed}): {what} on where they began{but}. "
-        "Draw longer chains, with sweeps=600 or more (--param sweeps=600 of `ordhc cluster`), until they have"
+        "Draw longer chains: sweeps=600 or more (--param sweeps=600 of `ordhc cluster`)"
     )
 
 
@@ -116,10 +118,10 @@ def one_of_many_trees() -> Iterator[None]:
 
 
 def warn_unmixed(states: list[NDArray[np.float64]]) -> None:
-    """Warn if the chains have not mixed by their log-likelihood, which is the first column of each state."""
-    trouble = _trouble({"log-likelihood": _mixed(chain[:, 0] for chain in states)[0]})
-    if trouble is not None and not _IS_ONE_OF_MANY.get():
-        warn(trouble)
+    """Warn if the chains have not mixed; column 0 of each array in `states` is the log-likelihood."""
+    problem = _problem({"log-likelihood": _mixed(chain[:, 0] for chain in states)[0]})
+    if problem is not None and not _IS_ONE_OF_MANY.get():
+        warn(problem)
 
 
 def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np.float64]:
@@ -143,12 +145,13 @@ def mixing_of(
     Parameters
     ----------
     states
-        For each chain a (sweeps, 5) array with the values after each sweep: the log-likelihood, the noise,
-        the mean increment of heights, the number of nodes, and the standard deviation of lengths.
+        For each chain a (sweeps, 5) array with the values after each sweep: the log-likelihood; the noise;
+        the model's mean of height differences between a node and its parent, which is not used here; the
+        number of inner nodes; and the standard deviation of the lengths of leaves.
     has_clusters
         (k, trees) array of 1 if a tree contains a cluster, else 0; trees are in the order of chains.
     has_lengths
-        True if lengths of leaves are estimated.
+        True if lengths of leaves (how untypical each leaf is) are estimated.
     """
     by_sweep = np.array(states) if states else np.zeros((0, 0, 5))
     values = {"log-likelihood": by_sweep[..., 0], "noise": by_sweep[..., 1], "nodes": by_sweep[..., 3]}

@@ -26,12 +26,12 @@ def check_neighbors(plan: Plan) -> None:
     """Raise `InputError` if the plan cannot be computed from nearest neighbours."""
     if plan.similarity is None or plan.similarity.name not in NEIGHBOR_MEASURES:
         raise InputError(
-            f"{plan.title} cannot use nearest neighbours; the similarities {', '.join(NEIGHBOR_MEASURES)} can"
+            f"{plan.title} cannot use nearest neighbours: use similarity {', '.join(NEIGHBOR_MEASURES)}"
         )
-    if not plan.goes_along_neighbors:
+    if not plan.can_use_neighbors:
         raise InputError(
-            f"{plan.title} cannot use nearest neighbours; linkage {', '.join(NEIGHBOR_LINKAGES[:-1])} and "
-            "ward of euclidean can, without moves of subtrees"
+            f"{plan.title} cannot use nearest neighbours: use linkage {', '.join(NEIGHBOR_LINKAGES[:-1])} "
+            "(or ward with similarity euclidean) without moves of subtrees (+spr)"
         )
 
 

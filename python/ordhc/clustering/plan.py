@@ -97,7 +97,7 @@ class Plan:
         return cls(build, merge, of_build, of_merge, refine, name)
 
     def with_lengths(self, lengths: bool) -> "Plan":
-        """Return the plan with leaf lengths on or off, if its similarity has that setting."""
+        """Return the plan with the setting `lengths` changed, if its similarity estimates leaf lengths."""
         if "lengths" not in self.similarity_settings:
             return self
         return replace(self, similarity_settings={**self.similarity_settings, "lengths": lengths})
@@ -133,7 +133,7 @@ class Plan:
         """Return the hint in memory errors: a way that needs less memory than the plan."""
         if of_vectors:
             free = "Ward's linkage, single linkage and the average of cosines need no matrix"
-            return f"give Vectors(X, neighbors=20); {free}" if self.goes_along_neighbors else free
+            return f"give Vectors(X, neighbors=20); {free}" if self.can_use_neighbors else free
         if self.similarity is not None and is_adds(self.similarity):
             return "ordhc.scan(files, memory='2GB') keeps sums of few pairs on disk"
         return "the methods 'adds3-al' and 'adds4-al' need 8 bytes for each pair of leaves"
@@ -145,7 +145,7 @@ class Plan:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The parts and their parameters in the form of `Dendrogram.settings`."""
+        """The method, similarity, linkage, objective and their parameters, as in `Dendrogram.settings`."""
         return made_by(
             method=self.method,
             similarity=None if self.similarity is None else self.similarity.name,
@@ -158,7 +158,7 @@ class Plan:
 
     @property
     def degree(self) -> int | None:
-        """The d for which all weights times f give all heights times f**d; None if d is unknown."""
+        """The exponent d such that weights times f give heights times f**d; None if d is unknown."""
         parts = self.linkage if self.similarity is None else self.similarity
         if not registry.is_builtin(parts) or not registry.is_builtin(self.linkage):
             return None
@@ -176,8 +176,8 @@ class Plan:
         return f"similarity {self.similarity.name!r} with linkage {self.linkage.name!r}"
 
     @property
-    def goes_along_neighbors(self) -> bool:
-        """True if vectors can be clustered along their nearest neighbours."""
+    def can_use_neighbors(self) -> bool:
+        """True if the tree can be computed from the nearest neighbours of vectors instead of all pairs."""
         if self.similarity is None or self.similarity.name not in NEIGHBOR_MEASURES or self.refine:
             return False
         native = self.linkage.native
@@ -185,7 +185,7 @@ class Plan:
 
     @property
     def measure(self) -> str | None:
-        """The measure with which the linkage of vectors needs no matrix; None if it needs a matrix."""
+        """The measure between vectors if the linkage can be computed without a matrix, otherwise None."""
         if self.similarity is None:
             return None
         if self.similarity.factor is not None:
@@ -234,9 +234,10 @@ _ELSEWHERE = {
 def best_method(data: Any) -> str | None:
     """Return the most accurate method, "posterior-al"; None if it would take too long or is not possible.
 
-    The trees of "posterior-al" have the fewest wrong triples of leaves if answers contain errors, for random
-    and for chosen questions (benches/bench_methods.py). The result is the default of `cluster`, the command
-    line, reports and dashboards. Scans, vectors, fewer than three leaves and no answers also give None.
+    If answers contain errors, the trees of "posterior-al" have the fewest wrong triples of leaves. This holds
+    for random questions, and for questions that a learner chose (benches/bench_methods.py). The result is the
+    default of `cluster`, the command line, reports and dashboards. Scans, vectors, fewer than three leaves
+    and no answers also give None.
     """
     if isinstance(data, Scan) or kind_of(data) is None or data.n_leaves < 3 or not len(data):
         return None
@@ -245,7 +246,7 @@ def best_method(data: Any) -> str | None:
 
 
 def fast_method(data: Any) -> str | None:
-    """Return the default method for comparisons that takes at most seconds; None for other data."""
+    """Return the default fast method for comparisons, which takes seconds at most; None for other data."""
     if kind_of(data) is None:
         return None
     name = "adds3-al" if kind_of(data) is Triplets else "adds4-al"
@@ -253,13 +254,17 @@ def fast_method(data: Any) -> str | None:
 
 
 def method_of_many(data: Any) -> str | None:
-    """Return the default method for many trees: the fast one, unless the choice of questions biases it."""
+    """Return the default method for many trees, such as those of resamples.
+
+    This is the fast method. If a learner chose the questions by earlier answers, the fast method is biased,
+    and the most accurate method is returned instead.
+    """
     is_biased = not isinstance(data, Scan) and getattr(data, "adaptive", False)
     return (best_method(data) if is_biased else None) or fast_method(data)
 
 
 def biased_text(plan: Plan, data: Any) -> str | None:
-    """Return a warning if a learner chose the questions and that biases the method, else None."""
+    """Return a warning if the method is biased because a learner chose the questions, otherwise None."""
     if not isinstance(data, Triplets | Quadruplets) or not data.adaptive or plan.linkage.name in _UNBIASED:
         return None
     return (
@@ -270,7 +275,7 @@ def biased_text(plan: Plan, data: Any) -> str | None:
 
 
 def _parts(data: Any, similarity: Named | None, linkage: Named | None) -> tuple[Named | None, Named]:
-    """Return the similarity, or None, and the linkage."""
+    """Return the similarity and the linkage, with defaults; no similarity if the linkage needs none."""
     linkage = "average" if linkage is None else linkage
     merge, _ = registry.chosen("linkage", linkage)
     if merge.from_comparisons is not None:
@@ -286,8 +291,8 @@ def _parts(data: Any, similarity: Named | None, linkage: Named | None) -> tuple[
             similarity = "adds3"
         elif hasattr(data, "analysed"):
             raise InputError(
-                f"a {type(data).__name__} is open for answers: "
-                "give those it has, session.analysed().comparisons"
+                f"a {type(data).__name__} cannot be clustered: "
+                "give its answers, session.analysed().comparisons"
             )
         else:
             raise InputError(

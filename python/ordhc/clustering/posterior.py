@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, part, shows_progress
+from ordhc.clustering.answer_scores import AnswerScores, answer_scores, tables_of_chains
 from ordhc.clustering.answering import Crowd, chances_of, simulated, unknown_text, with_own_noise
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.cost import foretell_cost
+from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.expected import CORRELATED, Expected, Predicted, expected_of, heights_of_pairs
-from ordhc.clustering.foretold import Foretold, foretold, tables_of_chains
 from ordhc.clustering.mixing import Mixing, mixing_of, unsure_clusters, warn_unmixed
 from ordhc.clustering.plan import Plan, fast_method
 from ordhc.clustering.repeats import REPEATS, Repeats, repeats_of
@@ -343,7 +343,7 @@ class Posterior:
             return self.predict(data)
         return self._samples.predict_answers(self._fitting(data), numbers)
 
-    def foretell(self, data: Triplets | Quadruplets) -> Foretold:
+    def score_answers(self, data: Triplets | Quadruplets) -> AnswerScores:
         """Return how well the trees predict answers, for each kind of answer.
 
         Parameters
@@ -353,7 +353,7 @@ class Posterior:
 
         Returns
         -------
-        Foretold
+        AnswerScores
             `accuracy` and `log_loss` over all answers, and `by_kind` for each kind of answer, each compared
             with chance. For kinds with more than 720 possible answers, an answer counts as the likeliest if
             no exchange of two pairs makes it likelier.
@@ -368,13 +368,13 @@ class Posterior:
         >>> import ordhc
         >>> t, _ = ordhc.datasets.planted(1000, levels=2, leaves_per_cluster=4, seed=1)
         >>> train, test = t.split(0.8)
-        >>> found = ordhc.posterior(train).foretell(test)
+        >>> found = ordhc.posterior(train).score_answers(test)
         >>> found.total.chance, found.accuracy > 0.6, found.log_loss < 0.69
         (0.5, True, True)
         """
         if not isinstance(data, Triplets | Quadruplets):
-            raise InputError(f"foretell takes Triplets or Quadruplets, not {type(data).__name__}")
-        return foretold(Choices.of(data), self.answer_tables(data))
+            raise InputError(f"score_answers takes Triplets or Quadruplets, not {type(data).__name__}")
+        return answer_scores(Choices.of(data), self.answer_tables(data))
 
     def answer_tables(self, data: Triplets | Quadruplets) -> Callable[[Kind], NDArray[np.float64]]:
         """Return a function that gives the probabilities of all possible answers to the questions in `data`.
@@ -389,12 +389,12 @@ class Posterior:
         return tables_of_chains(self._samples, place)
 
     def accuracy(self, data: Triplets | Quadruplets) -> float:
-        """Return the share of answers that are the likeliest answer to their question; see `foretell`."""
-        return self.foretell(data).accuracy
+        """Return the share of answers that are the likeliest to their question; see `score_answers`."""
+        return self.score_answers(data).accuracy
 
     def log_loss(self, data: Triplets | Quadruplets) -> float:
-        """Return the mean negative logarithm of the probability of an answer, in nats; see `foretell`."""
-        return self.foretell(data).log_loss
+        """Return the mean negative log probability of an answer, in nats; see `score_answers`."""
+        return self.score_answers(data).log_loss
 
     def _fitting(self, comparisons: Any) -> NDArray[np.int32]:
         """Return rows of comparisons, with leaves numbered as in the chains."""
@@ -534,14 +534,14 @@ def posterior(
         seconds = seconds_of(data, *_checked_length(len(data), chains, sweeps))
         memory = _BYTES_OF_ROW * len(data) + _BYTES_OF_PAIR * data.n_leaves**2
         remedy = "fewer sweeps= or chains= take less time, and cluster(method='adds3-al') less of both"
-        foretell_cost("posterior", data, seconds, remedy, memory=memory)
+        warn_of_cost("posterior", data, seconds, remedy, memory=memory)
     found, unanswered = drawn_posterior(
         data, chains, sweeps, burn_in, seed, progress, group, unit, lengths, repeats
     )
     for note in found.notes:
         warn(note)
     if len(unanswered):
-        warn(unanswered_text(found.dendrogram, unanswered).replace("merged last", "anywhere"))
+        warn(unanswered_text(found.dendrogram, unanswered, "at random positions"))
     return found
 
 
@@ -557,9 +557,10 @@ def drawn_posterior(
     lengths: bool = True,
     repeats: str | None = None,
 ) -> tuple[Posterior, NDArray[np.int64]]:
-    """Return the posterior and the leaves without answers, without the warnings that `posterior` gives.
+    """Return the posterior, and the leaves without answers.
 
-    Only the warning about chains that have not mixed is given. For parameters see `posterior`.
+    The parameters are those of `posterior`. This function only warns of chains that have not mixed. The other
+    warnings of `posterior` are left to the caller.
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")
@@ -587,8 +588,8 @@ def drawn_posterior(
             note = _note_of(found, again, given)
             found = found if note else None
     if found is None:
+        found, unanswered = _sampled(given, how, part(progress, 0.5, 1) if are_same else progress)
         are_same = False
-        found, unanswered = _sampled(given, how, progress if again is None else part(progress, 0.5, 1))
     found.notes += (note,) if note else ()
     found._how = {"lengths": lengths, "repeats": "same" if are_same else "new"}
     settings = made_by(method="posterior-al", linkage="posterior-al")
@@ -614,7 +615,10 @@ def _checked_length(m: int, chains: Any, sweeps: Any) -> tuple[int, int]:
 def _sampled(
     data: Triplets | Quadruplets, how: tuple[Any, ...], progress: Progress | None
 ) -> tuple[Posterior, NDArray[np.int64]]:
-    """Return what `drawn_posterior` does, after repeated answers have been given their final weights."""
+    """Return the posterior of weighted answers, and the leaves without answers.
+
+    `how` has the settings of the chains, in the order of `_ordhc.sample`.
+    """
     order = canonical_order(data)
     fitting = in_order(data, order)
     plan = Plan.of(data, method=fast_method(data))
@@ -636,7 +640,10 @@ def _sampled(
 
 
 def _note_of(found: Posterior, again: Repeats, data: Triplets | Quadruplets) -> str | None:
-    """Return the note that repeats count once; None if the estimated noise explains why they agree."""
+    """Return a note that repeated answers of a person count once, or None.
+
+    The result is None if the estimated noise is so low that independent answers would agree as often.
+    """
     if not found.n_trees:
         return None
     numbers = numbers_of_answers(data)

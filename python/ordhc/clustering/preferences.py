@@ -40,7 +40,11 @@ def by_rank(
     initial_clusters: Labels | None = None,
     progress: Progress | None = None,
 ) -> Dendrogram:
-    """Return the tree of a linkage that needs only the order of pairs, here by numbers of beaten pairs."""
+    """Return the tree of single or complete linkage, from a complete set of quadruplets.
+
+    These linkages need only the order of all pairs of leaves. The similarity of a pair is the number of pairs
+    that are farther apart.
+    """
     beaten = _ordhc.pairs_beaten(data.rows, data.weights, data.n_leaves, progress, data.names)
     rule = _ordhc.Linkage.native(name)
     if data.n_leaves == 1:
@@ -106,7 +110,9 @@ def posterior_linkage(
     """Return the tree of the posterior; `scale` is "heights" or "lengths" (of edges)."""
     scale = _checks.choice("scale", scale, ("heights", "lengths"))
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
-        raise InputError("linkage 'posterior-al' takes no initial_clusters: its trees have no fixed parts")
+        raise InputError(
+            "linkage 'posterior-al' takes no initial_clusters: use a method such as 'adds3-al' or 'adds4-al'"
+        )
     found, _ = drawn_posterior(data, progress=progress, **how)
     for note in found.notes:
         warn(note)

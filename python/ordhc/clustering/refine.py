@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc._workers import Shared, as_executor, run_tasks
-from ordhc.clustering.cost import foretell_cost, seconds_of_moves
+from ordhc.clustering.cost import seconds_of_moves, warn_of_cost
 from ordhc.clustering.unanswered import scaled
 from ordhc.comparison.canonical import canonical_order, in_order
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -151,11 +151,13 @@ def refine(
     if not comparisons:
         dissimilarity = _checks.is_dissimilarity(dissimilarity, "refine(tree, S)")
     elif dissimilarity is not None:
-        raise InputError(f"dissimilarity is for a matrix; {type(data).__name__} have none: leave it out")
+        raise InputError(
+            f"dissimilarity is only for matrices, not for {type(data).__name__}: leave out dissimilarity"
+        )
     initial = _checks.labels("initial_clusters", initial_clusters, found.n_leaves)
     how = _Search(bool(dissimilarity), heights, initial, max_moves, restarts, seed)
     if objective != "satisfied":
-        # The engine needs one matrix of similarities and one of their sums.
+        # The search stores two (n, n) matrices of floats: the similarities, and their sums.
         with _checks.remedied("objective='satisfied' needs memory for the triplets only"):
             _ordhc.check_memory(f"refine by {objective!r}", 16 * found.n_leaves**2)
     if comparisons:
@@ -163,11 +165,13 @@ def refine(
         seconds = seconds_of_moves(objective, found.n_leaves, len(reference), again)
         memory = _BYTES_OF_ROW * len(reference) if objective == "satisfied" else 0
         remedy = "max_moves= or fewer restarts= take less time, and objective='revenue' less memory"
-        foretell_cost(f"refine by {objective!r}", reference, seconds, remedy, memory=memory)
+        warn_of_cost(f"refine by {objective!r}", reference, seconds, remedy, memory=memory)
     workers = as_executor(executor)
     if workers is None:
         if spill is not None:
-            raise InputError("spill is for an executor: it needs none here")
+            raise InputError(
+                "spill is a folder for the workers of an executor: give executor, or leave out spill"
+            )
         better, _ = _searched(found, reference, objective, how, progress)
     else:
         count, seed = _checks.whole("restarts", restarts, at_least=0), _checks.seed(seed)
@@ -188,7 +192,7 @@ _BYTES_OF_ROW = 72
 
 @dataclass(frozen=True)
 class _Search:
-    """Settings of the search: arguments of `refine` with these names; `initial` is `initial_clusters`."""
+    """The arguments of `refine` that control the search; `initial` is the argument `initial_clusters`."""
 
     dissimilarity: bool = False
     heights: str | None = None
@@ -235,9 +239,12 @@ def _searched(
     how = (limit, restarts, _checks.seed(search.seed), search.initial)
     if objective == "satisfied":
         if how_high == "average":
-            raise InputError("heights='average' are those of similarities; 'satisfied' has none")
+            raise InputError(
+                "heights='average' needs similarities, which objective='satisfied' does not have: use "
+                "heights='sizes'"
+            )
         if not isinstance(data, Triplets):
-            raise InputError(f"'satisfied' takes Triplets, not {type(data).__name__}")
+            raise InputError(f"objective='satisfied' takes Triplets, not {type(data).__name__}")
         data, unit = in_units(data)
         better, gain, *_ = _ordhc.refine_satisfied(engine_tree(tree), data.rows, data.weights, how, progress)
         gain *= unit

@@ -16,8 +16,9 @@ REPEATS = ("new", "same")
 #: The minimum number of repeats for a conclusion. Answers hardly ever change if at most the share `_CHANGED`
 #: of repeats differs.
 _FEWEST, _CHANGED = 10, 0.1
-#: Repeats are not new evidence if two conditions hold, given the noise in the answers. The probability of so
-#: few changed answers is below `_CHANCE`, and the expected share of changes is higher by at least `_MORE`.
+#: Repeated answers are not new evidence if fewer of them changed than the noise in the answers explains: the
+#: probability of so few changes is below `_CHANCE`, and the expected share of changed answers is more than
+#: `_MORE` above the observed share.
 _CHANCE, _MORE = 0.01, 0.05
 
 
@@ -28,8 +29,8 @@ class Repeats:
     Attributes
     ----------
     repeats
-        (k,) one row of each repeated answer: the same person (or an unknown person) had answered the question
-        before.
+        (k,) for each repeated answer, the number of one of its rows. An answer is repeated if the same person
+        answered the same question before; people who are unknown count as one person.
     n_changed
         The number of answers that differ from the most frequent answer of their person to the question.
     shares
@@ -46,12 +47,14 @@ class Repeats:
         return len(self.repeats) >= _FEWEST and self.n_changed <= _CHANGED * len(self.repeats)
 
     def note(self, likely: NDArray[np.float64]) -> str | None:
-        """Return the note that repeats count once; None if so few changes are to be expected.
+        """Return a note that repeated answers of a person count once, or None.
+
+        The result is None if independent answers would change as rarely as these answers did.
 
         Parameters
         ----------
         likely
-            (k,) the probability of each repeated answer if it were given independently of the first.
+            (k,) the probability of each repeated answer if it were independent of the earlier answers.
         """
         expected = float((1 - likely).sum())
         if expected <= self.n_changed + _MORE * len(self.repeats):
@@ -63,8 +66,8 @@ class Repeats:
         differ = f"only {self.n_changed:,} differ" if self.n_changed else "none differs"
         return (
             f"{len(self.repeats):,} answers repeat a question that their person had answered, and {differ}; "
-            f"if they were given anew, about {expected:,.0f} would. So each question counts once a person: "
-            'repeats="new" counts every answer'
+            f"independent answers would differ about {expected:,.0f} times. So each question counts once a "
+            'person: repeats="new" counts every answer'
         )
 
 

@@ -1,7 +1,8 @@
-"""The routes from data to a tree. `of_comparisons` and `of_vectors` choose the route; each is one function.
+"""Make a tree of comparisons or vectors: choose an algorithm, and run it.
 
-The caller has checked that the data fit the plan. Initial clusters are (n,) labels. Routes end with moves of
-subtrees if the plan has an objective.
+`of_comparisons` and `of_vectors` choose the algorithm; the functions whose names begin with `by_` are the
+algorithms. The caller has checked that the data fit the plan. Initial clusters are (n,) labels. If the plan
+has an objective, subtrees are moved in the end.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = ["is_sparse", "of_comparisons", "of_pairs", "of_vectors", "stages"]
 
 Initial = NDArray[np.int64] | None
 
-#: The completed fraction before subtrees move.
+#: The completed fraction of the work when the moves of subtrees begin.
 _REFINING = 0.2
 
 #: With at least `_MANY` leaves, answers count as sparse if they concern less than 1/`_FEW` of all pairs.
@@ -52,7 +53,7 @@ def of_vectors(plan: Plan, data: Vectors, initial: Initial, progress: Progress |
     if links_few_pairs(data):
         return by_neighbors(plan, data, initial, progress)
     assert plan.similarity is not None
-    if plan.similarity.factor is None and _goes_free(plan, data.rows, initial, data.storage):
+    if plan.similarity.factor is None and _needs_no_matrix(plan, data.rows, initial, data.storage):
         return by_vectors(plan, data.rows, 1.0, None, initial, progress)
     return by_matrix(plan, data, initial, progress)
 
@@ -84,7 +85,7 @@ def by_vectors(
     initial: Initial,
     progress: Progress | None,
 ) -> Dendrogram:
-    """Return the tree of vectors without a matrix; `own` are similarities of leaves with themselves."""
+    """Return the tree of vectors without a matrix; `own` has the similarity of each leaf with itself."""
     assert plan.similarity is not None
     assert plan.measure is not None
     tree = matrix_free_linkage(
@@ -111,22 +112,22 @@ def by_matrix(
     else:
         rows, scale = factored(build, data, part(building, 0, 0.5), settings)
         own = scale * squared_norms(rows)
-        if isinstance(data, Vectors) and _goes_free(plan, rows, initial, data.storage):
+        if isinstance(data, Vectors) and _needs_no_matrix(plan, rows, initial, data.storage):
             return by_vectors(plan, rows, scale, own, initial, merging)
-        # The engine overwrites these pairs, so there is only one matrix.
+        # The linkage overwrites these similarities, so memory for one matrix is enough.
         multiplying = part(building, 0.5, 1)
         pairs = products(rows, scale, "condensed", "float64", multiplying, what=build.name)
-    # The engine may overwrite a matrix of ordhc, but a plugin may still use its matrix.
-    fresh = own is not None or registry.is_builtin(build)
-    tree = of_pairs(plan, pairs, initial, merging, fresh=fresh)
+    # The linkage may overwrite a matrix that ordhc made, but a plugin may still use a matrix that it made.
+    overwrite = own is not None or registry.is_builtin(build)
+    tree = of_pairs(plan, pairs, initial, merging, overwrite=overwrite)
     tree = _moved(plan, tree, pairs if plan.refine == "dasgupta" else data, initial, after)
     return _with_own(tree, own)
 
 
 def of_pairs(
-    plan: Plan, pairs: NDArray[Any], initial: Initial, progress: Progress | None, *, fresh: bool
+    plan: Plan, pairs: NDArray[Any], initial: Initial, progress: Progress | None, *, overwrite: bool
 ) -> Dendrogram:
-    """Return the tree by condensed similarities of all pairs, which are overwritten if they are `fresh`."""
+    """Return the tree by the condensed similarities `pairs`, which are undefined after `overwrite=True`."""
     assert plan.similarity is not None
     less_is_closer = plan.similarity.dissimilarity
     if not len(pairs):
@@ -138,7 +139,7 @@ def of_pairs(
         initial,
         progress,
         dissimilarity=less_is_closer,
-        overwrite=fresh and pairs.dtype == np.float64 and plan.refine != "dasgupta",
+        overwrite=overwrite and pairs.dtype == np.float64 and plan.refine != "dasgupta",
     )
 
 
@@ -166,8 +167,8 @@ def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
     return replaced(tree, engine.with_leaf_heights(_ordhc.leaf_heights(engine, own)))
 
 
-def _goes_free(plan: Plan, rows: Any, initial: Initial, storage: str) -> bool:
-    """Return True if vectors are clustered without a matrix."""
+def _needs_no_matrix(plan: Plan, rows: Any, initial: Initial, storage: str) -> bool:
+    """Return True if the vectors are clustered without a matrix of all pairs."""
     native = plan.linkage.native
     if plan.measure is None or native is None or plan.refine or storage == "matrix":
         return False

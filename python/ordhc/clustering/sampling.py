@@ -29,9 +29,9 @@ __all__ = [
 #: limit is used for `_MANY` comparisons or more.
 CHAINS = 4
 _SWEEPS, _MANY = (80, 300), 14_400
-#: Processor time in seconds. A sweep takes the first for each pair of leaves, the second for each comparison
-#: and level of the tree, and the third for each row of an answer of several rows. The work before and after
-#: the sweeps takes the fourth times n^3 for n leaves.
+#: Processor time in seconds. A sweep takes `_OF_PAIRS` for each pair of leaves, `_OF_COMPARISONS` for each
+#: comparison and level of the tree, and `_OF_CHOICES` for each row of an answer of several rows. The work
+#: before and after the sweeps takes `_OF_THREES` times n^3 for n leaves.
 _OF_PAIRS, _OF_COMPARISONS, _OF_CHOICES, _OF_THREES = 1e-7, 7e-8, 1.1e-6, 4e-9
 
 
@@ -65,15 +65,19 @@ def drawn_by(settings: Mapping[str, Any]) -> dict[str, Any]:
 def with_groups(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> Triplets | Quadruplets:
-    """Return the data with `group` as groups; without groups if `unit` is "answer"; otherwise unchanged."""
+    """Return the data with the groups (people) that the arguments of `posterior` demand.
+
+    With `group`, its values become the groups. If `unit` is "answer", the result has no groups. Otherwise the
+    data are unchanged.
+    """
     if group is not None and unit is not None:
         raise InputError("give group or unit, not both")
     if unit == "group" and data.groups is None:
         raise InputError("unit is 'group', but the comparisons have no groups")
     if group is None and unit != "answer":
         return data
-    # Two people can have used the same answer number. Renumber the answers before the groups change, so that
-    # these stay two answers.
+    # Answer numbers can be the same for two people. Renumber the answers before the groups change, so that
+    # answers of two people are not joined.
     answers = None if data.answers is None or data.groups is None else answers_of(data)
     data = data if answers is None else changed(data, answers=answers)
     if group is None:
@@ -117,7 +121,7 @@ def numbers_of_answers(data: Triplets | Quadruplets) -> NDArray[np.uint32] | Non
 
 
 def square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
-    """Return the square matrix of mean heights; each diagonal value is the largest of its row."""
+    """Return the (n, n) mean heights at which leaves merge; a diagonal value is the largest of its row."""
     _ordhc.check_memory("the similarities", 8 * n * n)
     S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
     np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)

@@ -44,23 +44,23 @@ def check_additive(plan: Plan) -> None:
     """Raise `InputError` if the similarity or the objective of a plan is not a sum over answers."""
     if plan.similarity is None:
         raise InputError(
-            f"{plan.title} reads all answers many times, so it needs them in memory, {_WHOLE}; a scan can be "
-            "clustered by the similarities 'adds3', 'adds4' and 'mulk3' with a linkage of similarities"
+            f"{plan.title} reads answers many times, so it needs all answers in memory, {_WHOLE}; a scan can "
+            "be clustered by the similarities 'adds3', 'adds4' and 'mulk3' with a linkage of similarities"
         )
     if not is_adds(plan.similarity) and not is_mulk3(plan.similarity):
         raise InputError(
-            f"{plan.title} is not a sum over answers, so it needs them in memory, {_WHOLE}; a scan can be "
-            "clustered by 'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
+            f"{plan.title} is not a sum over answers, so it needs all answers in memory, {_WHOLE}; a scan "
+            "can be clustered by 'adds3', 'adds4' and 'mulk3' (method 'adds3-al', 'adds4-al', 'mulk3-al')"
         )
     if plan.refine == "satisfied":
         raise InputError(
-            f"moves by 'satisfied' read single answers, so they need them in memory, {_WHOLE}; for a scan "
-            "use 'revenue' or 'dasgupta'"
+            "moves of subtrees by 'satisfied' read answers many times, so they need all answers in memory, "
+            f"{_WHOLE}; for a scan use a method with 'revenue' or 'dasgupta'"
         )
 
 
 def takes_scan(scan: Scan, **asked: Any) -> bool:
-    """Return True if a method accepts a scan, so that it gives the same tree as for answers in memory.
+    """Return True if a method accepts a scan. Its tree is then the same as for answers in memory.
 
     `asked` are the arguments `method`, `similarity` and `linkage` of `cluster`. No file is read.
     """
@@ -114,7 +114,7 @@ def fit_scan(
                 progress=before,
             )
             made = plan.with_lengths(has_lengths)
-        work = _Work(plan, scan, order, labels, initial is not None, folder)
+        work = _ScannedTree(plan, scan, order, labels, initial is not None, folder)
         tree, unanswered = work.tree(rest)
     if plan.refine or tie_seed is not None:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
@@ -125,8 +125,8 @@ def fit_scan(
     return replaced(tree, names=names, settings=made.settings), unanswered
 
 
-class _Work:
-    """The computation of a tree in which leaf `order[i]` of the scan is leaf i."""
+class _ScannedTree:
+    """Makes the tree of a scan. Leaf i of the tree is leaf `order[i]` of the scan."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class _Work:
         if pairs.dtype != np.float64 and (plan.refine or plan.linkage.native not in sparse.LINKAGES):
             # Linkages in `sparse.LINKAGES` compare whole numbers exactly in any type; others need float64.
             pairs = pairs.astype(np.float64)
-        tree = routes.of_pairs(plan, pairs, initial, before, fresh=plan.refine is None)
+        tree = routes.of_pairs(plan, pairs, initial, before, overwrite=plan.refine is None)
         if plan.refine is None or tree.n_leaves < 3:
             return tree
         # The revenue of comparisons is Dasgupta's objective of AddS similarities, as a square matrix.

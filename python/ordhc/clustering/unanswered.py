@@ -16,8 +16,9 @@ def with_unanswered(
 ) -> Dendrogram:
     """Return the tree over all leaves, given the tree over `leaves`; other leaves are merged last.
 
-    Other leaves with the same label are merged with each other first. In a binary tree, the resulting
-    clusters are merged one by one at the height of the root. In other trees they become children of the root.
+    `labels` has the initial cluster of each leaf. Other leaves of the same initial cluster are merged with
+    each other first. In a binary tree, the resulting clusters are merged one by one at the height of the
+    root. In other trees they become children of the root.
     """
     n = len(labels)
     rest: dict[int, list[int]] = {}
@@ -78,10 +79,10 @@ def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
     )
 
 
-def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64]) -> str:
-    """Return the warning that lists the leaves without answers."""
+def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64], where: str = "merged last") -> str:
+    """Return the warning that lists the leaves without answers; `where` says where the tree has them."""
     some = ", ".join(on_one_line(tree.labels[leaf]) for leaf in unanswered[:5])
     more = f" and {len(unanswered) - 5} more" if len(unanswered) > 5 else ""
     have = "leaf has" if len(unanswered) == 1 else "leaves have"
     merged = "is" if len(unanswered) == 1 else "are"
-    return f"{len(unanswered)} {have} no answers and {merged} merged last: {some}{more}"
+    return f"{len(unanswered)} {have} no answers and {merged} {where}: {some}{more}"

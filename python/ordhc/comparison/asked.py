@@ -1,4 +1,4 @@
-"""Describe the answers to read: the options that files, frames, scans and commands share."""
+"""Options that say how to read answers from files and data frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
 #: Tools whose column names are known.
 FORMATS = ("salmon", "jspsych", "qualtrics", "gorilla", "psychopy", "cblearn", "prolific", "collect")
-#: Names of the columns of items in the order of their roles, by kind.
+#: For each kind of question, lists of usual names of the columns of items, such as ["odd", "a", "b"].
 _ROLES: dict[str, list[list[str]]] = {
     "triplet": [list(known) for known in ROLES["triplets"]],
     "pairs": [list(known) for known in ROLES["quadruplets"]],
@@ -57,14 +57,15 @@ class FileOptions(AnswerOptions, total=False):
 
 @dataclass(frozen=True)
 class Asked:
-    """The description of the answers to read; `ordhc.read_answers` describes all but the last two fields.
+    """Options that say how to read answers; `ordhc.read_answers` describes all but the last two fields.
 
     Attributes
     ----------
     other_trials
-        True if rows without any item are trials of other kinds, and are left out.
+        True leaves out rows without any item, because they are trials of other kinds.
     by_name
-        True refuses ids. `names` are those of a tree, and ids are rarely meant as positions in `names`.
+        True raises an error for ids. It is set if `names` are the names of a tree's leaves, because users
+        rarely mean ids as positions in these names.
     """
 
     kind: str = "triplet"
@@ -97,14 +98,14 @@ class Asked:
     def of(
         cls, function: str, known: type[AnswerOptions], kind: str, items: Any, chosen: Any, options: Any
     ) -> Asked:
-        """Return the description made of the arguments of the public function called `function`.
+        """Return the options that a public function received; `function` is its name, for messages.
 
         Raises
         ------
         InputError
             `kind` is unknown.
         TypeError
-            `options` has a name that `known` does not have.
+            `options` has a key that is no field of `known`.
         """
         for name in options:
             if name not in known.__annotations__:
@@ -114,7 +115,7 @@ class Asked:
 
     @property
     def roles(self) -> list[list[str]]:
-        """The names that the columns of items usually have, in the order of their roles."""
+        """The usual names of the columns of items: lists such as ["odd", "a", "b"]."""
         return _ROLES[self.kind]
 
     @property

@@ -22,14 +22,16 @@ def canonical_order(data: Comparisons) -> NDArray[np.int64]:
 
 
 def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> NDArray[np.int64]:
-    """Return the `canonical_order` of n leaves, from sums over comparisons that are not in memory.
+    """Return the `canonical_order` of n leaves, for comparisons that are not in memory.
 
     Parameters
     ----------
     n
         The number of leaves.
     sums
-        A function that receives the (n,) keys of the leaves and returns (n,) sums over all comparisons.
+        A function that receives (n,) keys, by which leaves are sorted, and returns (n,) sums over all
+        comparisons. New keys are made from these sums, and the function is called again, as long as new keys
+        distinguish more leaves.
     """
     keys = np.zeros(n, dtype=np.uint64)
     while n > 1 and (found := _ordhc.canonical_keys(keys, sums(keys))) is not None:

@@ -21,7 +21,7 @@ __all__ = ["arranged", "checked_ranked", "is_literal", "leaves_of", "ranked_trip
 
 
 def is_literal(items: Sequence[Any]) -> bool:
-    """Return True if the columns are declared to contain names, even where cells look like ids."""
+    """Return True if the columns of items end in "_name": then their cells are names, never ids."""
     return all(str(name).lower().endswith("_name") for name in items)
 
 
@@ -33,7 +33,11 @@ def arranged(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[list[Any], NDArray[np.int32], NDArray[np.int64] | None]:
-    """Return the distinct cells, for each row their indices by role (m, w), and the levels of rankings.
+    """Return the items of m answers: distinct cells, an index for each item, and levels of rankings.
+
+    The indices have shape (m, w), with one column for each role, such as anchor, near and far. Each index is
+    a position in the distinct cells. For rankings, the level of an item is smaller if it is nearer to the
+    reference (`_levels`). For other kinds of questions, None replaces the levels.
 
     Rows whose choice names no option are added to `bad`, with the reason.
     """
@@ -116,14 +120,14 @@ def _levels(
 
 
 def _level_of(rank: str, words: list[str]) -> int:
-    """Return a rank as a number: the last rank for a blank or missing word, -1 for any other text."""
+    """Return a rank as a number: -1 for invalid text, the last rank for a blank or one of `words`."""
     if rank.removesuffix(".0").isdecimal() and len(rank) < 12:
         return int(rank.removesuffix(".0"))
     return int(np.iinfo(np.int64).max) if not rank or rank in words else -1
 
 
 def checked_ranked(given: int | None, others: int) -> int:
-    """Return the checked number of ranked leaves; the default is two."""
+    """Return the checked `n_ranked`, the number of items that people put in order; the default is two."""
     if given is None:
         return min(2, others)
     ranked = _checks.whole("n_ranked", given, at_least=1)
@@ -141,7 +145,7 @@ def leaves_of(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[NDArray[Any], tuple[str, ...] | None, str | None]:
-    """Return rows of ids or names, the names of all leaves if known, and a warning if ids became names.
+    """Return rows of ids or names, the names of all leaves if known, and a warning if ids are read as names.
 
     Rows that cannot be converted are added to `bad`, with the reason.
     """

@@ -1,4 +1,4 @@
-"""Treat each answer as a choice: it orders pairs of leaves in one of all possible ways."""
+"""Treat each answer as a choice among all possible answers: all orders of its pairs of leaves."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ __all__ = ["Choices", "Closeness", "Kind", "compared", "n_orders", "order_of", "
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Kinds with at most this number of possible answers are enumerated.
+#: The possible answers to a question are listed if there are at most this number.
 ENUMERATED = 720
 #: Probabilities are computed in blocks of this number of values.
 _AT_ONCE = 4_000_000
@@ -33,12 +33,13 @@ Closeness = Floats | Callable[[Numbers, Numbers], Floats]
 
 
 def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return the pairs of leaves that an answer orders, and the sizes of its blocks; closest pairs first.
+    """Return the pairs of leaves that an answer orders, closest pairs first, and the sizes of its blocks.
 
-    Every kind of answer orders pairs of leaves in blocks, and does not compare the pairs of one block. For an
-    odd one out of three, the pair of the other two comes before a block of two pairs. For the most central of
-    three, a block of two pairs comes before the third pair. A ranking has one block for each pair of the
-    reference and a ranked leaf. Returns None if the rows are not such an order. Repeated rows count once.
+    A block contains pairs that the answer does not compare with each other. For an odd one out of three, the
+    pair of the other two is the first block; the two pairs with the odd one are the second block. For the
+    most central of three, the first block has two pairs, and the second block has one. A ranking has one
+    block for each pair of the reference and a ranked leaf. Returns None if the rows have no such order.
+    Repeated rows count once.
 
     Parameters
     ----------
@@ -65,7 +66,9 @@ def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | No
 
 
 def n_orders(blocks: Sequence[int]) -> int:
-    """Return the number of ways to distribute pairs over ordered blocks of these sizes.
+    """Return the number of possible answers that order pairs of leaves in blocks of these sizes.
+
+    An answer does not compare the pairs of one block, so their order does not count.
 
     Examples
     --------
@@ -76,7 +79,10 @@ def n_orders(blocks: Sequence[int]) -> int:
 
 
 def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
-    """Return the positions of the nearer and the farther pair, for each comparison that an order implies.
+    """Return the positions of the nearer and the farther pair in each comparison that an answer makes.
+
+    The answer orders pairs of leaves in blocks of these sizes, closest first. It compares the pairs of
+    different blocks.
 
     Examples
     --------
@@ -91,7 +97,7 @@ def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
 
 
 def right_of(probabilities: Floats) -> Floats:
-    """Return 1 for each given answer that is the most likely one, 1/t if it is one of t ties, else 0: (a,).
+    """Return the score of each given answer: 1 if it is the likeliest, 1/t if it ties with t - 1, else 0.
 
     Parameters
     ----------
@@ -118,7 +124,7 @@ class Kind:
     name
         The name of the kind, for example "odd one out".
     blocks
-        Sizes of the blocks of pairs, closest first.
+        The sizes of the blocks, closest first. A block contains pairs that the answer does not compare.
     pairs
         (a, k, 2) the pairs of each answer; the pairs of the first block come first.
     answer
@@ -143,16 +149,16 @@ class Kind:
 
     @property
     def is_enumerated(self) -> bool:
-        """True if `orders` has all possible answers."""
+        """True if `orders` lists all possible answers."""
         return self.n_possible <= ENUMERATED
 
     @cached_property
     def orders(self) -> Numbers:
-        """The possible answers, (K, k): the index of the pair at each position; the given answer comes first.
+        """The possible answers, (K, k): orders of the k pairs in `pairs`; the given answer comes first.
 
-        If more than 720 answers are possible, only the given answer is listed, and the answers that swap two
-        pairs of neighbouring blocks. This suffices to decide whether the given answer is the most likely one:
-        then no listed answer is more likely, for any closeness.
+        If more than 720 answers are possible, only some are listed: the given answer, and each answer that
+        swaps a pair of one block with a pair of the next block. This suffices to decide whether the given
+        answer is the most likely one: if any possible answer is more likely, then a listed answer is, too.
         """
         if self.is_enumerated:
             return np.array(list(_orders(tuple(range(sum(self.blocks))), self.blocks)), dtype=np.int64)
@@ -166,14 +172,18 @@ class Kind:
         return np.array(found, dtype=np.int64)
 
     def question(self, n_leaves: int) -> tuple[Numbers, Numbers]:
-        """Return a number for each answer's question, and a number for its content: (a,) each."""
+        """Return two numbers for each answer: of its question, and of what was answered, (a,) each.
+
+        Answers to the same question have the same first number. Equal answers to the same question also have
+        the same second number.
+        """
         codes = np.sort(self.pairs, axis=2) @ np.array([n_leaves, 1])
         ends = np.cumsum((0, *self.blocks))
         said = np.concatenate([np.sort(codes[:, start:end], axis=1) for start, end in pairwise(ends)], axis=1)
         return numbered_rows(np.sort(codes, axis=1)), numbered_rows(said)
 
     def rows(self, order: Sequence[int] | Numbers) -> Numbers:
-        """Return the (a, r, 4) comparisons of the answers that have the pairs in this order."""
+        """Return the (a, r, 4) comparisons of the answers, if `order` reorders the pairs of each answer."""
         near, far = compared(self.blocks)
         pairs = self.pairs[:, np.asarray(order)]
         return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
@@ -217,8 +227,9 @@ class Kind:
         steps = np.diff(U, axis=1)
         near = np.abs(steps) <= _TIED * (1 + np.abs(U).max(axis=1, keepdims=True))
         is_sorted = (near | (steps < 0)).all(axis=1)
-        # Pairs of equal closeness may be in either block. The number of tied answers is, for each run of such
-        # pairs, the number of its orders, divided by the number of orders within blocks.
+        # Equally close pairs in different blocks can be swapped, which gives tied answers. A run of equally
+        # close pairs, with a pairs in one block, b in the next and so on, gives (a + b + ...)! / (a! b! ...)
+        # answers. The number of tied answers is the product over all runs.
         ways, run, own = np.ones(len(U)), np.ones(len(U)), np.ones(len(U))
         for at in range(1, U.shape[1]):
             run = np.where(near[:, at - 1], run + 1, 1)
@@ -228,7 +239,7 @@ class Kind:
 
 
 def _orders(left: tuple[int, ...], blocks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to fill the blocks with the options; the first one keeps their given order."""
+    """Yield all ways to divide `left` into blocks of these sizes; the first keeps the order of `left`."""
     if len(blocks) == 1:
         yield left
         return
@@ -259,7 +270,7 @@ class Choices:
 
     @classmethod
     def of(cls, data: "Comparisons") -> "Choices":
-        """Return the answers of positive weight."""
+        """Return the answers in `data` that have a positive weight, grouped by kind."""
         numbers = answers_of(data)
         weights = np.ones(len(data)) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
         rows = np.asarray(data.rows, dtype=np.int64)
@@ -291,9 +302,10 @@ class Choices:
         return float(np.average([1 / kind.n_possible for kind in self.kinds], weights=weights))
 
     def gathered(self, of_kinds: Sequence[Floats]) -> tuple[Floats, Floats]:
-        """Return each answer's weighted mean over its choices, and the answer's weight: (n_answers,) each.
+        """Return a weighted mean of values for each answer, and the answer's weight: (n_answers,) each.
 
-        The mean of an answer without weight is 0.
+        The mean is over the choices of the answer: usually one, but one for each row if the rows form no
+        known kind of answer. The mean of an answer without weight is 0.
 
         Parameters
         ----------
@@ -308,9 +320,9 @@ class Choices:
 
 
 def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield groups of answers in which leaves repeat at the same positions: their rows, and the pattern.
+    """Group answers by the pattern of repeated leaves; yield the answers of each group, and the pattern.
 
-    The pattern has, for each position, the first position of the same leaf.
+    The pattern has, for each position in an answer, the first position that has the same leaf.
     """
     first = np.stack([(leaves == leaves[:, [at]]).argmax(axis=1) for at in range(leaves.shape[1])], axis=1)
     if (first == first[0]).all():
@@ -323,7 +335,11 @@ def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
 
 
 def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers, float]]:
-    """Return the kind (name, blocks), the ordered pairs and the share of the weight of each choice."""
+    """Return the choices of one answer, usually one: each with its kind, its pairs of leaves and its weight.
+
+    The kind is a name and the sizes of blocks; see `order_of`. The weights have the sum 1. If the rows do not
+    order pairs of leaves in blocks, each row is a choice.
+    """
     found = order_of(rows)
     if found is None:
         return [(key, pairs, share / len(rows)) for row in rows for key, pairs, share in _kinds_of(row[None])]

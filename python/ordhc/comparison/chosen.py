@@ -111,7 +111,7 @@ def _option(table: Table, options: Options, name: Any) -> int:
 
 
 def _looked_up(codes: NDArray[np.int32], meaning: list[int]) -> _Places:
-    """Return the meaning of each code; -1 for rows without a cell."""
+    """Return the chosen option of each row: `meaning` by the row's code, or -1 for rows without a cell."""
     return np.array([*meaning, -1], dtype=np.int64)[codes]
 
 
@@ -125,9 +125,10 @@ def _read(
     *,
     said: bool,
 ) -> _Places | None:
-    """Return the number of the chosen option of each row by one reading, None if the reading does not apply.
+    """Return the number of the chosen option of each row, if the cells are read as `reading` says.
 
-    `said` is True if the caller chose this reading.
+    `reading` is a key of `READINGS`. Returns None if the cells cannot be read in this way. `said` is True if
+    the caller chose this reading.
     """
     count = len(options.columns)
     if reading == "name":

@@ -67,7 +67,7 @@ class Column:
         return found
 
     def used(self) -> list[Any]:
-        """Return the distinct cells that occur in a row, and None if a row has no cell."""
+        """Return the distinct cells that any row has; None is among them if a row has no cell."""
         there = np.zeros(len(self.different) + 1, dtype=bool)
         there[self.places] = True
         cells = (*self.different, None)

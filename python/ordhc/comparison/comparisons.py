@@ -25,7 +25,10 @@ __all__ = ["Comparisons", "Quadruplets", "Triplets", "comparisons_of_replies", "
 
 @dataclass(frozen=True)
 class _Question:
-    """A kind of question whose answer gives several triplets; `triplets` has their positions of columns."""
+    """A kind of question whose answer gives several triplets.
+
+    `triplets` has, for each triplet, the positions in `columns` of its anchor, near and far leaf.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -431,7 +434,7 @@ def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str)
 
 
 def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
-    """Return the comparisons of answers, and warn about rows that were left out."""
+    """Return the comparisons that `replies` imply, and warn about rows that were left out."""
     rows, weights, groups = replies.rows, replies.weights, replies.groups
     known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": replies.names}
     if asked.ids_from is not None and replies.names is None and asked.n_leaves is None:

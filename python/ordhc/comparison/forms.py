@@ -86,7 +86,7 @@ def _table(X: Any) -> NDArray[Any]:
     try:
         return _checks.array("X", X)
     except InputError:
-        # Rows have different lengths. The constructor's error names the first wrong row.
+        # Rows may have different lengths. Then the constructor raises a better error, which names the row.
         if isinstance(X, np.ndarray):
             raise
         return np.empty(0, dtype=object)
@@ -151,7 +151,7 @@ def _from_list(
             raise InputError(f"Negative values in data: X[{row}, {column}] is {table[row, column]}{_VECTORS}")
     if table.ndim == 2 and table.dtype.kind == "f":
         broken = np.isfinite(table) & (table % 1 != 0)
-        # A few broken numbers are mistakes in a table of ids; a later check reports them with their column.
+        # A few fractions are mistakes in a table of ids; a later check reports them with their column.
         if broken.mean() > 0.5:
             row, column = np.argwhere(broken)[0]
             raise InputError(
@@ -176,7 +176,7 @@ def _from_list(
 
 
 def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
-    """Return responses as signed counts, (m,)."""
+    """Return responses as signed counts, (m,): the sign is the answer, the size its number of repeats."""
     answers = _checks.array("y", y)
     if answers.shape != (m,):
         raise InputError(f"y has shape {answers.shape} for {m} questions")
@@ -196,7 +196,7 @@ def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
 
 
 def _from_tensor(X: Any, n_leaves: int | None) -> Triplets:
-    """Return triplets from an (n, n, n) tensor of signed counts."""
+    """Return triplets from an (n, n, n) tensor of counts: X[i, j, k] > 0 if j is nearer to i than k is."""
     cells, counts, n = _sparse_entries(X) if is_sparse(X) else _dense_entries(X)
     for at in np.flatnonzero(~np.isfinite(counts))[:1]:
         raise InputError(f"X{cells[at].tolist()} is {counts[at]}; counts must be finite")
@@ -212,7 +212,7 @@ def _from_tensor(X: Any, n_leaves: int | None) -> Triplets:
 
 
 def _dense_entries(X: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Return the nonzero cells (m, 3), their counts, and the number of leaves."""
+    """Return the indices of nonzero cells in a tensor, (m, 3), their counts, and the number of leaves."""
     n = X.shape[0]
     if X.shape != (n, n, n):
         raise InputError(f"X has shape {X.shape}; a tensor of counts must have shape (n, n, n)")
@@ -222,7 +222,7 @@ def _dense_entries(X: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float
 
 
 def _sparse_entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Return the same as `_dense_entries`, from a sparse array of SciPy or of the package sparse."""
+    """Return what `_dense_entries` returns, for a sparse array of SciPy or of the package sparse."""
     n = X.shape[0]
     if X.shape not in ((n, n, n), (n, n * n)):
         raise InputError(

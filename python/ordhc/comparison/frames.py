@@ -48,7 +48,7 @@ LESS_SURE = (
 PEOPLE = (*PERSONS, *LESS_SURE)
 GROUPS = ("group", "groups", *PERSONS)
 RESPONSES = ("y", "response", "target")
-#: The column that names the sampler of a question.
+#: The column that names the sampler: how a question was selected, for example by a learner.
 SAMPLERS = ("sampler",)
 _LEARNERS = ("learner", "uncertain")
 
@@ -81,7 +81,7 @@ _MAKERS = {
 
 @dataclass(frozen=True)
 class Columns:
-    """The contents of a frame: (m, w) leaves, and optional further columns."""
+    """The contents of a frame: the leaves of each row, (m, w), and optional further columns."""
 
     rows: Any
     weights: Any = None
@@ -92,7 +92,7 @@ class Columns:
 
 
 def are_adaptive(samplers: Iterable[Any]) -> bool:
-    """Return True if a column of samplers names a learner, so that a learner chose a question."""
+    """Return True if `samplers`, the sources of questions, contain a learner."""
     return any(str(sampler).strip().lower() in _LEARNERS for sampler in set(samplers))
 
 
@@ -149,7 +149,7 @@ def _other_kind(shown: str, kind: str, known: Sequence[str]) -> InputError:
 def _by_position(
     data: Any, names: Sequence[Any], plain: list[str], shown: str, what: str, width: int
 ) -> Columns:
-    """Return the columns of a frame by position, because their names do not give the roles."""
+    """Return the columns of a frame by position, because their names are not known names."""
     needed = ", ".join(ROLES[what][0]) if what in ROLES else f"{width} leaves"
     for kind, sets in ROLES.items():
         for known in sets:
@@ -186,7 +186,7 @@ def column_names(data: Any) -> list[Any] | None:
     if isinstance(data, Mapping):
         return list(data)
     if hasattr(data, "collect_schema"):
-        # Polars warns of the columns of a lazy frame.
+        # Polars would warn if the attribute `columns` of a lazy frame were read.
         return list(data.collect_schema().names())
     for attribute in ("column_names", "columns"):
         names = getattr(data, attribute, None)

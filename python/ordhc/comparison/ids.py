@@ -152,7 +152,8 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
     Ids mean names in three cases:
 
     - `names` have ids of their own (`CodedNames`).
-    - `names` are whole numbers, and some id is a name at another position (such as the codes 101..112).
+    - `names` are whole numbers, and some id equals a name at another position. For example, id 101 is the
+      first of the names 101 to 112.
     - Without `names`, `n_leaves` and `ids_from`, more than half of the ids 0..max never occur. As positions,
       these would be leaves without answers.
 

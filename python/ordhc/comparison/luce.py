@@ -14,7 +14,7 @@ __all__ = ["choice_logarithms"]
 
 Floats = NDArray[np.float64]
 
-#: Smaller utilities, relative to the largest one, are raised to this value so that products stay above 0.
+#: Utilities minus the largest utility are raised to at least this value, so that products stay above 0.
 _LOWEST = -300.0
 #: Logarithms of the times at which the integral for a chosen set is evaluated.
 _TIMES = np.arange(-120, 21) * 0.25

@@ -15,9 +15,9 @@ __all__ = ["MOST_WEIGHTS", "in_units", "unit_of"]
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
-#: Maximum number of distinct weights for which a unit is searched. More are measurements, without a unit.
+#: A unit of weights is sought up to this number of distinct weights. More are probably measurements.
 MOST_WEIGHTS = 1000
-#: The largest denominator of the ratio of a weight to the smallest one.
+#: The largest denominator of the ratio of a weight to the smallest weight.
 _MOST_PARTS = 1000
 #: Ratios with a smaller relative difference count as equal up to rounding.
 _ROUNDING = 1e-12
@@ -34,7 +34,7 @@ def unit_of(weights: NDArray[np.float64]) -> float | None:
     Returns
     -------
     float or None
-        The unit, or None if there is none, as for measurements.
+        The unit, or None if the weights have no unit, as for measurements.
 
     Examples
     --------
@@ -57,7 +57,11 @@ def unit_of(weights: NDArray[np.float64]) -> float | None:
 
 
 def in_units(data: _C) -> tuple[_C, float]:
-    """Return comparisons with weights divided by their unit, and the unit; unchanged and 1 without a unit."""
+    """Divide the weights by their unit; return the comparisons with these weights, and the unit.
+
+    The unit is the largest number of which all weights are multiples (`unit_of`). If there is no such number,
+    the comparisons are unchanged, and the returned unit is 1.
+    """
     weights: Any = data.weights
     if weights is None or not len(weights) or weights.max() >= 2**53:
         return data, 1.0

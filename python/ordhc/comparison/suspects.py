@@ -109,7 +109,7 @@ def _far_above(there: NDArray[np.int64]) -> str | None:
 
 
 def outside_message(leaf: int, n_leaves: int | None, ids_from: int | None) -> str:
-    """Return the message that leaf `leaf` (counted from 0) does not exist; it shows ids from `ids_from`."""
+    """Return the message that `leaf`, counted from 0, does not exist; the message counts from `ids_from`."""
     first = ids_from or 0
     if n_leaves is None:
         return f"leaf {leaf + first} is below {first}"
@@ -182,7 +182,7 @@ def _plain(name: str) -> str:
 
 
 def _difference(one: str, other: str) -> str | None:
-    """Return the difference between two names with the same plain form; None if they are not suspect."""
+    """Return the difference of two names for which `_plain` is equal; None if they are not suspect."""
     forms = [unicodedata.normalize("NFC", name) for name in (one, other)]
     if forms[0] == forms[1]:
         return "their Unicode form (normalise to NFC)"

@@ -21,7 +21,7 @@ __all__ = ["MISSING", "LeftOut", "Table", "missing_words", "table_of", "text_of"
 
 #: Words that mean a missing leaf; blank cells are missing, too.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
-#: Types of cells that can be reduced to distinct cells before they are tidied: equal cells are tidied alike.
+#: Cells of these types are tidied once for each distinct cell, because equal cells are tidied alike.
 _COUNTED = {str, int, float, type(None)}
 #: Maximum number of rows or columns that a message lists.
 SHOWN = 10
@@ -124,7 +124,7 @@ class Table:
                 raise self.error(f"{quoted(name)} cannot be the name of a column")
 
     def coded(self, name: Any) -> Column:
-        """Return the tidied cells of a column as codes."""
+        """Return the tidied cells of a column as a `Column`: distinct cells, and an index for each row."""
         if name not in self._columns:
             found = self._tidied(name)
             if len(found) != self.length:
@@ -282,7 +282,7 @@ class LeftOut:
     reasons
         The rows that were left out for each reason.
     details
-        The specific reason of some of these rows, by row.
+        A more specific reason for some of these rows, by the row's number.
     kept
         A mask of the table's rows: True for rows that are not left out.
     """

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
 UNITS = ("answer", "group")
 _LARGEST = np.iinfo(np.int32).max
-#: Products of the numbers of codes stay below this limit, so that they fit in 64 bits.
+#: Maximum number of codes when columns are combined into one column of codes, which must fit in 64 bits.
 _MOST_CODES = 2**62
 
 Numbers = NDArray[np.int64]
 
 
 def first_rows(codes: NDArray[Any], n: int) -> Numbers:
-    """Return the first row of each code from 0 to n - 1, (n,); the number of rows for codes without a row."""
+    """Return the first row in which each code occurs, (n,); codes are numbers from 0 to n - 1.
+
+    For a code that does not occur, the result is the number of rows.
+    """
     end = len(codes)
     first = np.full(n, end)
     start, length = 0, 4096
@@ -37,7 +40,10 @@ def first_rows(codes: NDArray[Any], n: int) -> Numbers:
 
 
 def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
-    """Return the rank of each code by its first row, and the codes in this order; `end` means no row."""
+    """Return the rank of each code by its first row, and the codes that occur, sorted by first row.
+
+    `first` has the first row of each code; `end` means that the code does not occur.
+    """
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < end)]
     rank = np.zeros(len(first), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -45,7 +51,7 @@ def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
 
 
 def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
-    """Return numbers of values, from 0 in order of first appearance, and the value of each number."""
+    """Return each row's number, and the distinct values by number, in order of first appearance."""
     if values.dtype.kind in "iu" and len(values) and values.min() >= 0 and values.max() < len(values):
         # Small integers, such as codes, need no sorting of all rows.
         rank, order = ranked(first_rows(values, int(values.max()) + 1), len(values))
@@ -127,7 +133,7 @@ def numbered_rows(table: Numbers) -> Numbers:
         own = column - column.min()
         width = int(own.max()) + 1
         if count * width > _MOST_CODES:
-            # There are fewer distinct values than rows, so their numbers fit.
+            # Number the distinct values: there are at most as many as rows, so the products fit.
             codes, own = (np.unique(each, return_inverse=True)[1].astype(np.int64) for each in (codes, own))
             count, width = int(codes.max()) + 1, int(own.max()) + 1
         codes, count = codes * width + own, count * width
@@ -225,7 +231,7 @@ def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
 
 
 def _contents(data: "Comparisons", question: Numbers) -> Numbers:
-    """Return a number for the content of each row: its question, and the direction of its answer."""
+    """Return a number for each row: equal numbers mean the same question and the same answer."""
     rows = data.rows
     if rows.shape[1] == 3:
         return 2 * question + (rows[:, 1] < rows[:, 2])

@@ -168,7 +168,7 @@ def _cells(
 
 
 def _value(text: str | None, in_file: bool) -> Any:
-    """Return the text that a group matched; outside of files, a text of digits is converted to an id."""
+    """Return the text that a group of the pattern matched; outside of files, digits become an id."""
     if text is not None and not in_file and text.isascii() and text.isdigit() and str(int(text)) == text:
         return int(text)
     return text

@@ -78,7 +78,7 @@ class AnswerCeiling:
 
 
 def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
-    """Return the ceiling for each kind of answer with repeated questions; if there are several, also for all.
+    """Return an `AnswerCeiling` for each kind of answer with repeated questions; if several, also for all.
 
     If all weights are whole numbers, they are used as numbers of equal answers; otherwise they are ignored. A
     kind is left out if its repeated answers agree clearly less than by chance. Equal answers have then been
@@ -103,7 +103,7 @@ def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
 
 
 def _mean(name: str, several: "list[AnswerCeiling]") -> AnswerCeiling:
-    """Return the mean of the ceilings of several kinds, weighted by their numbers of answers."""
+    """Return the `AnswerCeiling` of several kinds of answers: means weighted by numbers of answers."""
     count = np.array([one.n_answers for one in several], dtype=np.float64)
 
     def mean(values: list[float]) -> float:

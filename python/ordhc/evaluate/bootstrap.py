@@ -16,7 +16,7 @@ from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._workers import as_executor, worth
 from ordhc.clustering.cluster import fit
-from ordhc.clustering.cost import foretell_cost
+from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.plan import Plan, method_of_many
 from ordhc.clustering.scanned import fit_scan
 from ordhc.comparison.choices import Choices
@@ -31,7 +31,7 @@ from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_pl
 from ordhc.io.portions import rows_of_units, unit_of
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
-from ordhc.metrics.answers import answers_foretold
+from ordhc.metrics.answers import right_answers
 from ordhc.plotting.drawing import svg
 from ordhc.plugins.names import Linkage, Method, Similarity
 from ordhc.similarities.similarity import fitting
@@ -300,7 +300,7 @@ def bootstrap(
     workers = worth(workers, seconds)
     seconds += len(data) * (_SECONDS_OF_ROW + _SECONDS_JUDGED * min(JUDGED, n_resamples))
     remedy = "a smaller n_resamples takes less time, a scan of several files (ordhc.scan) less memory"
-    foretell_cost(f"bootstrap of {plan.title}", data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
+    warn_of_cost(f"bootstrap of {plan.title}", data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
     ceiling = noise_ceiling(data, progress=part(progress, 0, _CEILING))
     fitted: Any = fitting(data, plan.accepts, plan.title)
     # For the progress, the tree of all answers counts as one resample.
@@ -338,20 +338,24 @@ def bootstrap(
     facts = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
     judging = part(progress, _LAST, _JUDGED)
     found = _summed_up(tree, resampled, scores, (times, parts(), n_units), facts, judging)
-    foretold = _Foretold(resampled, fitted)
+    right = _RightAnswers(resampled, fitted)
     judged = min(len(resampled), max(_FEWEST, _MOST_PREDICTED // len(fitted)))
-    sums = sums_left_out(judged, times, parts(), n_units, foretold, part(progress, _JUDGED, 1))
+    sums = sums_left_out(judged, times, parts(), n_units, right, part(progress, _JUDGED, 1))
     if progress is not None:
         progress(1.0)
-    if not foretold.chances:
+    if not right.chances:
         return found
     ends = interval_left_out(sums.estimate, sums, _quantile(confidence))
     intervals = {**found.intervals, "answers": Interval(sums.estimate, *ends)}
-    return replace(found, intervals=intervals, answers_chance=foretold.chance)
+    return replace(found, intervals=intervals, answers_chance=right.chance)
 
 
-class _Foretold:
-    """Callable that returns whether trees predict the answers in blocks of the data."""
+class _RightAnswers:
+    """Scores trees by the answers that they predict.
+
+    A call returns a score for each of `some` rows of a block of the data, judged by tree `at`: 1 if the tree
+    predicts the row's answer, 1/t if t answers tie, else 0.
+    """
 
     def __init__(self, trees: tuple[Dendrogram, ...], data: Triplets | Quadruplets) -> None:
         self.trees, self.data = trees, data
@@ -368,7 +372,7 @@ class _Foretold:
                 self.chances.append((self._choices.chance, weight))
         if not self._choices.kinds:
             return np.zeros(len(some))
-        return answers_foretold(self.trees[at], self._rows, self._choices)[0][self._numbers[some]]
+        return right_answers(self.trees[at], self._rows, self._choices)[0][self._numbers[some]]
 
     @property
     def chance(self) -> float:
@@ -395,7 +399,7 @@ def _check_memory(n_resamples: int, n_leaves: int) -> None:
     except (MemoryError, OverflowError):
         raise MemoryError(
             f"the trees of n_resamples = {n_resamples:,} need about {n_resamples * each:,} bytes, more than "
-            f"is available: give fewer ({each:,} bytes each)"
+            f"is available: give fewer resamples ({each:,} bytes each)"
         ) from None
 
 
@@ -526,7 +530,7 @@ def _mean(values: NDArray[np.float64]) -> float:
 def _units_to_draw(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> tuple[NDArray[np.int64], str]:
-    """Return the unit of each row, numbered from 0, and the kind of unit."""
+    """Return the unit of each row, numbered from 0, and the kind of unit: "group" (people) or "answer"."""
     groups = groups_to_draw(group, len(data))
     if groups is None:
         return units_of(data, unit)

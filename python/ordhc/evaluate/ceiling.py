@@ -45,20 +45,21 @@ class NoiseCeiling:
     n_answers: int
 
     @property
-    def is_told(self) -> bool:
+    def is_reliable(self) -> bool:
         """True if there are at least 100 answers to repeated questions."""
         return self.n_answers >= FEWEST_REPEATED
 
     def __str__(self) -> str:
         of = "answer" if self.n_answers == 1 else "answers"
-        if not self.is_told:
+        if not self.is_reliable:
             return f"{self.n_answers:,} {of} to repeated questions are too few ({FEWEST_REPEATED} are needed)"
         return f"{self.lower:.4f} to {self.upper:.4f} ({self.n_answers:,} answers to repeated questions)"
 
 
 def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.float64] | None = None) -> float:
-    """Return the share of answers that a tree satisfies; an answer counts by the share of its rows.
+    """Return the share of answers that a tree satisfies.
 
+    An answer of several rows counts by the share of its rows that the tree satisfies.
     `shares` is the result of `comparison.units.shares_of`, if the caller has it.
     """
     weights = data.weights

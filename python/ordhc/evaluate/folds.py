@@ -21,8 +21,9 @@ NEIGHBOURS = 2
 def left_out(n_folds: int) -> list[tuple[int, ...]]:
     """Return the sets of folds that are left out: each fold alone, then pairs of folds.
 
-    Trees made without a pair of folds show how much one fold changes the tree that is scored on the other.
-    With two folds there are no pairs, because no answers would be left to make a tree.
+    A tree made without folds i and j is compared with the tree made without fold i only. The difference of
+    their scores on fold i shows how much the answers of fold j change the tree. With two folds there are no
+    pairs, because no answers would be left to make a tree.
 
     Examples
     --------
@@ -49,10 +50,10 @@ class Sums:
     most
         (u,) the largest amount that the unit's answers could add to the score.
     got
-        (u,) the amount that they add by the tree made without the unit's fold.
+        (u,) the amount that the unit's answers add for the tree made without the unit's fold.
     without
-        (folds, u) the amount that they add by the tree made without the unit's fold and without fold i; NaN
-        where there is no such tree.
+        (folds, u) in row i, the same amount for the tree made without the unit's fold and without fold i. NaN
+        if there is no such tree.
     """
 
     part: Numbers
@@ -63,10 +64,20 @@ class Sums:
 
 @dataclass(frozen=True)
 class Result:
-    """The scores of the trees of a method, with its time in seconds and the expected `satisfied` of chance.
+    """The scores of the trees of a method.
 
-    `answers` is the share of predicted whole answers, and `answers_chance` its expected value for random
-    guesses; None and NaN for scans.
+    Attributes
+    ----------
+    satisfied, revenue
+        The share of answers that the trees satisfy, and the revenue.
+    seconds
+        The mean time to make a tree.
+    chance
+        The expected value of `satisfied` for trees with shuffled leaves.
+    answers
+        The share of whole answers that the trees predict; None for scans.
+    answers_chance
+        The expected value of `answers` for random guesses; NaN for scans.
     """
 
     satisfied: Sums
@@ -90,12 +101,14 @@ class Score:
 def score(sums: Sums, *, is_share: bool) -> Score:
     """Return the score over all answers, and its interval.
 
-    The variance has two parts. The first is the variance over units with fixed trees: the standard error of a
-    ratio of sums over units (Cochran 1977, chapter 6). The second is the variance over trees, because other
-    data would give other trees. A jackknife over folds estimates it from the change of the score on the other
-    folds when their trees are also made without this fold. Changes compare the same units, so differences
-    between units cancel. Changes that belong to a single pair of folds are noise, and are subtracted. The
-    degrees of freedom are by Satterthwaite (1946).
+    The variance has two parts. The first is the variance over units (people or questions) with fixed trees,
+    by the formula for a ratio of sums over units (Cochran 1977, chapter 6). The second is the variance over
+    trees, because other data would give other trees.
+
+    A jackknife over folds estimates the second part. Each tree that is scored on one fold is made again
+    without a second fold, which changes the score. Changes compare the same units, so differences between
+    units cancel. Changes that belong to a single pair of folds are noise, and are subtracted. The degrees of
+    freedom are by Satterthwaite (1946).
 
     Parameters
     ----------
@@ -112,7 +125,7 @@ def score(sums: Sums, *, is_share: bool) -> Score:
 
 
 def difference(one: Sums, other: Sums) -> Score:
-    """Return the first score minus the second, paired by unit on the same folds."""
+    """Return the first score minus the second, paired by unit (person or question) on the same folds."""
     both = Sums(one.part, one.most, one.got - other.got, one.without - other.without)
     value, error, freedom, _ = _spread(both)
     return Score(value, error, *about(value, error, freedom))
@@ -142,15 +155,16 @@ def _spread(sums: Sums) -> tuple[float, float, float, int]:
 
 
 def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
-    """Return the variance of a score over the trees that other data would have given.
+    """Return the part of a score's variance that is due to the trees: other data would give other trees.
 
     Parameters
     ----------
     part, most
-        (u,) the fold of each unit, and the largest amount that it could add to the score.
+        (u,) the fold of each unit (person or question), and the largest amount that the unit could add to the
+        score.
     changes
-        (folds, u) by how much the amount that units add changes if trees are also made without fold i; NaN
-        where there is no such tree.
+        (folds, u) in row i, the change of the amount that each unit adds if the tree is also made without
+        fold i. NaN if there is no such tree.
     """
     n_folds = len(changes)
     pairs = [(lost, fold) for lost in range(n_folds) for fold in range(n_folds)]
@@ -171,10 +185,12 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
 
 
 def _share_of_changes(n_folds: int) -> float:
-    """Return the variance of the score divided by the variance of its changes when a fold is left out.
+    """Return the ratio of two variances: of the score, and of its changes when another fold is left out.
 
-    To first order (the influence function), the value of a tree is the mean of the values of its folds. The
-    score is then the mean over all folds, and each change is a contrast between folds.
+    The ratio follows from a first-order approximation (the influence function). In this approximation each
+    fold has a value, and the score of a tree is the mean of the values of the folds from which the tree was
+    made. The score of all trees is the mean of the values of all folds. Each change is a weighted sum of
+    values, and its weights have the sum 0.
     """
     contrasts = np.zeros((n_folds, n_folds))
     for pair in left_out(n_folds)[n_folds:]:

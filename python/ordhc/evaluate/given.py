@@ -32,7 +32,7 @@ def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -
     Raises
     ------
     InputError
-        If `data` have another type.
+        `data` is of another type.
     """
     # Sessions import SQLite, so check for them last.
     from ordhc.asking.session import Session

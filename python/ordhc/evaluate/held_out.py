@@ -19,7 +19,7 @@ from ordhc.evaluate.folds import score
 from ordhc.evaluate.intervals import FEWEST_UNITS, of_units, wilson
 from ordhc.evaluate.select import Candidate
 from ordhc.evaluate.trials import Folds, split
-from ordhc.metrics.answers import answers_foretold
+from ordhc.metrics.answers import right_answers
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree
 
@@ -101,7 +101,8 @@ class HeldOut:
     chance
         The expected accuracy of trees with shuffled leaves.
     unit, folds
-        The answers that were kept in one fold ("group" or "answer"), and the number of folds.
+        The unit that was kept in one fold, and the number of folds. The unit is "group" (all answers of a
+        person) or "answer" (all answers to a question).
     decided
         The share of comparisons that the trees decide. In an undecided comparison both pairs are equally
         close in the tree. This holds for a third of the questions "is A more like B or C?" in a binary tree.
@@ -133,9 +134,9 @@ def scored(model: Dendrogram | Posterior, data: Comparisons) -> Predicted | None
     answers = Answers.of(data)
     choices = Choices.of(data)
     if isinstance(model, Posterior):
-        right, _, weights = model.foretell(data).by_answer()
+        right, _, weights = model.score_answers(data).by_answer()
     else:
-        right, weights = answers_foretold(model, data, choices)
+        right, weights = right_answers(model, data, choices)
     units = answers.question
     if answers.person is not None and len(np.unique(answers.person)) >= FEWEST_UNITS:
         units = numbered(answers.person)[0]
@@ -158,8 +159,8 @@ def held_out(
 ) -> HeldOut:
     """Split answers into folds as `ordhc.select` does, and compare each fold with a tree of the other folds.
 
-    `known` is the result of `select` for the same method and the same folds. If it is given, its interval is
-    used, and the trees that only the interval needs are not made again.
+    `known` is the result of `select` for the same method and the same folds. If `known` is given, its
+    interval is used. Then the trees made without two folds are not needed, and are not made.
     """
     units, parts, kept = split(data, folds, seed, None, unit)
     work = Folds(data, units, parts, folds)

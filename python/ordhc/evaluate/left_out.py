@@ -53,7 +53,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Part:
-    """The units from `first` to `end`, and blocks with all of their comparisons."""
+    """The units (people, answers or files) from `first` to `end`, and blocks with all their comparisons."""
 
     first: int
     end: int
@@ -61,10 +61,10 @@ class Part:
 
 
 class LeftOut:
-    """The scores of trees of resamples on answers that were not drawn.
+    """The scores of trees of resamples, each on the answers that its resample did not draw.
 
-    Only sums over units are stored for each tree, because the scores of all trees on all units would take 400
-    bytes for each answer.
+    Resamples draw units: people, answers or files. Only sums over units are stored for each tree, because
+    the scores of 50 trees would take 400 bytes for each unit.
 
     Attributes
     ----------
@@ -76,10 +76,10 @@ class LeftOut:
     held, got
         (trees,) the sum of `most`, and the score of the tree, over the units that were left out.
     expected
-        (trees,) the sum of `mean` over these units.
+        (trees,) the sum of `mean` over the units that were left out.
     squares
-        (3, trees) three sums over these units: of the squared differences between score and `mean`, of the
-        differences times `most`, and of the squares of `most`.
+        (3, trees) three sums over the units that were left out: of the squared differences between score and
+        `mean`, of the differences times `most`, and of the squares of `most`.
     """
 
     def __init__(self, n_trees: int, n_units: int) -> None:
@@ -88,9 +88,10 @@ class LeftOut:
         self.squares = np.zeros((3, n_trees))
 
     def add(self, first: int, out: NDArray[np.bool_], hits: Floats, most: Floats) -> None:
-        """Add the units with numbers from `first` on.
+        """Add the scores on the units (people, answers or files) with the numbers `first`, `first` + 1, ...
 
-        `out` is (trees, units), True if a unit was left out; `hits` is the score of each tree on each unit.
+        `out` is (trees, units), True if a tree's resample left the unit out. `hits` has the score of each
+        tree on each unit, `most` the largest amount that each unit could add to a score.
         """
         end, times = first + len(most), out.sum(axis=0)
         self.most[first:end] = most
@@ -119,7 +120,7 @@ def parts_of(
     n_units: int,
     answers: NDArray[np.int64] | None,
 ) -> Iterator[Part]:
-    """Yield all units with their comparisons, in parts of limited size.
+    """Yield all units (people, answers or files) with their comparisons, in parts of limited size.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def parts_of(
         return Block(rows[at], np.ones(len(units[at])) if weights is None else weights[at], units[at], at)
 
     def blocks(start: int, end: int) -> Iterator[Block]:
-        """Yield the rows between two positions in the order of units."""
+        """Yield blocks of rows: the rows from `start` to `end`, after sorting all rows by unit."""
         while start < end:
             stop = min(end, start + _ROWS)
             if answers is not None and stop < end:
@@ -161,7 +162,7 @@ def sums_left_out(
     agrees: Callable[[int, Block, NDArray[np.int64]], Floats | NDArray[np.bool_]],
     progress: Progress | None = None,
 ) -> LeftOut:
-    """Return the scores of the first `JUDGED` trees of resamples on the answers that were not drawn.
+    """Return the scores of trees of resamples on the answers that were not drawn, for at most 50 resamples.
 
     Parameters
     ----------
@@ -180,7 +181,7 @@ def sums_left_out(
         A callable that receives the completed fraction in [0, 1], or None.
     """
     count = min(count, JUDGED)
-    # A bit for each tree and unit.
+    # A bit for each tree and unit: 1 if the tree's resample did not draw the unit.
     left_out = np.zeros(((count + 7) // 8, n_units), dtype=np.uint8)
     for at in range(count):
         left_out[at // 8] |= (times(at) == 0).astype(np.uint8) << (at % 8)
@@ -207,8 +208,8 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
     """Return the interval of the score of trees of resamples on answers that were not drawn.
 
     The variance is the sum of two parts. The first is the variance over units of the mean score of each unit
-    by the trees made without it. The second is the variance over trees on the same units, multiplied by
-    `SMOOTHED`.
+    by the trees made without it. The second is the variance over trees on the same units, multiplied by the
+    measured factor `SMOOTHED`, because `estimate` is a mean over many trees.
 
     Parameters
     ----------

@@ -20,16 +20,17 @@ Floats = NDArray[np.float64]
 
 
 class Table:
-    """Scores of simulated studies: for each method, noise and score an array.
-
-    The axes of an array are: mean and the two quantiles, numbers of items, accuracies, answers per item.
+    """Scores of simulated studies.
 
     Attributes
     ----------
     items, accuracies
-        The points between which scores are interpolated.
+        The simulated numbers of items, and shares of right answers. Scores are interpolated between these.
     checks
-        For each method, the numbers of answers per leaf.
+        For each method, the simulated numbers of answers per item at which studies were scored.
+    scores
+        An array for each method, noise and score, of shape (3, items, accuracies, checks). The first axis has
+        the mean, the 10% quantile and the 90% quantile over studies.
     """
 
     def __init__(self, rows: list[dict[str, str]]) -> None:
@@ -56,7 +57,11 @@ class Table:
                     self.scores[row["method"], row["noise"], score][end, *at] = float(row[score + name])
 
     def curve(self, method: str, noise: str, score: str, n: int, accuracy: float) -> tuple[Floats, Floats]:
-        """Return the answers per leaf, and (3, answers) the mean, 10% and 90% quantile of the score."""
+        """Return numbers of answers per leaf, and the score at each: the mean, 10% and 90% quantile.
+
+        The scores of simulated studies are interpolated for `n` leaves and the share of right answers
+        `accuracy`. They have the shape (3, numbers of answers).
+        """
         scores = self.scores[method, noise, score]
         between = _between(np.log(self.items.astype(np.float64)), math.log(n), scores, 1)
         between = _between(self.accuracies, accuracy, between, 1)

@@ -90,7 +90,10 @@ class People:
         return People(self.data[rows], self.person[rows], self.count, self.chance[rows], self.weight[rows])
 
     def logarithms(self, clear: Floats) -> Floats:
-        """Return (m, e) log probabilities of answers for each noise, from those without noise."""
+        """Return the log probability of each row's answer for each of `_NOISES`, (m, noises).
+
+        `clear` has the probabilities without noise.
+        """
         found: Floats = np.log(2 * self.chance[:, None] * _NOISES + (1 - 2 * _NOISES) * clear[:, None])
         return found
 
@@ -102,7 +105,8 @@ class Memberships:
     Attributes
     ----------
     joint
-        (people, k, e) the joint probability of each person's tree and noise.
+        (people, k, noises) the joint probability of each person's tree and noise. The noise is half of the
+        share of answers given by chance, one of `_NOISES`.
     evidence
         The log probability of all answers; each person's answers are predicted by trees made without them.
     """
@@ -137,11 +141,12 @@ def fit_mixture(
 
     Notes
     -----
-    The EM algorithm with two changes. In every round people are split at random into four parts, and each
-    person's answers are predicted by trees of the other parts only. Otherwise everybody would stay in their
-    first group, because trees fit the answers from which they are made. Predictions are averaged over the
-    last three rounds. The predictions of a tree are means over a short chain of the posterior, as in
-    `ordhc.posterior`. Each person has a separate noise, over which probabilities are summed.
+    The method is the EM algorithm with two changes. In every round people are split at random into four
+    parts, and each person's answers are predicted by trees of the other parts only. Otherwise everybody would
+    stay in their first group, because trees fit the answers from which they are made. Predictions are
+    averaged over the last three rounds. The predictions of a tree are means over a short chain of the
+    posterior, as in `ordhc.posterior`. Each person has a separate noise; probabilities are summed over its
+    possible values.
     """
     rng = np.random.default_rng(seed)
     starts, first = (starts, _FIRST_ROUNDS) if k > 1 else (1, 0)

@@ -244,7 +244,9 @@ def plan(
             f"people answer each of the {math.comb(n, 3):,} questions"
         )
     if n > _BEYOND * most:
-        raise InputError(f"n_leaves = {n} is above {_BEYOND * most}, {_BEYOND} times the simulated number")
+        raise InputError(
+            f"n_leaves = {n} is above {_BEYOND * most}, {_BEYOND} times the largest simulated number"
+        )
     accuracy = _checks.number("accuracy", accuracy)
     floor = float(table.accuracies[0])
     if not floor <= accuracy <= 1:
@@ -269,7 +271,8 @@ def _way(table: Table, asked: StudyPlan, method: str) -> Way:
     """Return the number of answers that a method needs to reach the target of a plan."""
     n, target = asked.n_leaves, asked.target
     checks, curve = table.curve(method, asked.noise, asked.score, n, asked.accuracy)
-    # The curves are ordered by score, so the curve of the best studies gives the smallest number of answers.
+    # The three curves are the mean, the 10% and the 90% quantile of the score. The 90% quantile is the
+    # highest curve, so it reaches the target with the smallest number of answers.
     needed, high, low = (crossing(checks, curve[end], target) for end in range(3))
     is_measured = high is not None
     if needed is not None and high is None:
@@ -300,9 +303,10 @@ def _way(table: Table, asked: StudyPlan, method: str) -> Way:
 
 
 def _beyond(checks: Floats, curve: Floats, target: float) -> float:
-    """Extrapolate a curve, by `FURTHEST` times at most; return the number of answers that reaches the target.
+    """Return the number of answers at which an extrapolated curve reaches the target.
 
-    The extrapolation is linear in the logarithm of the number of answers, through the last two points.
+    The result is at most `FURTHEST` times the last number of answers in `checks`. The extrapolation is linear
+    in the logarithm of the number of answers, through the last two points.
     """
     step = math.log(float(checks[-1] / checks[-2]))
     rise = max(float(curve[-1] - curve[-2]), 1e-9)

@@ -110,7 +110,10 @@ def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreeme
 
 
 def _mean(same: Floats, others: Floats) -> tuple[float | None, int]:
-    """Return the mean of same / others where others > 0 (or None), and the number of these entries."""
+    """Return the mean of `same` / `others` over the entries where `others` > 0, and their number.
+
+    `same` and `others` are counts for each answer. The mean is None without such entries.
+    """
     some = others > 0
     return (float((same[some] / others[some]).mean()) if some.any() else None), int(some.sum())
 
@@ -123,8 +126,8 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
     lower limit of the others' accuracy. The person's own answers then distinguish dissent from chance
     (`ordhc.evaluate.views`).
 
-    Intervals are computed for shares of the largest value of any answer, because no tree satisfies both rows
-    of a most central item.
+    For the intervals, accuracies are divided by the largest accuracy of any answer. This accuracy can be
+    below 1: no tree satisfies both rows of an answer "the most central item".
 
     Parameters
     ----------
@@ -186,7 +189,10 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
 
 
 def _agreements(answers: Answers, codes: Numbers) -> tuple[Floats, Numbers]:
-    """Return, for each person, the mean share of others with the same answer, and how many were shared."""
+    """Return, for each person, the mean share of others with the same answer, and the number of answers.
+
+    Only answers to questions that other people answered, too, are counted.
+    """
     question, content = answers.question, answers.content
     others = _counted(question) - _counted(question, codes)
     same = _counted(question, content) - _counted(question, content, codes)
@@ -198,6 +204,6 @@ def _agreements(answers: Answers, codes: Numbers) -> tuple[Floats, Numbers]:
 
 
 def _counted(*keys: Numbers) -> Floats:
-    """Return the number of answers with the same keys, for each answer."""
+    """Return, for each answer, the number of answers that are equal to it in all `keys`, itself included."""
     _, inverse, counts = np.unique(np.column_stack(keys), axis=0, return_inverse=True, return_counts=True)
     return counts[inverse.ravel()].astype(np.float64)

@@ -199,7 +199,7 @@ class PeopleGroups:
         return "\n".join([*aligned(self._table()), *self._notes(), "", *self._conclusion()])
 
     def _repr_html_(self) -> str:
-        """Return the table of `print` as HTML for a notebook."""
+        """Return the table that `print` shows, as HTML for a notebook."""
         columns, *rows = self._table()
         notes = [*self._notes(), *self._conclusion()]
         return _html.block(repr(self)[1:-1], _html.table(columns, rows, notes=notes))
@@ -297,7 +297,8 @@ def people_groups(
     people, names = _numbered(answers)
     parts = _parts(people, folds, seed)
     numbers = range(1, 1 + (max_trees if people.count >= FEWEST_UNITS else 1))
-    # k = 0 is the model of a single tree. Its predictions are averaged with those of k trees, for each k.
+    # k = 0 stands for a second fit of a single tree. Its predictions are averaged with those of k trees, for
+    # each k.
     tasks = [(fold, k) for k in (0, *numbers) for fold in range(folds)]
     fits = part(progress, 0, 0.85)
     if workers is not None:
@@ -355,7 +356,10 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
 def _predicted(
     people: People, parts: Numbers, seed: int, fold: int, k: int, progress: Progress | None = None
 ) -> Floats:
-    """Return the probabilities of a fold's answers by k trees; k = 0 is a second sample of one tree."""
+    """Return the probabilities of a fold's answers in a mixture of k trees, fitted to the other folds.
+
+    k = 0 is a second fit of a single tree, with another seed.
+    """
     own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))
     return answer_probabilities(people[parts != fold], people[parts == fold], max(k, 1), own, progress)
 
@@ -386,7 +390,10 @@ def _over_answers(people: People, values: Floats, some: Numbers) -> Estimate:
 
 
 def _compared(people: People, losses: Floats, chance: float) -> tuple[int, tuple[TreesScore, ...]]:
-    """Return the smallest number of trees that no other number clearly beats, and the scores."""
+    """Return the chosen number of trees, and a `TreesScore` for each number.
+
+    A larger number is chosen only if it clearly predicts better.
+    """
     chosen = 0
     for k in range(1, len(losses)):
         gain = _mean(people, losses[chosen] - losses[k])

@@ -71,9 +71,10 @@ class _Watch:
 
 @dataclass(frozen=True)
 class Resampling:
-    """Makes trees and scores of resamples; each depends only on the seed and the number of the resample."""
+    """Makes trees and scores of resamples. A resample depends only on its number and the seed."""
 
-    #: None while the object is sent to workers, because each worker makes its own plan.
+    #: A `Plan`: the similarity, the linkage and their settings. None while the object is sent to workers,
+    #: because each worker makes its own.
     plan: Any
     data: Triplets | Quadruplets
     tree: Dendrogram
@@ -84,7 +85,7 @@ class Resampling:
 
     @property
     def is_additive(self) -> bool:
-        """True if the engine can add up the similarities of a resample while it draws the answers."""
+        """True if Rust code can make a resample in one pass: draw answers, and add up their similarities."""
         build, merge = self.plan.similarity, self.plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         plain = self.initial_clusters is None and self.plan.refine is None
@@ -103,7 +104,10 @@ class Resampling:
         folder: Spill,
         progress: Progress | None,
     ) -> Resamples:
-        """Compute all resamples in an executor; each worker makes its own plan from the arguments."""
+        """Compute all resamples in an executor.
+
+        Each worker makes its own `Plan` (the similarity, the linkage and their settings) from `asked`.
+        """
         state = replace(self, plan=None, tree=self.tree.replace(names=None))
         shared = Shared((state, dict(asked)), lambda: folder.folder)
         parts = cut(n_resamples, executor)
@@ -112,7 +116,7 @@ class Resampling:
         return trees, np.concatenate([scores for _, scores in found])
 
     def additive(self, which: range, progress: Progress | None) -> Resamples:
-        """Compute the resamples `which` in the engine, which adds up similarities while it draws answers."""
+        """Compute the resamples with the numbers `which`, in Rust code that also adds up similarities."""
         rule = engine_linkage(self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0)))
         return _ordhc.bootstrap_adds(
             self.data.rows,
@@ -128,7 +132,7 @@ class Resampling:
         )
 
     def one_by_one(self, which: range, progress: Progress | None) -> Resamples:
-        """Compute the resamples `which` by one fit each, on all cores."""
+        """Compute the resamples with the numbers `which` by one fit each, on all cores."""
         from concurrent.futures import ThreadPoolExecutor
 
         trees: list[_ordhc.Tree] = []
@@ -148,7 +152,7 @@ class Resampling:
         return trees, scores
 
     def one_after_the_other(self, which: range) -> Resamples:
-        """Compute the resamples `which` by one fit each, on this thread."""
+        """Compute the resamples with the numbers `which` by one fit each, on this thread."""
         watch = _Watch(len(which), None)
         found = [self.resample(at, number, watch) for at, number in enumerate(which)]
         return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
@@ -174,7 +178,7 @@ class Resampling:
             yield watch.wait(pending.popleft())
 
     def resample(self, at: int, index: int, watch: _Watch) -> _Resample:
-        """Return the tree and the scores of resample `index`; report its progress as number `at`."""
+        """Return the tree and scores of resample `index`, which is at position `at` of the current range."""
         go_on = partial(watch.report, at)
         go_on(0.0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
@@ -198,7 +202,7 @@ class Resampling:
 
 
 def _some(shared: Shared, which: range) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-    """Compute the resamples `which` in a worker."""
+    """Compute the resamples with the numbers `which`, as a task of an executor."""
     state, asked = shared.value()
     work = replace(state, plan=Plan.of(state.data, **asked))
     trees, scores = work.additive(which, None) if work.is_additive else work.one_after_the_other(which)

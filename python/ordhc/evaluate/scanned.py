@@ -37,7 +37,8 @@ from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
 
-#: Maximum number of parts of the work for `resume`, if the engine makes several resamples in one pass.
+#: Maximum number of parts that are stored for `resume`, if several resamples are made in one pass over the
+#: files.
 _PARTS = 8
 
 
@@ -67,8 +68,8 @@ class ScannedResampling:
         elif executor is None:
             found = [self.some(range(n_resamples), progress)]
         else:
-            # Without its executor, because a task that waits for tasks of the same executor can wait for
-            # ever.
+            # Remove the executor from the scan: a task that waits for tasks of the same executor can wait
+            # forever.
             work = replace(self, scan=self.scan.without_executor())
             tasks = [(work, which) for which in cut(n_resamples, executor)]
             found = run_tasks(executor, ScannedResampling.some, tasks, progress=progress)
@@ -81,7 +82,7 @@ class ScannedResampling:
         scan.executor = executor
         job = _Resamples(replace(self, scan=self.scan.without_executor(resume=False)))
         # Each part takes two passes over the files.
-        most = _PARTS if self._are_tallied(self._plan()) else None
+        most = _PARTS if self._share_a_pass(self._plan()) else None
         tasks = [(which,) for which in ranges(scan, n_resamples, most=most)]
         with Spill(scan.spill) as spill:
             folders = parts_of(scan, job, tasks, spill, progress)
@@ -90,8 +91,8 @@ class ScannedResampling:
     def _plan(self) -> Plan:
         return self.plan or Plan.of(self.scan, **self.asked)
 
-    def _are_tallied(self, plan: Plan) -> bool:
-        """Return True if the engine can make several resamples in one pass over all rows."""
+    def _share_a_pass(self, plan: Plan) -> bool:
+        """Return True if several resamples can be made in one pass over all rows."""
         merge = plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
@@ -101,10 +102,13 @@ class ScannedResampling:
     def some(
         self, which: range, progress: Progress | None = None
     ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-        """Compute the resamples `which`, in groups whose sums fit into memory together."""
+        """Compute the resamples with the numbers `which`.
+
+        Each pass over the files makes as many resamples as fit into memory.
+        """
         plan = self._plan()
         n = self.scan.n_leaves
-        in_engine = self._are_tallied(plan)
+        in_engine = self._share_a_pass(plan)
         together = max(1, self.scan.memory // max(1, 4 * n * (n - 1))) if in_engine else 1
         trees: list[Dendrogram] = []
         scores = np.zeros((len(which), 3))
@@ -161,23 +165,23 @@ class ScannedResampling:
 
 
 def _fit_and_scores(progress: Progress | None) -> list[Progress | None]:
-    """Return the progress callables of a fit, and of the three passes of scores after it."""
+    """Split `progress` into four: for the fit of a tree, and for each of three passes that compute scores."""
     return [part(progress, 0, 0.7), *(part(progress, at / 10, (at + 1) / 10) for at in (7, 8, 9))]
 
 
 @dataclass(frozen=True)
 class _Resamples:
-    """The job of `parts_of` that writes some resamples to a file."""
+    """Writes some resamples to a file; a later run with `resume` reads the file instead."""
 
     work: ScannedResampling
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """All that the rows of the scan depend on."""
+        """All properties of the scan that determine its rows. They are part of `name`."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, which: range) -> str:
-        """Return the name of a part."""
+        """Return the name of the folder for some resamples, made from all settings that determine them."""
         work, tree = self.work, self.work.tree
         plan = Plan.of(work.scan, **work.asked)
         initial = None if work.initial_clusters is None else np.asarray(work.initial_clusters)
@@ -185,13 +189,13 @@ class _Resamples:
         return fingerprint("resamples", tree.merges, tree.heights, initial, *about, self._rows)
 
     def make(self, folder: Path, which: range, *, progress: Progress | None = None) -> None:
-        """Write a part."""
+        """Compute the resamples with the numbers `which`, and write them to a file in `folder`."""
         (folder / "trees").write_bytes(pickle.dumps(self.work.some(which, progress), protocol=5))
 
 
 @dataclass(frozen=True)
 class ScannedFold:
-    """The folds of a scan, which are held out in turn; each has whole units (people or files)."""
+    """The folds of a scan, which are held out in turn. Each fold has whole units (people or files)."""
 
     scan: Scan
     unit: str
@@ -210,13 +214,21 @@ class ScannedFold:
         return cls(scan, unit, parts, rows_of_units(scan, unit, count, progress))
 
     def left_out(self) -> list[tuple[int, ...]]:
-        """Return the folds that each tree leaves out: one, because each tree takes a pass over the files."""
+        """Return the folds that each tree leaves out.
+
+        These are single folds without pairs of folds, because each further tree takes a pass over the files.
+        """
         return [(fold,) for fold in range(int(self.parts.max()) + 1)]
 
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Return a fold's sums for satisfied and revenue, the seconds of the fit, and the share by chance."""
+        """Return the scores on a fold of a tree made without it.
+
+        The result has three items. The first is a (2, 2) array: the satisfied weight and its maximum; the
+        revenue and its maximum. The others are the seconds of the fit, and the expected share of satisfied
+        answers for shuffled leaves.
+        """
         held = self.parts == without[0]
         seen, unseen = (
             Portion(self.scan, self.unit, which.astype(np.uint32), int(self.sizes[which].sum()))
@@ -230,7 +242,8 @@ class ScannedFold:
         best = best_of(unseen, scoring[0])
         if not best:
             raise InputError(
-                f"fold {without[0]} of {len(self.left_out())} has no answers of positive weight; give fewer"
+                f"fold {without[0]} of {len(self.left_out())} has no answers of positive weight: give fewer "
+                "folds"
             )
         satisfied = satisfied_of(tree, unseen, scoring[1])
         revenue = revenue_of(tree, unseen, scoring[2])
@@ -267,17 +280,17 @@ class ScannedFold:
 
 @dataclass(frozen=True)
 class _Fold:
-    """The job of `parts_of` that writes the scores of one tree to a file."""
+    """Writes the scores of one tree to a file; a later run with `resume` reads the file instead."""
 
     work: ScannedFold
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """All that the rows of the scan depend on."""
+        """All properties of the scan that determine its rows. They are part of `name`."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, without: tuple[int, ...], method: Named) -> str:
-        """Return the name of a part."""
+        """Return the name of the folder for a tree's scores, made from all settings that determine them."""
         work = self.work
         plan = Plan.of(work.scan, method=method)
         about = (work.unit, without, plan.settings, plan.accepts)
@@ -286,12 +299,12 @@ class _Fold:
     def make(
         self, folder: Path, without: tuple[int, ...], method: Named, *, progress: Progress | None = None
     ) -> None:
-        """Write a part."""
+        """Compute the scores of a method's tree without some folds, and write them to a file in `folder`."""
         (folder / "scores").write_bytes(pickle.dumps(self.work.scores(without, method, progress), protocol=5))
 
 
 def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return the share agreed, from the sums agreed, disagreed and undecided; NaN if all are 0."""
+    """Return agreed / (agreed + disagreed + undecided), given these three sums; NaN if all are 0."""
     total = sum(sums)
     return float(sums[0] / total) if total else float("nan")
 
@@ -316,7 +329,10 @@ class _Shuffled(Scan):
 def chance_of_scan(
     tree: Dendrogram, scan: Scan, accepts: tuple[str, ...] = ("triplets", "quadruplets")
 ) -> float:
-    """Return the result of `chance_of` for all comparisons of a scan, converted to an accepted kind."""
+    """Return the mean share of comparisons of a scan that the tree satisfies if its leaves are shuffled.
+
+    `accepts` are the types of comparisons for which the share is computed. Other types are converted.
+    """
     if scan.kind is Triplets and "triplets" in accepts:
         return 1 / 3
     random = np.random.default_rng(0)
@@ -325,7 +341,7 @@ def chance_of_scan(
 
 
 def checked_plan(scan: Scan, asked: Mapping[str, Any]) -> Plan:
-    """Return the plan for a scan; raise an error if its similarity is not a sum over answers."""
+    """Return the similarity and linkage for a scan; raise if the similarity is not a sum over answers."""
     plan = Plan.of(scan, **asked)
     check_additive(plan)
     return plan

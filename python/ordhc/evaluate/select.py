@@ -16,7 +16,7 @@ from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
 from ordhc._workers import Shared, as_executor, run_tasks, worth
-from ordhc.clustering.cost import foretell_cost
+from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import questions_of
@@ -127,8 +127,8 @@ class Selection:
     folds
         The number of parts into which the answers were split.
     unit
-        The answers that were kept in one fold: "group", all of a person, or "answer", all to the same
-        question. For a scan also "file".
+        The unit that was kept in one fold: "group" (all answers of a person), "answer" (all answers to a
+        question) or, for a scan, "file" (all answers of a file).
     ceiling
         Upper bound on the share of answers that any tree could satisfy; None unless questions were repeated.
     adaptive
@@ -187,7 +187,7 @@ class Selection:
         return "\n".join([*aligned([columns, *rows], left=1), *self._notes()])
 
     def _repr_html_(self) -> str:
-        """Return the table of `print` as HTML for a notebook; methods that are clearly worse are marked."""
+        """Return the table that `print` shows, as HTML for a notebook; clearly worse methods are marked."""
         worse = self.clearly_worse
         columns, rows = self._table()
         marks = [
@@ -271,7 +271,7 @@ def default_methods(data: Triplets | Quadruplets | Scan, by: str) -> list[str]:
     known = registry.names("method")
     methods = [name for name in DEFAULT_METHODS[kind, by] if name in known]
     if isinstance(data, Scan):
-        return [name for name in methods if _is_sum(data, name)]
+        return [name for name in methods if _suits_scan(data, name)]
     return methods if best_method(data) is None else [*methods, _POSTERIOR]
 
 
@@ -396,7 +396,7 @@ def select(
         kept, count = unit_of(data, unit, group)
         work, ceiling = ScannedFold.of(data, kept, count, folds, seed, part(progress, 0, _CEILING)), None
     else:
-        workers = worth(workers, _foretold_seconds(data, [*given.values()], folds))
+        workers = worth(workers, _estimated_seconds(data, [*given.values()], folds))
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
         ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))
@@ -411,7 +411,8 @@ def select(
     drawn = names.index(preferred) if preferred in names else None
     margins = np.zeros(len(names))
     if drawn is not None:
-        # `margins`: a method is clearly better if the difference exceeds half the width of its interval.
+        # A method replaces the posterior if its score is higher by more than its margin: half the width of
+        # the interval of this difference.
         can_tell = is_on_random or not is_adaptive
         ends = [difference(each, deciding[drawn]) for each in deciding]
         margins = np.array([each.value - each.low if can_tell else np.inf for each in ends])
@@ -445,13 +446,13 @@ def select(
     )
 
 
-def _foretold_seconds(data: Triplets | Quadruplets, methods: Sequence[Named], folds: int) -> float:
+def _estimated_seconds(data: Triplets | Quadruplets, methods: Sequence[Named], folds: int) -> float:
     """Return the estimated processor time of `select` in seconds; warn if it is long."""
     of_row = _SECONDS_OF_ROW * len(data)
     seconds = len(left_out(folds)) * sum(Plan.of(data, method).seconds(data) + of_row for method in methods)
     remedy = "fewer methods or folds take less time, a scan of several files (ordhc.scan) less memory"
     what = f"select among {len(methods)} methods"
-    foretell_cost(what, data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
+    warn_of_cost(what, data, seconds, remedy, memory=_BYTES_OF_ROW * len(data))
     return seconds
 
 
@@ -470,7 +471,7 @@ def _in_memory(
     group: ArrayLike | None,
     unit: str | None,
 ) -> tuple[Folds, str, bool]:
-    """Return the folds, the unit that they keep together, and whether methods are scored on `heldout`."""
+    """Return the folds, the unit kept in one fold ("group" or "answer"), and True if `heldout` is scored."""
     units, parts, kept = split(data, folds, seed, group, unit)
     if heldout is not None and len(heldout) and group is None:
         both, apart = together(data, heldout)
@@ -513,9 +514,10 @@ def _fits(
     folder: Spill,
     progress: Progress | None,
 ) -> list[list[Any]]:
-    """Return the sums of the trees of all methods, for the folds that are left out together.
+    """Return the scores of trees: for each element of `left`, a list with the scores of each method.
 
-    One task makes the trees of all methods without the same folds, so that the data are split only once.
+    `left` has the folds that are left out together. One task makes the trees of all methods for one element
+    of `left`, so that the data are split only once.
     """
     if isinstance(work, ScannedFold) and work.scan.resume is not None:
         pairs = [(without, method) for without in left for method in methods]
@@ -535,7 +537,7 @@ def _scored(
     methods: Sequence[Named],
     progress: Progress | None = None,
 ) -> list[Any]:
-    """Return the sums of the tree of each method without some folds."""
+    """Make the tree of each method without some folds; return the scores of the trees on these folds."""
     count = len(methods)
     return [
         work.scores(without, method, part(progress, at / count, (at + 1) / count))
@@ -547,10 +549,11 @@ def _scores(shared: Shared, without: tuple[int, ...], methods: Sequence[Named]) 
     return _scored(shared.value(), without, methods)
 
 
-def _is_sum(scan: Scan, method: str) -> bool:
-    """Return True if a method works on a scan without all answers in memory.
+def _suits_scan(scan: Scan, method: str) -> bool:
+    """Return True if a method is compared by default for a scan of files.
 
-    Moves of subtrees need all answers if there are more than `MOVES_UP_TO` leaves.
+    The method must work without all answers in memory. Methods with moves of subtrees are left out if there
+    are more than `MOVES_UP_TO` leaves, because the moves take long.
     """
     try:
         plan = checked_plan(scan, {"method": method})

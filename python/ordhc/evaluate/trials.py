@@ -26,7 +26,7 @@ from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import groups_to_draw
 from ordhc.evaluate.ceiling import chance_of
 from ordhc.evaluate.folds import Result, Sums, left_out
-from ordhc.metrics.answers import answers_foretold
+from ordhc.metrics.answers import right_answers
 from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
@@ -60,7 +60,7 @@ class Folds:
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
-        """(3, m) the largest amount that each row could add to satisfied, revenue, and predicted answers."""
+        """(3, m) the largest amount that each row could add to each score: satisfied, revenue and answers."""
         data = self.data
         weights = np.ones(len(data)) if data.weights is None else data.weights
         shares = shares_of(data)
@@ -79,27 +79,28 @@ class Folds:
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """(3, u) the largest amount that each unit could add to satisfied, revenue, and predicted answers."""
+        """(3, u) the largest amount that each unit (person or question) could add to each score."""
         return np.stack([np.bincount(self.units, each, len(self.parts)) for each in self.counted])
 
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Return the result of `tried` for the name of a method, without verdicts."""
+        """Return the first three items of the result of `tried`, for a method given by name."""
         sums, seconds, chance, _ = self.tried(without, Plan.of(self.data, method=method), progress)
         return sums, seconds, chance
 
     def tried(
         self, without: tuple[int, ...], plan: Plan, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float, NDArray[np.int8]]:
-        """Return the contribution of held-out units to satisfied, revenue and answers.
+        """Make a tree without some folds, and return its scores on the units in these folds.
 
         Returns
         -------
         tuple
-            (3, u) sums, 0 for units from which the tree is made; the seconds of the fit; the share satisfied
-            by chance (NaN for more than one fold); and for each held-out row 1, -1 or 0, as by
-            `held_out.verdicts`.
+            Four items. (3, u) the amount that each unit (person or question) adds to each score: satisfied,
+            revenue and answers; 0 for units from which the tree was made. The seconds of the fit. The share
+            of answers satisfied by chance; NaN for more than one fold. For each held-out row: 1 if the tree
+            agrees, -1 if it disagrees, 0 if it does not decide.
         """
         seen, at, unseen = self._cut(without)
         start = time.perf_counter()
@@ -119,9 +120,9 @@ class Folds:
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
 
     def _cut(self, without: tuple[int, ...]) -> _Cut:
-        """Return the comparisons without some folds, and the row numbers and comparisons of these folds.
+        """Return the comparisons outside of some folds, and the row numbers and comparisons of these folds.
 
-        The last cut is stored, because the trees of all methods are made from it.
+        The last result is stored, because the trees of all methods are made from it.
         """
         # A single lookup, because other threads can clear the dictionary at any time.
         if (known := self._last.get(without)) is not None:
@@ -168,9 +169,9 @@ def _fitted(
     """
     if plan.linkage.name == "posterior-al" and plan.similarity is None and plan.refine is None:
         drawn, _ = drawn_posterior(data, progress=progress, **drawn_by(plan.linkage_settings))
-        return drawn.dendrogram, lambda unseen: drawn.foretell(unseen).by_answer()[0][answers_of(unseen)]
+        return drawn.dendrogram, lambda unseen: drawn.score_answers(unseen).by_answer()[0][answers_of(unseen)]
     tree, _ = fit(plan, data, progress=progress)
-    return tree, lambda unseen: answers_foretold(tree, unseen)[0][answers_of(unseen)]
+    return tree, lambda unseen: right_answers(tree, unseen)[0][answers_of(unseen)]
 
 
 def _revenues(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.float64]:
@@ -191,7 +192,7 @@ def parts_of(
     group: ArrayLike | None = None,
     unit: str | None = None,
 ) -> tuple[NDArray[np.int64], str]:
-    """Return the fold of each row, and the unit that was kept together ("group" or "answer")."""
+    """Return the fold of each row, and the kind of unit that is kept in one fold ("group" or "answer")."""
     units, parts, kept = split(data, folds, seed, group, unit)
     return parts[units], kept
 
@@ -203,7 +204,10 @@ def split(
     group: ArrayLike | None = None,
     unit: str | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
-    """Return the unit of each row, the fold of each unit, and the kind of unit ("group" or "answer")."""
+    """Return the unit of each row, the fold of each unit, and the kind of unit ("group" or "answer").
+
+    A unit is a person ("group"), or a question ("answer"). All answers of a unit are in one fold.
+    """
     kept = "group"
     units = groups_to_draw(group, len(data))
     if units is not None and unit is not None:
@@ -226,8 +230,8 @@ def bundled(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Join units of a fold if there are more than `MOST_UNITS`; return each row's unit and each unit's fold.
 
-    Scores do not change. Variances are estimated between joined units, which are as independent of each other
-    as the units themselves.
+    A unit is a person or a question. Scores do not change. Variances are estimated between joined units,
+    which are as independent of each other as the units themselves.
 
     Examples
     --------

@@ -88,7 +88,9 @@ def _at_random(data: Comparisons, rng: np.random.Generator) -> Comparisons:
 def shares_tree(
     data: Comparisons, person: Numbers, people: list[int], chance: NDArray[np.float64]
 ) -> dict[int, bool]:
-    """Return, for each of `people`, whether trees of the others of `people` predict better than chance.
+    """Return, for each of `people`, True if a tree of other members of `people` predicts better than chance.
+
+    The people are split into groups. The answers of a group are predicted by a tree of all other groups.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Trip
         read: Triplets | Quadruplets = read_in_order(file, in_order, progress=progress)
         return read
     if asked.answer is not None:
-        raise InputError("each row is one answer, so leave out answer (--answer)")
+        raise InputError("each row of the file is one answer: leave out the argument `answer` (--answer)")
     data = read_bytes(file)
     with reading(name_of(file), "answers", data):
         table, own = read_table(file, data, asked)
@@ -201,7 +201,10 @@ _JSON = (".json", ".jsonl")
 
 
 def _in_order(asked: Asked) -> Asked | None:
-    """Return `asked` with all columns in `items` in the order of their roles; None if cells name choices."""
+    """Return the arguments for `read_in_order`: `asked`, with `items` in the order of their roles.
+
+    Return None if `read_in_order` cannot read the file, for example because a column names the chosen item.
+    """
     items, chosen = asked.items, asked.chosen
     further: list[Any] = [asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants]
     further += [asked.wide, asked.questions]
@@ -219,7 +222,7 @@ def _in_order(asked: Asked) -> Asked | None:
 
 
 def _positions(asked: Asked) -> list[int]:
-    """Return the positions among `items` and `chosen`, without the names."""
+    """Return the columns in `items` and `chosen` that are given by position, not by name."""
     given = [
         each
         for some in (asked.items, asked.chosen)
@@ -248,7 +251,7 @@ def _side_table(given: Any, what: str) -> Table:
 
 
 def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[str, ...] | None]:
-    """Return the table of columns in a file of any format, and the names of leaves that npz can have."""
+    """Return a file of any format as a table, and the names of leaves if an npz file has them, else None."""
     source = name_of(file)
     if not data or data.isspace():
         raise InputError("the file is empty", path=source)
@@ -336,7 +339,10 @@ def _of_arrays(data: bytes, source: str, suffix: str) -> tuple[Table, tuple[str,
         length = max(lengths, key=lengths.count, default=0)
     columns |= {name: array for name, array in arrays.items() if array.ndim == 1 and len(array) == length}
     if not columns:
-        raise InputError(f"there are no columns among the arrays {quoted(list(arrays))}", path=source)
+        raise InputError(
+            f"the arrays {quoted(list(arrays))} are no columns: give arrays of one or two dimensions",
+            path=source,
+        )
     return Table(list(columns), lambda name: columns[name].tolist(), length, source), own
 
 

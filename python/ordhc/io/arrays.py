@@ -25,7 +25,7 @@ from ordhc.io.guard import looks_like
 from ordhc.io.parsed import LITERAL, Parsed
 from ordhc.io.sheet import Sheet, listed, located, refuse_quadruplets, unknown_column
 
-#: Encodings of Parquet in which pyarrow reads text as codes and a dictionary.
+#: Encodings of Parquet in which pyarrow can read text as dictionary arrays (each distinct text once).
 _CODED = {"PLAIN", "RLE", "BIT_PACKED", "RLE_DICTIONARY", "PLAIN_DICTIONARY"}
 _ROWS = ("rows", "triplets", "quadruplets", "data", "X", "arr_0")
 
@@ -49,7 +49,8 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
     for length in shape:
         size *= int(length)
     if size < 0 or size > len(data) - stream.tell():
-        raise InputError(f"the file is cut or damaged: {quoted(shape)} needs {size:,} bytes", path=source)
+        reason = f"the file is cut or damaged: its array of shape {quoted(shape)} needs {size:,} bytes"
+        raise InputError(reason, path=source)
     stream.seek(0)
     found: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
     return found
@@ -210,9 +211,9 @@ class Table:
         self._sheet = Sheet(source, [self.column_names], [1])
 
     def _open(self, where: Any, **options: Any) -> None:
-        """Open the file so that text is read as codes and a dictionary.
+        """Open the file so that pyarrow reads text as dictionary arrays: each distinct text is stored once.
 
-        With codes, a small file of repeated texts does not fill the memory.
+        Otherwise a small file of repeated texts could fill the memory.
         """
         import pyarrow
 
@@ -285,9 +286,7 @@ class Table:
         import pyarrow.compute
 
         if self.column_names.count(column) > 1:
-            raise InputError(
-                f"there are two columns {quoted(column)}; only one can be meant", path=self.source
-            )
+            raise InputError(f"two columns are called {quoted(column)}; rename one", path=self.source)
         try:
             found = self.column(column)
             kind = found.type
@@ -317,7 +316,7 @@ class Table:
 def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Parsed:
     """Return the rows of a table, or of its current batch.
 
-    `known` has the names in earlier batches, without words for a missing leaf.
+    `known` has the names of leaves in earlier batches, without words for missing leaves, such as NA.
     """
     source, missing = table.source, set(asked.na or ())
     wanted, literal = leaf_columns(table, asked)
@@ -366,7 +365,7 @@ def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Pars
 
 
 def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
-    """Return the columns of the leaves, and whether their cells are names exactly as written."""
+    """Return the columns of the leaves, and True if each cell is a name as written, even "NA" or "1"."""
     known = asked.roles
     if asked.items is not None:
         wanted = []
@@ -404,7 +403,10 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
 
 
 def further_column(table: Table, given: str | None, known: Sequence[str], wanted: list[str]) -> str | None:
-    """Return the column `given`, or else the one with a name in `known`; None if it has leaves (`wanted`)."""
+    """Return the column `given`, by default the first with a name in `known`; None if there is none.
+
+    The columns of leaves, `wanted`, are not returned.
+    """
     found = table.find([given] if given else list(known))
     if given and found is None:
         raise unknown_column(table.source, given, table.column_names)

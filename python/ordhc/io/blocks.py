@@ -50,7 +50,7 @@ class Piece:
     path
         The path of the file.
     file
-        The index of the file among the files of a scan.
+        The index of the file in `Scan.files`.
     groups
         The first row group, and the end of the row groups (excluded); None for the whole file.
     """
@@ -149,7 +149,10 @@ class _Batches(Table):
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Return the first of `names` that is a column, or None; a scan ignores columns of answer numbers."""
+        """Return the first of `names` that is a column, or None.
+
+        The column of answers is skipped unless all rows are kept in memory (`whole` of `read_piece`).
+        """
         return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
 
     @property

@@ -37,7 +37,7 @@ def of_arrow(column: Any, source: str) -> Column:
         own = [-1 if text is None else number.setdefault(text, len(number)) for text in texts]
         indices = coded.indices.cast(pyarrow.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
         if own != list(range(len(own))):
-            # The code -1 (missing) becomes the last element, -1.
+            # A missing text has the index -1, which selects the last element, -1.
             indices = np.array([*own, -1], dtype=np.int32)[indices]
         parts.append(indices)
     return Column(list(number), np.concatenate(parts))

@@ -110,7 +110,10 @@ def _maker(asked: Asked) -> Callable[..., Any]:
 
 
 def checked(asked: Asked) -> Asked:
-    """Return `asked` after checks, with the names from their file, and all words for missing items."""
+    """Check `asked`, the description of what to read, and return it with complete names and words.
+
+    `names` are read if they are given as a file; `na` becomes a tuple of all words for missing items.
+    """
     names = as_names(asked.names)
     n_leaves = asked.n_leaves
     return replace(

@@ -98,14 +98,14 @@ class _Input(io.BytesIO):
 
 
 def standard_input(folder: Callable[[], Path], at_once: int) -> Source:
-    """Return standard input as a stream, or as the path of a file if it has more than `at_once` bytes.
+    """Return standard input as a stream; if it has more than `at_once` bytes, return the path of a copy.
 
-    The file is written to the folder that `folder` returns.
+    The copy is a file in the folder that `folder` returns. JSON is always a stream.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise InputError("standard input is closed")
     data = sys.stdin.buffer.read(at_once + 1)
-    # JSON cannot be read block by block, so a file of it would have no use.
+    # The copy is read block by block. JSON cannot be read in blocks, so it is not copied.
     if len(data) <= at_once or data.lstrip()[:1] in (b"[", b"{"):
         return _Input(data + sys.stdin.buffer.read())
     path = folder() / SPOOLED
@@ -256,7 +256,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         sys.stdout.flush()
         binary = getattr(sys.stdout, "buffer", None)
         if binary is None:
-            # Standard output is a stream of text only in notebooks, and if it is an io.StringIO.
+            # In notebooks, and if it is an io.StringIO, standard output accepts text but no bytes.
             sys.stdout.write(shown.decode("utf-8", "surrogateescape"))
             return
         binary.write(shown)
@@ -285,7 +285,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _escaped(data: bytes) -> bytes:
-    """Return text with control characters escaped, as a terminal would obey them; other data unchanged."""
+    """Return UTF-8 text with control characters escaped, for a terminal; other data unchanged."""
     try:
         lines = data.decode().split("\n")
     except UnicodeDecodeError:

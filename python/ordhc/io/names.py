@@ -29,8 +29,8 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     ----------
     source
         A text file with one name per line; or a csv or tsv file with a header and a column of names. A table
-        can also have a column `id` of whole numbers; then the names are sorted by id. As `names=` or
-        `--names`, such a table gives the ids in the answers their names, whatever the numbers are.
+        can also have a column `id` of whole numbers; then the names are sorted by id. Passed as `names=` or
+        `--names`, such a table gives a name to each id in the answers.
         ``"items.csv:label"`` is the column `label` of the file `items.csv`.
     column
         The column of names. By default `name`, or else the only column with another usual name (label, item,

@@ -178,9 +178,10 @@ def nexus_text(trees: Sequence[Dendrogram], texts: Sequence[str]) -> str:
 
 
 def _with_names(text: str) -> str:
-    """Return Newick text in which names of nodes that are numbers, and so are quoted, become annotations.
+    """Return Newick text in which nodes' names that are numbers are replaced by annotations.
 
-    Readers of NEXUS ignore quotes, and would read such a name as the support of the node.
+    Such names are quoted in Newick. But readers of NEXUS ignore quotes, and would read such a name as the
+    support of the node.
     """
 
     def renamed(found: re.Match[str]) -> str:

@@ -97,7 +97,7 @@ def _pyarrow() -> Any:
 
 @contextmanager
 def damage_of(packed: str | None, name: str) -> Iterator[None]:
-    """Raise `InputError` that a compressed file is cut or damaged, if reading it in the block fails."""
+    """Turn an error of decompression in the block into an `InputError` that the file is damaged."""
     try:
         yield
     except Exception as error:

@@ -334,7 +334,10 @@ def _made(
 
 
 def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tuple[Any, Any]:
-    """Return the groups and their names; names that are integers from 0 become the groups, without names."""
+    """Return the number of the person of each row, and the names of people by number.
+
+    If all names are whole numbers from 0, these are used as the numbers, and None replaces the names.
+    """
     whole = not literal and all(
         text.isascii() and text.isdigit() and text == str(int(text[:12])) and int(text) < 2**31
         for text in texts

@@ -1,4 +1,4 @@
-"""Compute parts of the work on a scan, and store their results in folders.
+"""Divide the work on a scan (comparisons in files) into parts, and store each result in a folder.
 
 The name of a folder is a hash of everything that its result depends on. Without `resume` the folders are
 temporary. With `resume` they are kept, so that a later call finds them, even if a process was killed.
@@ -29,7 +29,7 @@ from ordhc.io.spill import Spill, clear_dead, locked, made_folder
 
 __all__ = ["Checkpoint", "fingerprint", "parts_of", "pieces_in_parts", "ranges", "resume_folder"]
 
-#: The number of parts of a scan with `resume`; it does not depend on the number of workers.
+#: The number of parts into which work on files is divided with `resume`, for any number of workers.
 PARTS = 64
 #: The prefix of the names of folders that are being written.
 _UNFINISHED = "part-"
@@ -90,10 +90,11 @@ def resume_folder(path: Any) -> str | None:
 
 
 def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> list[range]:
-    """Return consecutive ranges that cover 0 to `count`: for the workers of the scan, or for `resume`.
+    """Return consecutive ranges that cover 0 to `count`: one range for each part of the work.
 
-    With `resume` there are `PARTS` ranges, so that a call with other workers finds the same parts. There are
-    more only if there are more workers.
+    Without `resume` the number of ranges depends on the number of workers. With `resume` it is `PARTS`, so
+    that a later call with another number of workers finds the same parts. More workers than `PARTS`
+    get one range each.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> 
 
 
 def pieces_in_parts(scan: Any, *, each: int = 4, most: int | None = None) -> list[tuple[Any, ...]]:
-    """Return the pieces of a scan in parts, divided as by `ranges`."""
+    """Return the pieces of a scan (files or row groups), divided into parts as `ranges` divides them."""
     pieces = scan.pieces
     return [tuple(pieces[at] for at in some) for some in ranges(scan, len(pieces), each=each, most=most)]
 
@@ -124,7 +125,8 @@ def parts_of(
 ) -> list[str]:
     """Return the folders with the results of all tasks, in the order of the tasks.
 
-    The scan's executor computes the results, or this process. Results in the folder `scan.resume` are used.
+    Results that are already in the folder `scan.resume` are used. The scan's executor computes the others; if
+    there is no executor, this process does.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Scans in which each file or each person is repeated a given number of times, or left out."""
+"""Resamples and folds of comparisons in files: each file or each person is repeated or left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Portion", "in_units", "rows_of_units", "unit_of"]
 
 
 def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
-    """Return the unit whose rows are kept together, "group" (a person) or "file", and the number of units.
+    """Return the unit of resamples and folds, "group" (a person) or "file", and the number of units.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
         unit = "group" if persons is not None and len(persons) > 1 else "file"
     if unit not in ("group", "file"):
         raise InputError(
-            f"unit is {unit!r}; for a scan, give 'group' or 'file', whose answers are kept together"
+            f"unit is {unit!r}; for a scan, give 'group' (rows of a person) or 'file' (rows of a file)"
         )
     if unit == "group" and persons is None:
         raise InputError("unit is 'group', but the files have no column of people: scan(..., person=COLUMN)")
@@ -55,7 +55,7 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
 
 
 def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None = None) -> NDArray[np.int64]:
-    """Return the number of rows of each unit."""
+    """Return the number of rows of each unit: of each person if `unit` is "group", else of each file."""
     job = _RowsOfUnits(scan, unit, count)
     if scan.resume is None:
         return job.count(None, progress)
@@ -69,14 +69,14 @@ def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None =
 
 @dataclass(frozen=True)
 class _RowsOfUnits:
-    """A job that counts the rows of each unit in some pieces of a scan."""
+    """A job that counts the rows of each unit (a person or a file) in some pieces of a scan."""
 
     scan: Scan
     unit: str
     n_units: int
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of the part with these pieces."""
+        """Return the name of the folder for the result of these pieces."""
         return fingerprint("rows of units", self.unit, self.n_units, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
@@ -84,7 +84,7 @@ class _RowsOfUnits:
         np.save(folder / "rows.npy", self.count(pieces, progress))
 
     def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
-        """Return the number of rows of each unit in these pieces; None means all pieces."""
+        """Return the number of rows of each person or file in these pieces; None means all pieces."""
         found = np.zeros(self.n_units, dtype=np.int64)
         for block in self.scan.blocks(pieces, progress=progress):
             found += np.bincount(block.units(self.unit), minlength=self.n_units)
@@ -92,9 +92,9 @@ class _RowsOfUnits:
 
 
 class Portion(Scan):
-    """A scan in which the comparisons of each unit are repeated `times[unit]` times.
+    """A scan in which all comparisons of person or file i are repeated `times[i]` times.
 
-    A repeated comparison becomes one row with a weight. Units with `times` 0 are left out.
+    A repeated comparison becomes one row with a weight. People or files with `times` 0 are left out.
     """
 
     def __init__(self, scan: Scan, unit: str, times: NDArray[Any], n_rows: int) -> None:
@@ -104,7 +104,7 @@ class Portion(Scan):
         self._repeats = bool((times > 1).any())
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows depend on, for names of stored results."""
+        """Return everything that the rows depend on; a hash of it names stored results."""
         which = fingerprint(self._unit, self._times)
         return ("portion", which, self._whole.key(pieces, with_survey=with_survey))
 
@@ -131,14 +131,14 @@ class Portion(Scan):
 
 
 class _InUnits(Scan):
-    """A scan whose weights are divided by a common unit, so that all are whole numbers."""
+    """A scan whose weights are divided by their greatest common divisor, so that all are whole numbers."""
 
     def __init__(self, scan: Scan, unit: float) -> None:
         self.__dict__.update(scan.__dict__)
         self._whole, self._unit = scan, unit
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows depend on, for names of stored results."""
+        """Return everything that the rows depend on; a hash of it names stored results."""
         return ("in units", self._unit, self._whole.key(pieces, with_survey=with_survey))
 
     @property
@@ -156,9 +156,9 @@ class _InUnits(Scan):
 
 
 def in_units(scan: Scan) -> tuple[Scan, float]:
-    """Return a scan with weights divided by their common unit, and the unit.
+    """Return a scan with weights divided by their greatest common divisor, and the divisor.
 
-    If the weights have no common unit, or there are none, return the scan itself and 1.
+    Return the scan itself and 1 if there are no weights, or if the weights have no common divisor.
     """
     weights = scan.survey.weights
     unit = None if weights is None else scale.unit_of(np.array(sorted(weights)))

@@ -40,7 +40,7 @@ __all__ = ["Block", "Scan", "is_large", "is_several", "kind_of", "scan", "scan_o
 
 #: The fraction of the progress that the first pass over the files takes.
 _SURVEYING = 0.4
-#: Commands scan single files of at least this number of bytes.
+#: Commands read single files of at least this number of bytes block by block, as a scan.
 LARGE = 1 << 25
 SUFFIXES = (
     *(f"{text}{packed}" for text in (".csv", ".tsv", ".txt") for packed in ("", *ENDINGS)),
@@ -92,7 +92,8 @@ class Scan:
     files
         The paths of the files, in order.
     memory
-        The maximum number of bytes of sums in memory. Larger sums are written to files.
+        The maximum number of bytes in memory for sums over comparisons, such as similarities of all pairs.
+        Larger sums are written to files.
     spill
         The folder for files of sums, or None for a temporary folder.
     executor
@@ -170,9 +171,9 @@ class Scan:
         return self._survey
 
     def surveying(self, whole: Progress | None) -> Progress | None:
-        """Make the survey if it is missing, and return the callback for the progress of the work after it.
+        """Find the facts about all rows (`survey`) if unknown; return the progress callback of later work.
 
-        `whole` receives the completed fraction of the survey and that work together; None shows no progress.
+        `whole` receives the completed fraction of both together. None shows no progress and finds no facts.
         """
         if whole is None or self._survey is not None:
             return whole
@@ -275,7 +276,7 @@ class Scan:
         return self.executor is not None or self.resume is not None
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows of some pieces depend on, for names of stored results."""
+        """Return everything that the rows of some pieces depend on; a hash of it names stored results."""
         about: tuple[Any, ...]
         if not with_survey:
             about = (fingerprint(self.asked),)
@@ -443,8 +444,8 @@ def scan(
     items
         The columns in this order, by name or position; by default the columns with usual names.
     memory
-        The maximum number of bytes of sums in memory, as a number or as text such as "2GB". Larger sums are
-        written to files. By default 1 GiB.
+        The maximum number of bytes in memory for sums over comparisons, as a number or as text such as "2GB".
+        Larger sums are written to files. By default 1 GiB.
     spill
         The folder for files of sums. It is made if it is missing, and the files are removed after each call.
         By default a temporary folder.
@@ -511,11 +512,11 @@ def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any
     if given or asked.kind not in ("triplet", "pairs"):
         wrong = given[0] if given else f"kind={asked.kind!r}"
         raise InputError(
-            f"{wrong} is for one file: a scan reads triplets and pairs, whose columns (items) are in order"
+            f"{wrong} is for one file: a scan reads rows anchor,near,far, or i,j,k,l with kind='pairs'"
         )
     asked = checked(asked)
     if asked.n_leaves is not None and asked.names is not None and len(asked.names) != asked.n_leaves:
-        raise InputError(f"{len(asked.names)} names for n_leaves = {asked.n_leaves}")
+        raise InputError(f"{len(asked.names)} names, but n_leaves = {asked.n_leaves}: leave out n_leaves")
     for what, text in (("weights", asked.weights), ("person", asked.person)):
         if text is not None and not isinstance(text, str):
             raise InputError(f"{what} is {quoted(text)}; give the name of a column")

@@ -53,7 +53,7 @@ class Sheet:
             if len(places) > 1:
                 raise InputError(
                     f"there are two columns {quoted(name)}, "
-                    f"number {places[0] + 1} and number {places[1] + 1}; only one can be meant",
+                    f"number {places[0] + 1} and number {places[1] + 1}; rename one",
                     path=self.source,
                     line=self.lines[0],
                 )

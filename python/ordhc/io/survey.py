@@ -44,14 +44,14 @@ class Survey:
     whole
         True if all weights are whole numbers, and their sum is below 2^53.
     weights
-        The distinct positive weights, with 1 for rows without a weight; None if there are too many to have a
-        common unit.
+        The distinct positive weights, with 1 for rows without a weight; None if there are more than
+        `MOST_WEIGHTS`.
     largest_weight
         The largest weight.
     persons
         The people in order of first appearance, or None.
     numbered
-        True if the people are whole numbers.
+        True if the names of all people are whole numbers.
     missing, n_missing, reasons
         Skipped rows with a missing leaf: the first of them (file, row, word), their number, and the number
         for each word.

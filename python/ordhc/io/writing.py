@@ -129,7 +129,7 @@ def _is_number(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
-    """Return True if a reader gets the same text back from a column that can have ids and missing values."""
+    """Return True if readers keep this name as written, and do not take it for an id or a missing value."""
     bare = text.strip()
     return bare == text != "" and text not in MISSING and not _is_number(text) and text.isprintable()
 

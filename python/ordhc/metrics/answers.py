@@ -15,7 +15,7 @@ from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
 from ordhc.tree.parts import engine_tree
 
-__all__ = ["answer_accuracy", "answers_foretold"]
+__all__ = ["answer_accuracy", "right_answers"]
 
 
 def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) -> float:
@@ -64,13 +64,13 @@ def answer_accuracy(tree: Any, comparisons: Triplets | Quadruplets | ArrayLike) 
     0.5
     """
     found, data = prepared(tree, comparisons, ("triplets", "quadruplets"), "answer_accuracy")
-    right, weights = answers_foretold(found, data)
+    right, weights = right_answers(found, data)
     if not weights.sum():
         raise InputError("there are no answers (of positive weight) to predict")
     return float(np.average(right, weights=weights))
 
 
-def answers_foretold(
+def right_answers(
     tree: Dendrogram, data: Triplets | Quadruplets, choices: Choices | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return each answer's score and weight.

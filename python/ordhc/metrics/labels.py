@@ -156,7 +156,7 @@ def _at_depth(order: NDArray[np.int64], gaps: NDArray[np.int64], depth: int) -> 
 
 
 def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the leaves in drawing order, and the depth of the common ancestor of each two neighbours.
+    """Return the leaves in drawing order, and the depth of the common ancestor of neighbouring leaves.
 
     In this order the leaves of each node are adjacent.
     """
@@ -226,6 +226,6 @@ def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = False) 
 
 def _one_column(table: NDArray[np.int64], what: str) -> NDArray[np.int64]:
     if table.shape[1] != 1:
-        raise InputError(f"{what} takes one label for each leaf, not {table.shape[1]} columns (aari does)")
+        raise InputError(f"{what} takes one label for each leaf, not {table.shape[1]} columns (use aari)")
     column: NDArray[np.int64] = table.T[0]
     return column

@@ -104,8 +104,8 @@ def silhouette(
     for k in tried:
         with warnings.catch_warnings():
             if n_clusters is None:
-                # A node of more than two children has no cut into some numbers of clusters: leave them out
-                # silently.
+                # If a node has more than two children, there is no cut into some numbers of clusters. These
+                # numbers are skipped without a warning.
                 warnings.simplefilter("ignore", OrdhcWarning)
             flat = found.cut(k)
         if 2 <= int(flat.max()) + 1 < n:

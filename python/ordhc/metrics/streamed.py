@@ -84,9 +84,9 @@ def _with_progress(
 
 
 def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
-    """Yield rows and weights in pieces of `_ROWS` rows (the last can be shorter), whatever the blocks.
+    """Yield rows and weights in pieces of `_ROWS` rows (the last can be shorter), for blocks of any size.
 
-    The engine sums blocks of `_ROWS` rows, so the same boundaries give the same rounding.
+    The engine also sums `_ROWS` rows at a time, so the same boundaries give the same rounding.
     """
     rest: list[tuple[Any, Any]] = []
     held = 0

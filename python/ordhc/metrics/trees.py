@@ -90,8 +90,9 @@ def kendall_tau_b(
     ----------
     tree
         The tree, in any form that `ordhc.as_dendrogram` takes. Closer merges rank first, for similarities
-        and for dissimilarities. Equal heights tie, and inversions are not corrected. In a tree without
-        heights and lengths a node is closer than the nodes above it.
+        and for dissimilarities. Equal heights tie. Heights are compared as they are, even if a node is
+        farther than its parent (an inversion). In a tree without heights and lengths a node is closer than
+        the nodes above it.
     reference
         Another tree, or labels; or (n, n) similarities or ranks. Row i of a matrix ranks all leaves by their
         closeness to leaf i. The matrix need not be symmetric.

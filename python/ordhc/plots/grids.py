@@ -71,7 +71,7 @@ class Grid:
         return self._below
 
     def share(self) -> None:
-        """Set the sizes of the parts to the space that they need."""
+        """Give the tree, the matrix, the names and the colour bar the space that they need."""
         tree = TREE * self.width
         names, under = END, 0.0
         if self.ax.get_yticklabels():

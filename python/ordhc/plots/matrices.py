@@ -245,7 +245,7 @@ def _table_of(tree: Any, S: Any, column_tree: Any, order: str, dissimilarity: bo
 
 
 def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return at most `MOST_CELLS` rows: means of blocks of rows, without NaN."""
+    """Reduce the rows to at most `MOST_CELLS` means of blocks of rows; NaN does not enter a mean."""
     n = len(values)
     if n <= MOST_CELLS:
         return values

@@ -49,7 +49,10 @@ def of_cut(tree: Dendrogram, n_clusters: int) -> Categories:
 
 
 def names_by_place(tree: Dendrogram) -> dict[tuple[int, int], str]:
-    """Return the names of nodes; keys are the position of the first leaf and the number of leaves."""
+    """Return a dict of node names. The key of a node is the pair (position of its first leaf, its size).
+
+    Positions are in the drawing order. The size is the number of leaves below the node.
+    """
     if tree.node_names is None:
         return {}
     shape, n = shape_of(tree), tree.n_leaves
@@ -61,9 +64,9 @@ def names_by_place(tree: Dendrogram) -> dict[tuple[int, int], str]:
 
 
 def of_mapping(tree: Dendrogram, colours: Any) -> Categories:
-    """Return one category for each different colour; colours are by name or in the order of leaf numbers.
+    """Return one category for each different colour. Leaves without a colour have no category.
 
-    Leaves without a colour have no category.
+    `colours` is a mapping from names of leaves to colours, or a list in the order of leaf numbers.
     """
     given = _by_leaf(tree, "colors", colours)
     different: dict[str, int] = {}

@@ -46,9 +46,10 @@ _SUPPORT = ("numbers", "dots", "width")
 _SCALES = ("axis", "bar", "none")
 #: The maximum number of tips with support as numbers by default. Larger pictures show dots.
 MOST_NUMBERS = 150
-#: The width of two characters, in em. Around a circle there are names on both sides.
+#: The width of two characters, in em. A circle has names on both sides, so names of k characters need the
+#: width of 2 k characters.
 _WIDE = 1.04
-#: The space for a number, in points.
+#: The space for a support value, in points.
 _NUMBER = 11.0
 #: The smallest distance between leaders, the dotted lines from leaves to names, in points. Closer lines would
 #: look like a grey area.
@@ -196,7 +197,7 @@ def plot_dendrogram(
     if theme is not None:
         theme = _checks.choice("theme", theme, ("light", "dark"))
     if hasattr(labels, "__len__"):
-        raise InputError("labels is True or False; names belong to the tree: d.replace(names=[...]).plot()")
+        raise InputError("labels must be True or False; set names in the tree: d.replace(names=[...]).plot()")
     labels, node_names = _checks.flag("labels", labels), _checks.flag("node_names", node_names)
     shown = support if isinstance(support, str) else None
     if shown is not None:
@@ -208,7 +209,7 @@ def plot_dendrogram(
         if value is not None:
             _checks.number(what, value, at_least=0, at_most=1000, open_ends=True)
     if sum(given is not None for given in (n_clusters, color_by, colors)) > 1:
-        raise InputError("give one of n_clusters, color_by and colors; a second one can be `columns`")
+        raise InputError("give only one of n_clusters, color_by and colors; `columns` shows more categories")
     branches = None
     if n_clusters is not None:
         branches = of_cut(tree, n_clusters)
@@ -272,7 +273,7 @@ def _draw_lines(
     widths: dict[int, float],
     line: float,
 ) -> None:
-    """Draw branches and collapsed clusters; `inked` maps the `id` of items in a category to their colours."""
+    """Draw branches and collapsed clusters. `inked` maps `id(item)` to a colour, for items in a category."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     lines, colours, thick = [], [], []
@@ -328,15 +329,15 @@ def _set_up(
 ) -> float:
     """Set the limits of the axes, and return the font size of names in points, 0 if names do not fit.
 
-    `margin` is the space in points for a number of support at the root of a rectangular tree, or for pictures
-    around a circle.
+    `margin` is a space in points: for the root's support value in a rectangular tree, and for the pictures
+    around the tree in other layouts.
     """
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0)
     breadth, tallness = points_of(ax)
     if isinstance(shapes, Rectangle):
-        # Numbers of support are on the root's side of their nodes, so the root needs space for a number.
+        # Support values are on the root's side of their nodes, so the picture needs space beyond the root.
         room = margin / (0.6 * (breadth if shapes.sideways else tallness))
         along = (drawn.root_end - min(room, 0.2) * shapes.depth, shapes.reach(columns))
         across = (drawn.width - 0.4, -0.6)
@@ -409,7 +410,7 @@ def checked_options(given: Mapping[str, Any], *others: str) -> Mapping[str, Any]
     for name in given:
         if name not in known:
             reason = _checks.unknown_option("a picture", name, known, _ELSEWHERE)
-            raise InputError(f"{reason}; help(ordhc.plotting.plot_dendrogram) lists them")
+            raise InputError(f"{reason}; help(ordhc.plotting.plot_dendrogram) lists all options")
     return given
 
 

@@ -101,7 +101,10 @@ def axes_for(
 
 
 def points_of(ax: "Axes") -> tuple[float, float]:
-    """Return the approximate width and height of axes with their labels, in points, before the layout."""
+    """Return the approximate width and height of axes with labels, in points.
+
+    The exact size is unknown until Matplotlib's layout engine runs.
+    """
     figure = ax.get_figure(root=True)
     box = ax.get_window_extent()
     dots = 72.0 / (100.0 if figure is None else figure.dpi)

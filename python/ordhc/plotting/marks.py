@@ -42,7 +42,7 @@ def support_of(drawn: Truncated) -> list[tuple[Item, float]]:
 
 
 def widths_of(drawn: Truncated, line: float, shown: str | None, least: float | None) -> dict[int, float]:
-    """Return the width of the branch for each `id` of an item; empty unless `shown` is "width"."""
+    """Return a dict from `id(item)` to the width of the item's branch; empty unless `shown` is "width"."""
     if shown != "width":
         return {}
     thinnest, widest = 0.4 * line, 3.0 * line
@@ -193,7 +193,10 @@ Spot = tuple[float, float, str, str]
 
 
 def _spots(shapes: Shapes) -> list[Spot]:
-    """Return possible positions of a number beside its node, the best first: offset in points, alignment."""
+    """Return possible positions of a number beside its node, the best first.
+
+    A position is an offset (x, y) in points, and the horizontal and the vertical alignment of the text.
+    """
     if not isinstance(shapes, Rectangle):
         return [(-1.0, 1.0, "right", "bottom"), (1.0, 1.0, "left", "bottom"), (1.0, -1.0, "left", "top")]
     return {

@@ -110,7 +110,7 @@ def _text() -> "type[Text]":
 
 @lru_cache(maxsize=1)
 def _plain_text() -> "type[Text]":
-    """Return a class of text for single lines, which draws without a layout: twice as fast for many names."""
+    """Return a `Text` class for single lines, which skips the layout of lines and so draws twice as fast."""
     from matplotlib.colors import to_rgba
     from matplotlib.text import Text
 

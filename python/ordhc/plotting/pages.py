@@ -86,7 +86,7 @@ def page(
         "SCRIPT": "\n".join(_asset(name) for name in _SCRIPTS),
         "DATA": _json(data),
     }
-    # The template is split at its marks, so that text in a part is never mistaken for a mark.
+    # Split the template at "@" once, so that a name such as "@DATA@" within an inserted text is not replaced.
     pieces = _asset("page.html").split("@")
     return "".join(parts.get(piece, piece) if at % 2 else piece for at, piece in enumerate(pieces))
 

@@ -27,11 +27,12 @@ _KINDS = {
     b"<svg": "image/svg+xml",
     b"<?xml": "image/svg+xml",
 }
-#: The maximum side of pictures in pages, in pixels. The number of pixels for each point of pictures in
-#: figures, which is 300 dots per inch.
-_ON_PAGES, _FOR_EACH_POINT = 512, 300 / 72
-#: The limits of the size of pictures in figures, and the space for a leaf in new figures with pictures. All
-#: are in points.
+#: The maximum side of pictures in pages, in pixels.
+_ON_PAGES = 512
+#: The number of pixels per point of pictures in figures: 300 dots per inch, and 72 points per inch.
+_FOR_EACH_POINT = 300 / 72
+#: The limits of the size of pictures in figures, and the space for a leaf in new figures with pictures, in
+#: points.
 _SMALLEST, _LARGEST, ROW = 6.0, 60.0, 30.0
 #: The space between a picture and the leaf or the name, in points.
 _GAP = 3.0
@@ -56,7 +57,7 @@ def of_leaves(tree: Dendrogram, what: str, given: Any) -> dict[int, Any]:
 
 
 def _content(given: Any) -> tuple[bytes, str, str]:
-    """Return the bytes of a picture, its media type, and what to call it in messages."""
+    """Return the bytes of a picture, its media type, and its name for messages."""
     if isinstance(given, bytes | bytearray):
         content, name = bytes(given), "bytes"
     else:
@@ -73,7 +74,7 @@ def _content(given: Any) -> tuple[bytes, str, str]:
 
 
 def data_uri(given: Any) -> str:
-    """Return a picture, bytes or the path of a file, as a data URI; a large one is scaled down."""
+    """Return a data URI of a picture, given as bytes or the path of a file. Scale large pictures down."""
     content, kind, name = _content(given)
     if kind in ("image/png", "image/jpeg", "image/webp"):
         content, kind = _smaller(content, kind, name)
@@ -131,7 +132,10 @@ def pictures_of(tree: Dendrogram, given: Any) -> dict[int, tuple[bytes, str]]:
 
 
 def size_of_pictures(drawn: Truncated, shapes: Shapes, breadth: float, tallness: float) -> float:
-    """Return the side of the square for a picture, in points, in axes of this width and height in points."""
+    """Return the side of the square for a picture, in points.
+
+    `breadth` and `tallness` are the width and the height of the axes, in points.
+    """
     if isinstance(shapes, Rectangle):
         row = (tallness if shapes.sideways else breadth) / drawn.width
     else:

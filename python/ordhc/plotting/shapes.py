@@ -45,19 +45,19 @@ class Shapes(Protocol):
         """Return the outline of a collapsed cluster, (k, 2)."""
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return the outline of a part of a tip's cell in a column, (k, 2).
+        """Return the outline of a part of a tip's cell in a column of categories, (k, 2).
 
         `start` and `end` are the ends of the part, from 0 to 1 across the cell.
         """
 
     def label(self, tip: Item, columns: int) -> Label:
-        """Return the position of a tip's name, beyond `columns` columns."""
+        """Return the position of a tip's name, beyond `columns` columns of categories."""
 
     def leader(self, tip: Item) -> Points:
         """Return the line from the end of a tip to the beginning of its name, (2, 2)."""
 
     def reach(self, columns: int) -> float:
-        """Return the position where names begin, beyond `columns` columns."""
+        """Return the position where names begin, beyond `columns` columns of categories."""
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class Rectangle:
         return self._at([(near, low), (far, low), (far, high), (near, high)])
 
     def label(self, tip: Item, columns: int) -> Label:
-        """Return the position of a tip's name, beyond `columns` columns."""
+        """Return the position of a tip's name, beyond `columns` columns of categories."""
         x, y = self._at([(self.reach(columns) + 0.005 * self.depth, tip.place)])[0].tolist()
         return Label(x, y, 0.0 if self.sideways else 90.0, self.orientation in ("left", "bottom"))
 
@@ -112,11 +112,11 @@ class Rectangle:
 
     @property
     def step(self) -> float:
-        """The space of one column, with its gap."""
+        """The width of one column of categories, with the gap before it."""
         return (COLUMN + GAP) * self.depth
 
     def reach(self, columns: int) -> float:
-        """Return the position where names begin, beyond `columns` columns."""
+        """Return the position where names begin, beyond `columns` columns of categories."""
         return self.drawn.leaf_end + columns * self.step
 
 
@@ -129,7 +129,7 @@ class Circle:
     opening: float = 8.0
 
     def radius(self, height: float) -> float:
-        """Return the radius of a height; leaves are at radius 1."""
+        """Return the distance from the centre for a height; leaves are at distance 1."""
         root_end, leaf_end = self.drawn.root_end, self.drawn.leaf_end
         return 0.06 + 0.94 * (height - root_end) / (leaf_end - root_end)
 
@@ -170,7 +170,7 @@ class Circle:
         return np.concatenate([self.arc(near, low, high), self.arc(near + COLUMN, high, low)])
 
     def label(self, tip: Item, columns: int) -> Label:
-        """Return the position of a tip's name outside the rings; names run along the radius."""
+        """Return the position of a tip's name, beyond `columns` rings of categories, along the radius."""
         angle = self.angle(tip.place)
         radius = self.reach(columns)
         return _turned(radius * math.cos(angle), radius * math.sin(angle), angle)
@@ -181,7 +181,7 @@ class Circle:
         return np.concatenate([self.arc(r, tip.place, tip.place)[:1] for r in (start, 1.0)])
 
     def reach(self, columns: int) -> float:
-        """Return the radius where names begin, beyond `columns` rings."""
+        """Return the radius where names begin, beyond `columns` rings of categories."""
         return 1.03 + columns * (COLUMN + GAP)
 
 
@@ -218,7 +218,7 @@ class Unrooted(Circle):
         self.unit = 1.0 / (max(reach) or 1.0)
 
     def _away(self, difference: float) -> float:
-        """Return a difference of positions with the sign changed, if needed, so that leaves are positive."""
+        """Return a difference of positions, positive if it points from the root towards the leaves."""
         return difference if self.drawn.leaf_end > self.drawn.root_end else -difference
 
     def _middle(self, item: Item) -> float:

@@ -44,7 +44,9 @@ class Item:
 
 
 class Truncated:
-    """The items of a picture. If the tree is too large, only its top is shown.
+    """The items of a picture: open nodes, leaves and collapsed clusters.
+
+    If the tree is too large, only its top is shown.
 
     Parameters
     ----------
@@ -133,9 +135,10 @@ class Truncated:
         return found
 
     def uniform(self, codes: NDArray[np.int64]) -> dict[int, int]:
-        """Return the code that all leaves of an item share, for each `id` of an item.
+        """Return a dict from `id(item)` to the category that all leaves of the item share.
 
-        Items whose leaves have different codes, or no code, are left out.
+        `codes` has the number of each leaf's category, -1 for none. Items without a shared category are left
+        out.
         """
         placed = codes[self.order]
         changes = np.concatenate([[0], np.cumsum(placed[1:] != placed[:-1])]).tolist()

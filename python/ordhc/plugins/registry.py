@@ -288,7 +288,9 @@ def _add_plugins(registry: _Registry) -> None:
             continue
         for key in trial.specs:
             if key in registry.specs:
-                twice = PluginError(f"another entry point of this plugin registers {key[1]} too")
+                twice = PluginError(
+                    f"another entry point of this plugin registers the {key[0]} {key[1]!r}: remove one"
+                )
                 registry.fail(plugin, name, version, twice)
                 break
         else:

@@ -96,7 +96,7 @@ class LinkageSpec(Spec):
     Parameters
     ----------
     native
-        The name of a linkage of the crate.
+        The name of one of ordhc's own linkages, such as "average".
     coefficients
         Lance-Williams coefficients.
     update_row
@@ -104,7 +104,8 @@ class LinkageSpec(Spec):
         once per merge of clusters i and j. The function returns the row of the merged cluster: (k,) float64
         similarities (larger is closer) to the k other clusters. `row_i` and `row_j`, (k,), are the rows of
         the two clusters, `s_ij` is their similarity, `n_i` and `n_j` are their sizes. `sizes`, (k,), are the
-        sizes of the other clusters. `i < j` and `others`, (k,), are the smallest leaves of the clusters.
+        sizes of the other clusters. Clusters are numbered by their smallest leaves: `i < j` are the numbers
+        of the two clusters, and `others`, (k,), of the other clusters.
     make_update
         A function `make(S, **parameters)` that returns an update function without parameters. `S` is the
         (n, n) float64 matrix of similarities. Use this field if an update needs more than the two rows.
@@ -319,7 +320,7 @@ class CommandSpec(Spec):
 
 
 def coefficients_of(spec: LinkageSpec, parameters: Mapping[str, Any]) -> _ordhc.Linkage:
-    """Return the engine's linkage for the coefficients of a spec.
+    """Return the linkage of a spec with Lance-Williams coefficients, compiled for the Rust engine.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def tree_figure(
 
 
 def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
-    """Return a picture of the tree with marks at nodes; None for more than `WHOLE` items."""
+    """Return a picture of the tree that marks the nodes `marked`; None for more than `WHOLE` items."""
     if tree.n_leaves > WHOLE:
         return None
     return _inline(

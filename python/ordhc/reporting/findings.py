@@ -167,8 +167,8 @@ def found_in(
     if asked.draws_support and plan.linkage.name == "posterior-al" and not len(unanswered):
         drawn = posterior(data, **drawn_by(plan.linkage_settings), progress=support_progress)
         tree = drawn.dendrogram
-        if drawn.diagnostics.trouble is not None:
-            notes["mixing"] = f"{drawn.diagnostics.trouble[0].upper()}{drawn.diagnostics.trouble[1:]}."
+        if drawn.diagnostics.problem is not None:
+            notes["mixing"] = f"{drawn.diagnostics.problem[0].upper()}{drawn.diagnostics.problem[1:]}."
     else:
         resampled = _resampled(work, plan, method, tree, support_progress)
         tree = tree if resampled is None else resampled.tree
@@ -332,7 +332,7 @@ def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str
 
 
 def _natural(tree: Dendrogram, n_unanswered: int) -> int:
-    """Return the number of clusters to colour: below the largest step in height among the last merges."""
+    """Return the number of clusters to colour: cut at the largest gap between heights of the last merges."""
     n = tree.n_leaves
     most = min(12 + n_unanswered, n - 1)
     if most < 2 or tree.scale != "heights" or not tree.is_monotone:

@@ -1,11 +1,11 @@
-"""Make the section of a report about typical and untypical items, which lengths of leaves measure."""
+"""Make the section of a report about typical and untypical items, from the lengths of their leaves."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from ordhc.reporting.figures import lengths_figure
 from ordhc.reporting.parts import Markup, figure, interval, paragraph, section, table
-from ordhc.reporting.typical import extremes_of, span_of, told_lengths
+from ordhc.reporting.typical import extremes_of, lengths_in_words, span_of
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import from_dict
 
@@ -33,7 +33,7 @@ def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
     return section(
         "items",
         "Typical and untypical items",
-        paragraph(told_lengths(found["deviation"])),
+        paragraph(lengths_in_words(found["deviation"])),
         *([figure(drawn, said)] if drawn else []),
         table(("item", "", "length", "95% interval", ""), rows, kinds="llnnl", caption=caption),
     )

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ordhc import _checks
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
-from ordhc.clustering.cost import foretell_cost
+from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.describe import describe
 from ordhc.comparison.comparisons import Comparisons, Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -257,7 +257,7 @@ def report(
         raise InputError(f"report takes Triplets, Quadruplets or a Session, not {type(data).__name__}{way}")
     # Warn about memory only: each computation of the report warns about its own time.
     fewer = "report on a part of the answers, as data.split(0.1)[0]"
-    foretell_cost("report", given, 0, fewer, memory=_BYTES_OF_ROW * len(given))
+    warn_of_cost("report", given, 0, fewer, memory=_BYTES_OF_ROW * len(given))
     asked = Asked(
         method=None if method is None else _checks.text("method", method),
         methods=None if methods is None else tuple(_checks.words("methods", methods)),

@@ -27,7 +27,8 @@ UNLIKE = (
     "distinguish another view from random answers. Looks random: enough answers, but they follow no tree. "
     "None of these says why."
 )
-#: The maximum number of listed answers, and the number up to which answers that were given once are listed.
+#: The maximum number of listed answers. If fewer than `FILLED` answers were given several times, the list is
+#: filled up to this number with answers that were given once.
 PUZZLES, FILLED = 15, 8
 #: Cautions about support, from resamples and from a posterior.
 _SUPPORT = (

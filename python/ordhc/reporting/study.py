@@ -21,7 +21,7 @@ _SAMPLERS = {
 
 
 def _shares(analysis: Numbers) -> str:
-    """Return the share of answers to the questions of each sampler; empty if all answers were imported."""
+    """Return in words how questions were chosen, with shares of answers; empty if all were imported."""
     total = sum(analysis["samplers"].values())
     if not total or set(analysis["samplers"]) == {"import"}:
         return ""
@@ -54,7 +54,7 @@ def _left_out(analysis: Numbers) -> str:
 
 
 def study_rows(session: Numbers | None) -> list[tuple[str, str]]:
-    """Return rows of a table about a study: its question, learner, samplers, times and exclusions."""
+    """Return rows of a table about a study: its question, how questions were chosen, times, exclusions."""
     if session is None:
         return []
     analysis = session["analysis"]

@@ -1,4 +1,8 @@
-"""Describe typical and untypical items: lengths of leaves as numbers and in words."""
+"""Describe typical and untypical items in numbers and words.
+
+The posterior estimates a length for each leaf, which is large if the leaf is far from all other leaves
+(`Posterior.lengths`). Items with small lengths are typical.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +12,7 @@ import numpy as np
 
 from ordhc.clustering.posterior import Posterior
 
-__all__ = ["Extreme", "extremes_of", "span_of", "told_lengths", "typical_items"]
+__all__ = ["Extreme", "extremes_of", "span_of", "lengths_in_words", "typical_items"]
 
 #: The maximum number of items that are listed at each end.
 SHOWN = 5
@@ -28,7 +32,7 @@ class Extreme:
     kind
         "typical" or "untypical"; empty if there are too few items to distinguish both.
     length
-        The length of the item's leaf, relative to the mean of all items.
+        The length of the item's leaf, see `Posterior.lengths`; the mean of all items is 0.
     low, high
         The ends of the 95% interval of `length`.
     """
@@ -41,7 +45,7 @@ class Extreme:
 
 
 def typical_items(drawn: Posterior) -> dict[str, Any] | None:
-    """Return the lengths of leaves with 95% intervals, and the tree with lengths of edges.
+    """Return the length of each leaf (`Posterior.lengths`) with its 95% interval, and the tree with lengths.
 
     The result is a dict that JSON can store; None if the posterior has no lengths.
     """
@@ -70,7 +74,7 @@ def span_of(found: Mapping[str, Any]) -> tuple[float, float]:
     return min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"])
 
 
-def told_lengths(deviation: float) -> str:
+def lengths_in_words(deviation: float) -> str:
     """Return sentences that explain lengths, given their standard deviation."""
     sentences = (
         "Each item has its own edge in the tree. An item with a long edge is unlike all "

@@ -193,13 +193,16 @@ def reach_sentences(numbers: Numbers) -> str | None:
 
 
 def share_predicted(numbers: Numbers) -> tuple[float, float] | None:
-    """Return the share of whole answers that the report's method predicts, and chance; None if unknown."""
+    """Return the share of answers that the report's method predicts, and chance; None if unknown.
+
+    An answer can consist of several comparisons.
+    """
     found = _of_method(numbers)
     return None if found is None else (found["answers"], found["answers_chance"])
 
 
 def _of_method(numbers: Numbers) -> Any:
-    """Return the scores of the report's method on whole answers, or None."""
+    """Return the scores of the report's method on answers of one or more comparisons, or None."""
     selection = numbers["method"]["selection"]
     if selection is None:
         return None
@@ -208,9 +211,9 @@ def _of_method(numbers: Numbers) -> Any:
 
 
 def answers_sentence(numbers: Numbers) -> str | None:
-    """Return a sentence about the share of predicted whole answers, chance and the best predictor.
+    """Return a sentence about the share of predicted answers, with chance and the best possible share.
 
-    None if this share is unknown.
+    The result is None if the share is unknown. An answer can consist of several comparisons.
     """
     found = _of_method(numbers)
     if found is None:

@@ -1,4 +1,4 @@
-"""MulK3 of comparisons in files: a sum over pairs of leaves, computed block by block of these pairs."""
+"""MulK3 (Kendall's kernel of triplets) of comparisons in files, computed for one block of pairs at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["mulk3_sums"]
 
 #: Memory in bytes for each row of a block, while the kernel of the block is computed.
 PER_ROW = 120
-#: Maximum number of blocks into which work in parts (an executor or `resume`) is divided for balance.
+#: Maximum number of blocks of work for an executor or `resume`. Several blocks balance the load.
 _BLOCKS = 16
 #: The condensed kernel of some comparisons, its diagonal, and the number of distinct pairs of each anchor.
 Kernel = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
@@ -99,7 +99,7 @@ class _Split:
 
 @dataclass(frozen=True)
 class _Kernels:
-    """A task that computes the kernel of a block from its rows in all folders."""
+    """A task that computes the part of the kernel from a block of rows; `_Split` wrote them to `folders`."""
 
     scan: Scan
     folders: tuple[str, ...]
@@ -114,7 +114,7 @@ class _Kernels:
             np.save(folder / f"{at}.npy", values)
 
     def of(self, block: int, progress: Progress | None = None) -> Kernel:
-        """Return the kernel of a block."""
+        """Return the part of the kernel that the rows of block number `block` contribute."""
         found = [_read(Path(folder) / str(block), self.scan.weighted) for folder in self.folders]
         rows = np.concatenate([rows for rows, _ in found])
         weights = np.concatenate([own for _, own in found if own is not None]) if self.scan.weighted else None
@@ -139,7 +139,10 @@ def _add(sums: Kernel, more: Kernel) -> None:
 
 
 def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return pairs and diagonal; with `normalize`, K_ij is divided by sqrt(c_i c_j) with the counts c."""
+    """Return the kernel K of all pairs, and its diagonal; with `normalize`, K_ij is divided by sqrt(c_i c_j).
+
+    c_i is the number of distinct pairs of anchor i.
+    """
     pairs, diagonal, counts = sums
     if normalize:
         n = len(counts)

@@ -1,5 +1,7 @@
 """Estimate lengths of leaves, and reduce the weight of answers that lengths alone explain.
 
+The length of a leaf is large if the leaf is untypical, which means far from all other leaves.
+
 Lengths depend only on how often leaves are near and far leaves of answers. Files are therefore read twice:
 once to count near and far leaves, and once to add up the weighted answers.
 """
@@ -31,9 +33,10 @@ __all__ = ["leaf_lengths", "less_lengths", "scan_less_lengths"]
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
-#: With `lengths=None`, lengths are used if their standard deviation is at least this value. Answers from
-#: trees without lengths give smaller values: 0.17 for random trees of 80 leaves, 0.05 for planted trees. The
-#: data sets Car and Food give 0.9 and 0.35; trees whose lengths have a deviation of 0.5 give 0.3 to 0.4.
+#: With `lengths=None`, lengths are used if their standard deviation is at least this value. Simulated
+#: answers from trees in which all lengths are 0 give smaller values: 0.17 for random trees of 80 leaves, 0.05
+#: for planted trees. If the true lengths have a standard deviation of 0.5, the estimates have 0.3 to 0.4. The
+#: data sets Car and Food give 0.9 and 0.35.
 _LEAST_SPREAD = 0.25
 #: The fraction of the progress at which counting is complete. The rest is for fitting lengths.
 _COUNTING = 0.7
@@ -101,7 +104,7 @@ def less_lengths(
         `Triplets` or `Quadruplets`.
     lengths
         True changes weights, False does not. None changes weights if the standard deviation of lengths is at
-        least 0.25, which is more than answers from trees without lengths give.
+        least 0.25.
     unit
         The number of answers that a weight of 1 means.
     progress
@@ -136,9 +139,10 @@ def scan_less_lengths(
     Parameters
     ----------
     scan
-        The answers. Each row is one answer, because scans do not read numbers of answers. Near and far leaves
-        are counted by the scan's executor, or by this process in parts that `resume` keeps. If weights are
-        not whole, this process counts in the order of the rows, because the sums depend on the order.
+        The answers. Each row counts as one answer, because scans do not read which rows belong together. Near
+        and far leaves are counted by the scan's executor, or by this process in parts that `resume` keeps. If
+        weights are not whole, this process counts in the order of the rows, because the sums depend on the
+        order.
     lengths, unit, progress
         As in `less_lengths`.
     spill
@@ -168,8 +172,8 @@ def scan_less_lengths(
         total = counts.total()
     except MemoryError as error:
         raise MemoryError(
-            f"{error}. Lengths need up to 72 bytes for each distinct combination of near and far leaves: "
-            "turn lengths off (lengths=False)"
+            f"{error}. Lengths need up to 72 bytes for each distinct combination of nearer and farther "
+            "leaves in answers: turn lengths off (lengths=False)"
         ) from None
     if found is None:
         return scan, False
@@ -210,7 +214,7 @@ _COLUMNS = ("keys", "weights", "largest")
 
 @dataclass(frozen=True)
 class _Counts:
-    """A task that counts near and far leaves in some pieces of the files."""
+    """A task that counts how often each leaf is near and far in the answers of some pieces of the files."""
 
     scan: Scan
     number: NDArray[np.int64] | None
@@ -230,7 +234,7 @@ class _Counts:
 def _counted_blocks(
     scan: Scan, blocks: Iterator[Block], number: NDArray[np.int64] | None, progress: Progress | None
 ) -> _ordhc.NearFarCounts:
-    """Return the counts of near and far leaves in all blocks, added in the order of the blocks."""
+    """Return how often leaves are near and far in the answers of all blocks, counted in their order."""
     counts, done = _ordhc.NearFarCounts(scan.n_leaves, len(scan)), 0
     own = None if number is None else number.astype(np.int32)
     for block in blocks:
@@ -244,23 +248,23 @@ def _counted_blocks(
 
 
 def _counted(data: Triplets | Quadruplets) -> _ordhc.NearFarCounts:
-    """Return the counts of near and far leaves."""
+    """Return how often leaves are near and far in answers."""
     counts = _ordhc.NearFarCounts(data.n_leaves, len(data))
     counts.add(data.rows, _shared_weights(data), None)
     return counts
 
 
 def _may_use_lengths(lengths: Any) -> bool:
-    """Return True if lengths must be estimated: the setting is True or None."""
+    """Return True if the lengths of leaves must be estimated: the setting is True or None (automatic)."""
     if not (lengths is None or isinstance(lengths, bool | np.bool_)):
         raise InputError(
-            f"lengths is {quoted(lengths)}; it must be True, False, or None, which decides by the answers"
+            f"lengths is {quoted(lengths)}; it must be True, False, or None (used if lengths vary enough)"
         )
     return lengths is None or bool(lengths)
 
 
 def _used(found: NDArray[np.float64], lengths: bool | None) -> NDArray[np.float64] | None:
-    """Return the lengths, or None if all are 0, or if they are too similar for the setting None."""
+    """Return the lengths of leaves; None if all are 0, or if `lengths` is None and they vary too little."""
     if not found.any() or (lengths is None and found.std() < _LEAST_SPREAD):
         return None
     return found

@@ -23,7 +23,7 @@ from ordhc.similarities.spilled import PairSums, Run, written_run
 
 __all__ = ["mapped_sums"]
 
-#: The fraction of the progress at which all runs are made. The rest is for merging.
+#: The fraction of the progress at which all sorted runs of sums are made. The rest is for merging the runs.
 _MAPPING = 0.8
 
 
@@ -78,7 +78,7 @@ def mapped_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """Return the same as `sparse_sums`, computed in parts: sums of pairs, and a mask of answered leaves."""
+    """Return the same as `sparse_sums`, computed in parts: sums of pairs, and the leaves with answers."""
     memory, parts = scan.memory, pieces_in_parts(scan)
     job = _Runs(scan, max(16_000_000, memory // max(1, len(parts))), both, number)
     tasks = [(some,) for some in parts]
@@ -103,7 +103,7 @@ def mapped_sums(
 
 
 class _Merged(PairSums):
-    """Sums whose runs tasks have already merged; `blocks` has the merged runs in order."""
+    """Sums of pairs that tasks have merged already; `blocks` has the merged runs in the order of pairs."""
 
     blocks: list[Run]
 

@@ -19,22 +19,22 @@ __all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot", "
 
 
 def dot(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
-    """Return the dot products of vectors, divided by the number p of coordinates, as rows and scale."""
+    """Return rows and a scale, for dot products of vectors divided by the number p of coordinates."""
     return data, 1 / max(1, data.shape[1])
 
 
 def cosine(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
-    """Return the cosines of angles between vectors, as rows and scale; 0 for a vector of zeros."""
+    """Return rows and a scale, for cosines of angles between vectors; the cosine with a zero vector is 0."""
     return normalized(data), 1.0
 
 
 def pca_dot(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
-    """Return the dot products of principal component scores, divided by the number p of coordinates."""
+    """Return rows and a scale, for dot products of principal component scores divided by p coordinates."""
     return pca(data, progress=progress, **settings), 1 / max(1, data.shape[1])
 
 
 def pca_cosine(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
-    """Return the cosines of angles between principal component scores."""
+    """Return rows and a scale, for cosines of angles between principal component scores."""
     return normalized(pca(data, progress=progress, **settings)), 1.0
 
 

@@ -120,7 +120,7 @@ def select_dimension(
             import ot
     except ImportError:
         raise MissingExtraError(
-            'n_components="wasserstein" needs POT: pip install "ordhc[vectors]"'
+            'n_components="wasserstein" needs the package POT: pip install "ordhc[vectors]"'
         ) from None
     rows = as_vectors(X)
     n = rows.shape[0]
@@ -139,7 +139,7 @@ def select_dimension(
             raise InputError("candidates is empty; give numbers of components")
     V = _components(first, wanted[-1])
     mine, other = np.asarray(first @ V), np.asarray(second @ V)
-    # |VV'x - y|^2 = |V'x|^2 + |y|^2 - 2 (V'x)(V'y)
+    # For x in `first` and y in `second`: |VV'x - y|^2 = |V'x|^2 + |y|^2 - 2 (V'x)(V'y).
     squared_norms(first)  # Only for its check of overflow.
     squares = squared_norms(second)[None, :]
     found: dict[int, float] = {}

@@ -212,7 +212,7 @@ def built(
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> NDArray[Any]:
-    """Return a similarity of data that it accepts; the shape of a plugin's result is checked."""
+    """Return the similarities that `spec` computes from `data`; check the shape of a plugin's result."""
     if spec.build is None:
         if not dtype.startswith("float"):
             raise InputError(f"dtype is {dtype}, but {spec.name} similarities are no whole numbers")
@@ -253,9 +253,12 @@ def factored(
         rows, scale = result
         rows, scale = as_vectors(rows), float(scale)
     except (TypeError, ValueError) as error:
-        raise PluginError(f"similarity {spec.name!r} gave no rows and scale: {error}") from error
+        raise PluginError(f"similarity {spec.name!r} must return rows and a scale: {error}") from error
     if rows.shape[0] != n or not 0 < scale < math.inf:
-        raise PluginError(f"similarity {spec.name!r} gave {rows.shape[0]} rows for {n} leaves, scale {scale}")
+        raise PluginError(
+            f"similarity {spec.name!r} gave {rows.shape[0]} rows and scale {scale}; "
+            f"it must give {n} rows, one for each leaf, and a positive finite scale"
+        )
     return rows, scale
 
 

@@ -15,7 +15,8 @@ from ordhc.io.spill import Spill
 
 __all__ = ["PairSums", "Run", "csr_of", "written_run"]
 
-#: Memory in bytes: for a row (without and with a weight) while a run is made, for an entry while runs merge.
+#: Memory in bytes: for a row, without and with a weight, while a sorted run of sums is made; and for an entry
+#: while runs are merged.
 PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72
 
 
@@ -195,8 +196,8 @@ def csr_of(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the row pointers, columns and values of a CSR matrix; large arrays are mapped from files.
 
-    Pointers and columns are int32, or int64 if there may be 2^31 entries or more. `number` has new numbers of
-    the leaves in the same order; a negative number leaves a leaf out.
+    Pointers and columns are int32, or int64 if there may be 2^31 entries or more. `number` has the
+    new number of each leaf; a negative number leaves a leaf out. New numbers must keep the order of leaves.
     """
     n = sums.n_leaves
     counts = np.zeros(n, dtype=np.int64)

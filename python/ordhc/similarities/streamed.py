@@ -33,13 +33,13 @@ from ordhc.similarities.triangles import (
 __all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sums"]
 
 
-#: Sums for canonical orders are integers modulo this prime.
+#: `canonical_order_of` adds integers modulo this prime.
 _FIELD = np.uint64(2**61 - 1)
 #: The number of values that are converted at a time.
 _STEP = 1 << 18
 #: Estimated seconds to add a row, to read a row from text, and to read a row from Parquet.
 _ADDED, _TEXT, _COLUMNS = 24e-9, 85e-9, 15e-9
-#: Estimated seconds for each pair of a triangle that a worker makes and the caller adds.
+#: Estimated seconds for each pair of leaves whose sum a worker computes and the caller adds to the total.
 _MERGED = 6e-9
 
 
@@ -114,7 +114,7 @@ def sparse_sums(
 ) -> tuple[PairSums, NDArray[np.bool_]]:
     """Return AddS of the pairs with answers, and a mask of leaves with answers.
 
-    `both` stores each pair in both orders; `number` has new numbers of the leaves.
+    `both` stores each pair as (i, j) and as (j, i). `number` has the new number of each leaf, or is None.
     """
     n = scan.n_leaves
     if scan.in_parts:
@@ -130,10 +130,10 @@ def sparse_sums(
 def canonical_order_of(
     scan: Scan, accepts: tuple[str, ...], what: str, progress: Progress | None = None
 ) -> NDArray[np.int64]:
-    """Return the canonical order of the leaves of a scan, in a few passes over the files.
+    """Return an order of the leaves of a scan that does not depend on how the leaves are numbered.
 
-    `comparison.canonical` defines the order. Rows are first converted to an accepted form, by
-    `fitting_comparisons` with `accepts` and `what`.
+    The order is that of `comparison.canonical`, computed in a few passes over the files. Rows are first
+    converted to an accepted form, by `fitting_comparisons` with `accepts` and `what`.
     """
     n, survey = scan.n_leaves, scan.survey
     job = _CanonicalSums(scan, accepts, what, 1.0 if survey.whole else survey.largest_weight)
@@ -185,7 +185,7 @@ class _CanonicalSums:
     def add(
         self, keys: NDArray[np.uint64], pieces: Sequence[Piece] | None, progress: Progress | None = None
     ) -> NDArray[np.uint64]:
-        """Return the sum of each leaf over the comparisons of `pieces`, (n,); None means all pieces."""
+        """Return for each leaf the sum of hashes of its comparisons in `pieces`; None means all pieces."""
         found = np.zeros(self.scan.n_leaves, dtype=np.uint64)
         for block in self.scan.blocks(pieces, progress=progress):
             fitting = fitting_comparisons(block.data, self.accepts, self.what)

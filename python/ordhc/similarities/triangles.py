@@ -20,13 +20,14 @@ from ordhc.io.spill import Spill
 
 __all__ = ["add_blocks", "add_in_parts", "empty_sums", "mark_answered", "prefers_triangles"]
 
-#: The number of rows that are added at a time. With many pairs, fewer rows would be added by one thread only.
+#: The number of rows that are added at a time; more if there are many pairs, because several threads are used
+#: only for many rows.
 GATHERED = 1 << 21
-#: The number of pairs of a partial triangle that are added at a time.
+#: The number of a worker's sums that are added to the total at a time.
 _STEP = 1 << 22
-#: The fraction of the progress at which all partial triangles are made. The rest is for adding them.
+#: The fraction of the progress at which all workers have computed their sums. The rest is for adding them.
 _COUNTING = 0.9
-#: The largest number of partial triangles for each worker. Several balance the load.
+#: The largest number of tasks for each worker. Several balance the load.
 _EACH = 4
 
 
@@ -78,10 +79,10 @@ def _gathered(
 
 
 def prefers_triangles(scan: Scan) -> bool:
-    """Return True if each worker adds in its own triangle, False if workers sort the pairs of their rows.
+    """Return True if each worker adds in its own array of all pairs, False if workers sort their pairs.
 
-    A triangle is used if it fits into the scan's memory, and if weights are whole numbers, because their sums
-    do not depend on the order. Other weights must be added in the order of the rows.
+    An array of all pairs is used if it fits into the scan's memory, and if weights are whole numbers, because
+    their sums do not depend on the order. Other weights must be added in the order of the rows.
     """
     n_pairs = scan.n_leaves * (scan.n_leaves - 1) // 2
     return scan.survey.whole and n_pairs * (8 if scan.weighted else 4) <= scan.memory
@@ -89,7 +90,7 @@ def prefers_triangles(scan: Scan) -> bool:
 
 @dataclass(frozen=True)
 class _Triangle:
-    """A task that computes the triangle of some pieces of the files."""
+    """A task that computes the sums of all pairs (a triangle) from some pieces of the files."""
 
     scan: Scan
 
@@ -113,8 +114,8 @@ def add_in_parts(
 ) -> None:
     """Do the same as `add_blocks` for all blocks, by the scan's executor or in parts that `resume` keeps.
 
-    Each task adds its rows in a triangle of its own, and writes the triangle to a file. The caller maps these
-    files into memory and adds them.
+    Each task adds its rows in an array of all pairs (a triangle) of its own, and writes it to a file. The
+    caller maps these files into memory and adds them.
     """
     # For each pair, writing, reading and adding a triangle takes about a tenth of the time of a row.
     pays = len(scan) // (2 * len(sums))

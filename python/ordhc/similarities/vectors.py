@@ -161,7 +161,9 @@ def _neighbors(given: Any, n: int) -> int | NDArray[np.int64]:
         parts = [_checks.array("neighbors", part) for part in given]
         integers = [part for part in parts if part.dtype.kind in "iu"]
         if len(integers) != 1:
-            raise InputError("neighbors, a pair, must be distances (floats) and leaf numbers (integers)")
+            raise InputError(
+                "neighbors is a pair: one part must be leaf numbers (integers), the other distances (floats)"
+            )
         given = integers[0]
     found = _checks.whole_numbers("neighbors", given)
     if found.ndim != 2 or found.shape[0] != n or not found.shape[1]:
@@ -386,16 +388,16 @@ class NegativeShare:
         return True
 
     def warn(self, what: str | None, *, sampled: bool = False) -> None:
-        """Warn if negative values carry more than 1% of the total size (Gray et al. 2024, E.4)."""
+        """Warn if negative values are more than 1% of the sum of absolute values (Gray et al. 2024, E.4)."""
         if what is None or self.sum_negative <= 0.01 * self.sum:
             return
         share, size = self.n_negative / self.count, self.sum_negative / self.sum
         warn(
-            f"{share:.1%} of {'sampled' if sampled else 'all'} pairs have negative {what} similarities, "
-            f"{size:.1%} of the total size: {-self.sum_negative / self.n_negative:.4g} on average, "
-            f"{self.least:.4g} at the least. The tree model of dot products has no negative similarities "
-            "(Gray et al. 2024, E.4), so heights are not similarities of this model. Centred vectors always "
-            "have negative similarities; their clusters can still be good."
+            f"{share:.1%} of {'sampled' if sampled else 'all'} pairs have negative {what} similarities: "
+            f"{-self.sum_negative / self.n_negative:.4g} on average, {self.least:.4g} at worst, and together "
+            f"{size:.1%} of the sum of absolute values. The tree model of dot products has no negative "
+            "similarities (Gray et al. 2024, E.4). The clusters can still be good, but do not interpret the "
+            "heights by this model. Centred vectors always have negative similarities."
         )
 
 

@@ -74,7 +74,7 @@ def _linkage_nearest_first(linkage: _Linkage) -> None:
 
 
 def _linkage_ties(linkage: _Linkage) -> None:
-    """Check that with ties the tree is valid, and that all engines return the same tree."""
+    """Check that with ties the tree is valid, and that the naive engine returns the same tree."""
     for seed in range(8):
         S = _tied(9, seed)
         tree = linkage.merge(S)
@@ -87,7 +87,7 @@ def _linkage_ties(linkage: _Linkage) -> None:
 
 
 def _linkage_duplicates(linkage: _Linkage) -> None:
-    """Check that duplicate leaves (dissimilarity 0) give a valid tree, the same in all engines."""
+    """Check that duplicate leaves (dissimilarity 0) give a valid tree, the same with the naive engine."""
     twice = np.repeat(np.arange(6), 2)
     D = distances(6, 0)[np.ix_(twice, twice)]
     tree = linkage.merge(D, dissimilarity=True)
@@ -121,7 +121,8 @@ def _linkage_numbering(linkage: _Linkage) -> None:
 def _linkage_engines(linkage: _Linkage) -> None:
     """Check that the default engine returns the tree of the naive engine.
 
-    This check fails for a linkage with `reducible` set to True that is not reducible.
+    The naive engine searches all pairs before each merge. This check fails for a linkage with `reducible` set
+    to True that is not reducible.
     """
     for seed in range(10):
         for S, dissimilarity in ((random_similarities(16, seed), False), (distances(16, seed), True)):
@@ -131,7 +132,10 @@ def _linkage_engines(linkage: _Linkage) -> None:
 
 
 def _linkage_signs(linkage: _Linkage) -> None:
-    """Check that dissimilarities D and similarities -D give the same tree (-D**2 if the linkage squares)."""
+    """Check that dissimilarities D and similarities -D give the same tree.
+
+    For a linkage that squares dissimilarities (such as Ward's), the similarities are -D**2.
+    """
     for seed in range(5):
         D = distances(12, seed)
         tree = linkage.merge(D, dissimilarity=True)
@@ -156,12 +160,12 @@ LINKAGE_CHECKS: Mapping[str, Callable[[Any], None]] = {
 
 
 def check_linkage(linkage: str | LinkageSpec, /, *, skip: Collection[str] = (), **parameters: Any) -> None:
-    """Check a linkage, by its registered name or as a spec.
+    """Check a linkage, by its registered name or as a `LinkageSpec`.
 
     Parameters
     ----------
     linkage
-        The name of a registered linkage, or a spec.
+        The name of a registered linkage, or the `LinkageSpec` of a linkage that is not registered.
     skip
         The names of checks to skip: keys of `LINKAGE_CHECKS`, or of `COMPARISON_LINKAGE_CHECKS` for linkages
         that use comparisons.

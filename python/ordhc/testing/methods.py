@@ -75,7 +75,7 @@ def _numbering(method: _Method) -> None:
 
 
 def _knows(method: _Method) -> None:
-    """Check that the tree of the method satisfies more of a true tree's answers than random trees do."""
+    """Check that the method's tree agrees with more answers of a true tree than random trees do."""
     for kind in method.kinds:
         for seed in (4, 5):
             data, _ = answers_of_a_tree(kind, 9, seed)
@@ -95,13 +95,13 @@ METHOD_CHECKS: Mapping[str, Callable[[Any], None]] = {
 
 
 def check_method(method: str | MethodSpec, /, *, skip: Collection[str] = (), **parameters: Any) -> None:
-    """Check a method, by its registered name or as a spec.
+    """Check a method, by its registered name or as a `MethodSpec`.
 
     Parameters
     ----------
     method
-        The name of a registered method, or a spec. The similarity and the linkage of a spec must be
-        registered.
+        The name of a registered method, or the `MethodSpec` of a method that is not registered. Its
+        similarity and its linkage must be registered.
     skip
         The names of checks to skip: keys of `METHOD_CHECKS`.
     **parameters

@@ -151,12 +151,12 @@ def check_metric(
     skip: Collection[str] = (),
     **parameters: Any,
 ) -> None:
-    """Check a metric, by its registered name or as a spec.
+    """Check a metric, by its registered name or as a `MetricSpec`.
 
     Parameters
     ----------
     metric
-        The name of a registered metric, or a spec.
+        The name of a registered metric, or the `MetricSpec` of a metric that is not registered.
     make_reference
         A function that receives the true tree and returns a reference made from it. By default the checks
         make one reference of each kind that the metric accepts.

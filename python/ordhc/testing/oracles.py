@@ -1,4 +1,4 @@
-"""Checks of oracles. Each check receives an oracle and raises AssertionError if it fails."""
+"""Checks of oracles, which answer questions. Each check raises AssertionError if an oracle fails."""
 
 import asyncio
 import inspect
@@ -109,12 +109,12 @@ def check_oracle(
     skip: Collection[str] = (),
     **parameters: Any,
 ) -> None:
-    """Check an oracle, by its registered name or as a spec.
+    """Check an oracle, by its registered name or as an `OracleSpec`.
 
     Parameters
     ----------
     oracle
-        The name of a registered oracle, or a spec.
+        The name of a registered oracle, or the `OracleSpec` of an oracle that is not registered.
     source
         The data from which the oracle answers, of at least three leaves.
     n_leaves

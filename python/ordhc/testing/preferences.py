@@ -43,7 +43,7 @@ class ComparisonLinkage:
 def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
     """Return all comparisons of a random tree with distinct heights, and the clusters of this tree.
 
-    Quadruplets of pairs with the same height are decided at random, so that all quadruplets have an answer.
+    If both pairs of a quadruplet merge at the same height, its answer is random, so that it has an answer.
     """
     random = np.random.default_rng(seed)
     similarity = np.zeros((n, n))

@@ -33,7 +33,7 @@ RTOL = 1e-9
 
 
 class Subject(Generic[AnySpec]):
-    """A spec, and the settings with which it is checked."""
+    """A spec (a description of a linkage, method, metric, ...), and the settings with which it is checked."""
 
     def __init__(self, spec: AnySpec, parameters: Mapping[str, Any]) -> None:
         self.spec = spec

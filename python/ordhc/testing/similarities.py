@@ -1,4 +1,7 @@
-"""Checks of similarity builders. Each check receives a builder and raises AssertionError if it fails."""
+"""Checks of similarity builders, which compute similarities of leaves from comparisons or vectors.
+
+Each check receives a builder and raises AssertionError if it fails.
+"""
 
 import warnings
 from collections.abc import Callable, Collection, Mapping
@@ -168,12 +171,14 @@ SIMILARITY_CHECKS: Mapping[str, Callable[[Any], None]] = {
 def check_similarity(
     similarity: str | SimilaritySpec, /, *, skip: Collection[str] = (), **parameters: Any
 ) -> None:
-    """Check a similarity builder, by its registered name or as a spec.
+    """Check a similarity builder, by its registered name or as a `SimilaritySpec`.
+
+    A similarity builder computes similarities of leaves from comparisons or vectors.
 
     Parameters
     ----------
     similarity
-        The name of a registered similarity builder, or a spec.
+        The name of a registered similarity builder, or the `SimilaritySpec` of one that is not registered.
     skip
         The names of checks to skip: keys of `SIMILARITY_CHECKS`.
     **parameters

@@ -1,6 +1,7 @@
-"""The class `Annotations`: names, support and settings of a tree, which the engine's tree does not have.
+"""The class `Annotations`: names, support and settings of a tree.
 
-Operations on the engine's trees return the old number of each new node. So annotations follow their nodes.
+The compiled `_ordhc.Tree` has none of these. Operations on an `_ordhc.Tree` return the old number of each new
+node, so that annotations can follow their nodes.
 """
 
 from __future__ import annotations

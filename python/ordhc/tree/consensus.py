@@ -159,7 +159,7 @@ def _supertree(
     rare, n_common = int(counts.argmin()), int((counts == len(trees)).sum())
     warn(
         f"the trees have different leaves, so the consensus is a supertree: {n_common:,} of {len(names):,} "
-        f"leaves are in all {len(trees):,} trees, {shown(names[rare])} is in {counts[rare]:,}"
+        f"leaves are in all {len(trees):,} trees, {shown(names[rare])} is in {counts[rare]:,} of them"
     )
     used = np.flatnonzero(weights > 0).tolist()
     found = supertree([trees[at] for at in used], [leaves[at] for at in used], weights[used], names)
@@ -232,7 +232,10 @@ class _Clusters:
 
 
 def _codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the code of the cluster of each inner node, (n_nodes - n, 2)."""
+    """Return a code for each inner node, (n_nodes - n, 2); only equal clusters have equal codes.
+
+    `of_leaves` has 128 random bits for each leaf.
+    """
     n, shape = tree.n_leaves, tree._shape
     before = np.zeros((n + 1, 2), dtype=np.uint64)
     np.bitwise_xor.accumulate(of_leaves[shape.order], axis=0, out=before[1:])
@@ -257,10 +260,10 @@ class _Hierarchy:
             self._complete(cluster, of)
 
     def _place(self, cluster: int) -> tuple[int, int, Shape]:
-        """Return where a cluster occurs first.
+        """Return where a cluster occurs in the first tree that contains it.
 
-        The result is the number of the first inner node of that tree, the cluster's node in the tree, and the
-        shape of the tree.
+        The result has three items: the number of the first inner node of this tree, counted through all
+        trees; the cluster's node in this tree; and the shape of this tree.
         """
         first = int(self.clusters.first[cluster])
         tree = int(np.searchsorted(self.clusters.begins, first, side="right")) - 1
@@ -268,7 +271,7 @@ class _Hierarchy:
         return begin, self.n + first - begin, self.clusters.trees[tree]._shape
 
     def _complete(self, cluster: int, of: list[int]) -> None:
-        """Make the clusters and leaves that are already inside `cluster` its children."""
+        """Set the children of `cluster`: the largest clusters added before, and leaves in none of them."""
         n, own = self.n, self.n + cluster
         begin, node, shape = self._place(cluster)
         waiting, children = list(shape.children_of(node)), self.children.setdefault(own, {})
@@ -284,7 +287,7 @@ class _Hierarchy:
             self.parents[child] = own
 
     def _top(self, node: int) -> int:
-        """Return the largest cluster so far that contains a node."""
+        """Return the largest cluster added before that contains a node, or the node itself."""
         way = []
         while node in self.parents:
             way.append(node)
@@ -330,7 +333,7 @@ class _Hierarchy:
 
 
 def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
-    """Return the consensus tree of the clusters in `nest`, with mean heights or lengths, and support."""
+    """Return the consensus tree, with mean heights or lengths, and support; `nest` has its clusters."""
     trees, n = clusters.trees, nest.n
     first = trees[0]
     nodes = sorted(nest.children, key=nest.size)

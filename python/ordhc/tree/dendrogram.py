@@ -36,7 +36,7 @@ _LONGEST = np.finfo(np.float64).max / 8
 
 
 class _Kept:
-    """The type of `_KEPT`."""
+    """The type of `_KEPT`, a default argument that means "do not change"; signatures show it as `...`."""
 
     def __repr__(self) -> str:
         return "..."
@@ -238,7 +238,7 @@ class Dendrogram:
         return Dendrogram._made(tree, Annotations.of(tree, **{**mine, **changes}))
 
     def _derived(self, found: tuple[_ordhc.Tree, NDArray[np.int64]]) -> Dendrogram:
-        """Return the dendrogram of an engine's tree; `found` has for each of its nodes the old number."""
+        """Return the dendrogram of `found`: a compiled tree, and the number in `self` of each node."""
         tree, kept = found
         return Dendrogram._made(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
 
@@ -459,7 +459,7 @@ class Dendrogram:
 
     @property
     def node_names(self) -> tuple[str | None, ...] | None:
-        """The name of each inner node, or None, (n_nodes - n,); None instead of a tuple without any names."""
+        """The name of each inner node or None, (n_nodes - n,); None if no inner node has a name."""
         return self._annotations.node_names
 
     @property

@@ -151,7 +151,7 @@ def _of_ete(tree: Any) -> _Walk | None:
 def _written(
     root: Any, children_of: Callable[[Any], list[Any]], about: Callable[[Any], _Node]
 ) -> Iterator[str]:
-    """Yield the pieces of the text, without recursion, so that deep trees do not overflow the stack."""
+    """Yield the pieces of the Newick text; no recursion, so that deep trees do not overflow the stack."""
     waiting: list[tuple[Any, bool] | str] = [";", (root, False)]
     while waiting:
         step = waiting.pop()

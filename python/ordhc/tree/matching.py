@@ -268,7 +268,7 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
 
 
 def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Tree:
-    """Return the engine's tree; with `join_ties`, merges of equal height become one node."""
+    """Return the compiled tree; with `join_ties`, merges of equal height become one node."""
     return (tree.contract(ties=True) if _checks.flag("join_ties", join_ties) else tree)._tree
 
 

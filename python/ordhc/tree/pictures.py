@@ -37,7 +37,7 @@ class PictureOptions(TypedDict, total=False):
 
 
 class SavedOptions(PictureOptions, total=False):
-    """The options of `Dendrogram.savefig`, which describes those that `PictureOptions` lacks."""
+    """The options of `Dendrogram.savefig`: the options of `PictureOptions`, and two more."""
 
     dpi: float
     texts: Mapping[Any, str] | None

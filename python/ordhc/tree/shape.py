@@ -95,7 +95,7 @@ class Shape:
     def of_pairs(self, values: NDArray[np.float64], *, square: bool) -> NDArray[np.float64]:
         """Return the value of the lowest common ancestor of each pair of leaves, condensed or square.
 
-        The diagonal of a square matrix has the values of the leaves.
+        `values` has a value for each node. The diagonal of a square matrix has the values of the leaves.
         """
         n = len(self.order)
         # The table is indexed by position in `order`, so that the leaves of a node are one slice.

@@ -38,8 +38,8 @@ class _Tree:
         Returns
         -------
         tuple or None
-            The indices in `leaves` of the leaves that the tree has. And for each of these leaves the block:
-            the number of the child, of their lowest common ancestor, that contains the leaf. None if the tree
+            The indices in `leaves` of the leaves that the tree has, and the block of each of these leaves.
+            Blocks are the children of the leaves' lowest common ancestor, numbered from 0. None if the tree
             has fewer than two of the leaves.
         """
         places = self.places[leaves]
@@ -95,9 +95,10 @@ def supertree(
 def _clusters(trees: Sequence[_Tree], n: int) -> list[Numbers]:
     """Return the clusters of the supertree.
 
-    The algorithm is BUILD (Aho et al. 1981): leaves that a tree has in one child of their lowest common
-    ancestor belong together. If this connects all leaves, the trees contradict each other. Then the sums of
-    all triplets decide about these leaves.
+    The algorithm is BUILD (Aho et al. 1981). In each tree, leaves below the same child of the lowest common
+    ancestor of all leaves are connected. The connected components are the next smaller clusters. If all
+    leaves are connected, the trees contradict each other. Then these leaves are clustered by average linkage
+    of AddS3 similarities, computed from the triplets of all trees.
     """
     found: list[Numbers] = []
     waiting = [np.arange(n)]
@@ -117,7 +118,11 @@ def _clusters(trees: Sequence[_Tree], n: int) -> list[Numbers]:
 
 
 def _together(trees: Sequence[_Tree], leaves: Numbers) -> Numbers:
-    """Return the component of each leaf in the graph that connects leaves of the same block of a tree."""
+    """Return the connected component of each of the given leaves.
+
+    Two leaves are connected if, in some tree, they are below the same child of the lowest common ancestor of
+    the given leaves.
+    """
     labels = np.arange(len(leaves))
     blocks = [found for tree in trees if (found := tree.blocks(leaves)) is not None]
     while True:
@@ -126,7 +131,7 @@ def _together(trees: Sequence[_Tree], leaves: Numbers) -> Numbers:
             least = np.full(int(block.max()) + 1, len(leaves))
             np.minimum.at(least, block, labels[there])
             labels[there] = least[block]
-            # Labels are leaves, so this follows the links of merged components.
+            # A label is the index of a connected leaf. Take this leaf's label if it is smaller.
             labels = np.minimum(labels, labels[labels])
         if np.array_equal(labels, before):
             return labels
@@ -193,7 +198,7 @@ def _support(trees: Sequence[_Tree], shape: Shape, node: int) -> float:
         there = np.flatnonzero((tree.places >= 0) & (kind >= 0))
         if len(there) < 3:
             continue
-        # The number of leaves of each kind below each node of the tree.
+        # The number of leaves of each kind below each node of the tree: kind 0 for c, 1 and more for a and b.
         ends = np.zeros((len(tree.shape.order) + 1, int(kind.max()) + 1), dtype=np.int64)
         ends[tree.places[there] + 1, kind[there]] = 1
         ends = np.cumsum(ends, axis=0)
@@ -201,14 +206,17 @@ def _support(trees: Sequence[_Tree], shape: Shape, node: int) -> float:
         own = ends[starts + sizes] - ends[starts]
         outside, inside = own[:, :1], own[:, 1:]
         pairs = (inside.sum(axis=1) ** 2 - (inside**2).sum(axis=1)) // 2
-        agrees += tree.weight * float((_new(tree, pairs) * (outside[-1, 0] - outside[:, 0])).sum())
+        agrees += tree.weight * float((_joining(tree, pairs) * (outside[-1, 0] - outside[:, 0])).sum())
         others = inside.sum(axis=1)[:, None] - inside
-        against += tree.weight * float((_new(tree, inside * outside) * (others[-1] - others)).sum())
+        against += tree.weight * float((_joining(tree, inside * outside) * (others[-1] - others)).sum())
     return agrees / (agrees + against) if agrees + against else float("nan")
 
 
-def _new(tree: _Tree, pairs: Numbers) -> Numbers:
-    """Return for each node the pairs that join there; `pairs` counts all pairs of leaves below each node."""
+def _joining(tree: _Tree, pairs: Numbers) -> Numbers:
+    """Return, for each node, the number of pairs of leaves whose lowest common ancestor is the node.
+
+    `pairs` has, for each node, the number of pairs of leaves that are both below the node.
+    """
     found = pairs.copy()
     np.subtract.at(found, np.array(tree.shape.parents[:-1]), pairs[:-1])
     return found

@@ -89,7 +89,7 @@ def untangled(a: Dendrogram, b: Dendrogram) -> tuple[Numbers, Numbers]:
 
 
 def fitted(tree: Dendrogram, order: Numbers) -> Numbers:
-    """Return an order of the tree's leaves with few crossings to `order`; optimal for binary trees."""
+    """Return an order of the tree's leaves that has few crossings with `order`; optimal for binary trees."""
     shape, n = shape_of(tree), tree.n_leaves
     places = np.argsort(order)
     # For each node: the sorted positions of its leaves in `order`, and its children in the new order.

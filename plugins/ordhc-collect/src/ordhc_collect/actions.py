@@ -91,7 +91,8 @@ def preview(study: Study, **served: Any) -> None:
 def run(study: Study, data: Path | None, *, delete_after: float | None = None, **served: Any) -> None:
     """Serve a study until Ctrl-C or SIGTERM; the process then ends within 5 seconds.
 
-    `delete_after` is the number of days after which ids of platforms are deleted.
+    `delete_after` is the number of days after a person's last visit. The person's id on the recruiting
+    platform, such as Prolific, is then deleted.
     """
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 
@@ -109,7 +110,8 @@ def run(study: Study, data: Path | None, *, delete_after: float | None = None, *
             served.state.delete_after = 86_400 * delete_after
         say("Ctrl-C stops the server; the same command continues the study.")
 
-    # The server repeats the signal at its end. SIGTERM must not kill the process before the file is closed.
+    # uvicorn raises the signal again after it has stopped. SIGTERM must then raise an exception, so that the
+    # file is closed before the process ends.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
         serve(study, data, on_start=started, on_stop=_end_in_time, **served)
@@ -133,7 +135,10 @@ def simulate(study: Study, n: int, **options: Any) -> None:
 
 
 def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
-    """Copy the session, export answers, erase a person, or delete ids of the platform, by the options."""
+    """Do what one option requests: back up the session, export it, erase a person, or delete ids.
+
+    The ids are those of the recruiting platform, such as Prolific.
+    """
     if not data.is_file():
         raise InputError("there is no such session file; name it with --data FILE", path=str(data))
     if options["backup"]:
@@ -161,7 +166,10 @@ def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
 
 
 def backup(data: Path, target: Path) -> None:
-    """Copy a session that may be in use, and its key; each copy atomically replaces an older copy."""
+    """Copy a session, which may be in use, and the secret key that signs its cookies.
+
+    An older copy of the session is replaced atomically.
+    """
     if target.absolute() == data.absolute():
         raise InputError("is the session itself; give another file to --backup", path=str(target))
     new = target.with_name(f"{target.name}.new-{os.getpid()}")
@@ -191,7 +199,7 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
     with opened(study, data) as (study, session), reading(data) as tables:
         if not tables.are_there():
             raise InputError(
-                "is not a session of `ordhc collect`; export it with `ordhc learn SESSION --export FILE`",
+                "was not made by `ordhc collect`; export it with `ordhc learn SESSION --export FILE`",
                 path=str(data),
             )
         session.set_rules(**asdict(study.exclude))

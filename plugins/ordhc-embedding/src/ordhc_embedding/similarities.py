@@ -27,7 +27,7 @@ _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, 
 
 
 def specs() -> list[SimilaritySpec]:
-    """Return the similarity of each model, and `completion`."""
+    """Return a similarity for each embedding model, and `completion`, from all predicted triplets."""
     found = [
         SimilaritySpec(
             name=name,
@@ -79,7 +79,7 @@ def embedded(
 def build_completed(
     data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
 ) -> NDArray[Any]:
-    """Return the similarity `completion` in the given layout and type."""
+    """Return AddS3 similarities of answers that a t-STE embedding predicts (the similarity `completion`)."""
     from scipy.spatial.distance import squareform
 
     _check(dtype, "completion")
@@ -93,7 +93,7 @@ def without_scale(data: Triplets) -> Triplets:
     """Return each distinct comparison once; weights are divided by the largest weight and rounded to 30 bits.
 
     Minimising a loss amplifies rounding errors. Without this step, repeating all answers or tripling all
-    weights changed the points, and the tree of one in eight small data sets.
+    weights would change the points, and sometimes the tree.
     """
     if not len(data):
         return data

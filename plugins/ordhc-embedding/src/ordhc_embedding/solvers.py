@@ -96,9 +96,9 @@ def projected(
 ) -> Solution:
     """Minimise the loss with projected gradient descent over Gram matrices, with backtracking.
 
-    Each step is projected on the positive semidefinite matrices of the start's rank. The step is halved until
-    the loss decreases by the amount that its quadratic bound predicts. A step that was not halved is doubled
-    for the next iteration.
+    Each step is projected on the positive semidefinite matrices of rank d, for points in d dimensions. The
+    step is halved until the loss decreases by the amount that the quadratic bound of the step predicts. A
+    step that was not halved is doubled for the next iteration.
     """
     from scipy.spatial.distance import squareform
 
@@ -132,7 +132,7 @@ def projected(
 
 
 def _root(matrix: Floats, rank: int) -> Floats:
-    """Return points whose Gram matrix is the nearest positive semidefinite matrix of this rank."""
+    """Return points whose Gram matrix is nearest to `matrix`, among positive semidefinite ones of `rank`."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
 

@@ -1,5 +1,6 @@
-"""Linkages that need the members of clusters, implemented as row updates.
+"""Linkages that need the members of clusters.
 
+Each linkage is a row update: a function that returns the row of a merged cluster in the similarity matrix.
 The number of a cluster is its smallest leaf. The merge of clusters i < j gets the number i.
 """
 
@@ -35,7 +36,10 @@ class Update(Protocol):
 
 
 def make_median_pairwise(S: Floats) -> Update:
-    """Return a row update: the similarity of two clusters is the median over all pairs of their members."""
+    """Return the row update of a linkage by the median of the similarities over all pairs of members.
+
+    A row update returns the row of a merged cluster in the similarity matrix.
+    """
     members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(len(S))}
 
     def update(*merge: Any) -> Floats:
@@ -48,8 +52,9 @@ def make_median_pairwise(S: Floats) -> Update:
 
 
 def make_hausdorff(S: Floats) -> Update:
-    """Return a row update: the similarity of two clusters is their negative Hausdorff distance.
+    """Return the row update of a linkage by the negative Hausdorff distance of two clusters.
 
+    A row update returns the row of a merged cluster in the similarity matrix.
     The dissimilarities of leaves are -S. For each member of both clusters, take the similarity with its
     nearest member of the other cluster. The similarity of the clusters is the smallest of these similarities.
     """

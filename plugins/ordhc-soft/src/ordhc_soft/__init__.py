@@ -10,7 +10,7 @@ __all__ = ["SOFT", "ordhc_linkages"]
 
 
 def _update(row_i: Any, row_j: Any, _s_ij: Any, n_i: Any, n_j: Any, *_rest: Any, sharpness: float) -> Any:
-    """Return the similarities of the merge of two clusters, from the rows of the two clusters."""
+    """Return the similarities of a merged cluster, given those of its two parts: `row_i` and `row_j`."""
     return _native.soft_maximum(row_i, row_j, n_i, n_j, sharpness)
 
 

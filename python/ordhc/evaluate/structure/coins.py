@@ -35,8 +35,8 @@ class CoinFlips:
         The number of tied answers: the tree gives the answer nearly the same probability as another possible
         answer.
     share
-        The share of the tied answers that points predict: the given answer is, by points, the likeliest of
-        the tied possible answers. With a 95% interval.
+        The share of the tied answers that points predict: according to the model of points, the given answer
+        is the likeliest of the tied possible answers. With a 95% interval.
     chance
         The share that is expected by chance: .5 if each answer is tied with exactly one other.
     p_value
@@ -74,23 +74,30 @@ class CoinFlips:
 
 
 def columns_of(kind: Kind, tree: Floats, points: Floats) -> Floats:
-    """Return the numbers that the test needs, for answers to one kind of question.
+    """Return the numbers that the coin-flip test needs, for answers to one kind of question.
+
+    The test compares a tree with a model of points in space, on answers to which the tree gives even odds.
 
     Parameters
     ----------
     kind
         The answers.
     tree, points
-        (a, K) the probabilities of all possible answers by the tree and by points, the given one first.
+        (a, K) the probabilities of all possible answers by the tree, and by the model of points. The given
+        answer comes first.
 
     Returns
     -------
     ndarray of shape (4, a)
-        Row 0 is 1 if the tree ties the answer with another possible answer; otherwise all rows are 0. Row 1
-        is 1 / the number of tied answers. Row 2 is 1 if, by points, the given answer is the likeliest of the
-        tied ones (a share if points tie, too). Row 3 is the gain q / p - 1, where p and q are the
-        probabilities of the given answer among the tied ones by the tree and by points. If p is right, the
-        mean gain is 0, whatever q is.
+        A column for each answer. All its numbers are 0 if the tree does not tie the given answer with other
+        possible answers. Otherwise:
+
+        * row 0: 1;
+        * row 1: 1 / t, where t is the number of answers in the tie;
+        * row 2: 1 if the points make the given answer the likeliest of the t answers, 1 / s if s of the t
+          answers are equally likely, else 0;
+        * row 3: the gain q / p - 1. The tree gives the given answer the probability p, given that the answer
+          is in the tie; the points give it q. If p is right, the mean gain is 0, whatever q is.
     """
     found = np.zeros((4, len(tree)))
     if not kind.is_enumerated:

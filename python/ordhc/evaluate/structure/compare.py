@@ -93,9 +93,9 @@ class Structure:
     scores
         A `StructureScore` for each structure.
     tree_share
-        How much the better tree lowers the log loss of lengths alone (or of chance, if chance is better), as
-        a share of how much the best structure lowers the same loss. With a 95% interval; NaN if the best
-        structure does not clearly lower the loss.
+        The gain of the better tree divided by the gain of the best structure, with a 95% interval. The gain
+        is the log loss of lengths alone (or of chance, if chance is better) minus the log loss of the
+        structure. NaN if the best structure has no clear gain.
     points_share
         As `tree_share`, for points: points in one dimension if `dimensions` is 1, else "points, weighted".
     dimensions
@@ -225,7 +225,7 @@ class Structure:
         )
 
     def _repr_html_(self) -> str:
-        """Return the table of `print` as HTML for a notebook."""
+        """Return the table that `print` shows, as HTML for a notebook."""
         columns, *rows = self._table()
         notes = [*self._notes(), self.verdict.text]
         return _html.block(repr(self)[1:-1], _html.table(columns, rows, notes=notes))

@@ -35,9 +35,9 @@ def answer_loss(choices: Choices, S: Floats, noise: float) -> tuple[float, Float
     loss
         The weighted sum, in nats.
     by_closeness
-        (n, n) symmetric; the derivative by the closeness of each pair.
+        (n, n) symmetric; the derivative with respect to the closeness of each pair.
     by_noise
-        The derivative by the noise.
+        The derivative with respect to the noise.
     """
     n = len(S)
     loss, by_noise, by_pair = 0.0, 0.0, np.zeros(n * n)

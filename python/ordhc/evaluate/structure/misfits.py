@@ -75,7 +75,7 @@ def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram,
     Parameters
     ----------
     scored
-        The answers and their units.
+        The held-out answers, and the unit (person or question) of each.
     data
         The comparisons from which `scored` was made.
     tree

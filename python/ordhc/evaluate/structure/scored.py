@@ -47,9 +47,10 @@ class Scored:
     folds: int
 
     def error(self, above: Floats, below: Floats) -> tuple[float, float, int]:
-        """Return a ratio of weighted sums over answers, its standard error, and the number of units.
+        """Return the ratio of the weighted sums of `above` and `below`, its standard error, and a count.
 
-        The error is NaN for fewer than 5 units. The ratio and the error are NaN if the sum of `below` is 0.
+        The count is the number of units (people or questions) with `below` other than 0. The error is NaN for
+        fewer than 5 units. The ratio and the error are NaN if the sum of `below` is 0.
         """
         count = int(self.unit.max()) + 1
         over = np.bincount(self.unit, self.weight * above, count)
@@ -62,14 +63,14 @@ class Scored:
         return value, error * math.sqrt(1 + self.folds / (self.folds - 1)), n
 
     def ratio(self, above: Floats, below: Floats) -> Estimate:
-        """Return a ratio of weighted sums over answers, with its 95% interval over units."""
+        """Return the ratio of the weighted sums of `above` and `below`, with a 95% interval over units."""
         value, error, n = self.error(above, below)
         return Estimate(value, *about(value, error, n - 1))
 
     def better(self, values: Floats, among: Floats) -> tuple[Estimate, float]:
-        """Return the mean over the answers where `among` is 1, and the p-value of a mean above 0 (one-sided).
+        """Return the mean of `values` where `among` is 1, and a one-sided p-value for a mean above 0.
 
-        The p-value is NaN for fewer than 5 units.
+        The p-value is NaN for fewer than 5 units (people or questions).
         """
         value, error, n = self.error(values * among, among)
         if not error > 0:
@@ -77,7 +78,7 @@ class Scored:
         return Estimate(value, *about(value, error, n - 1)), upper_tail(value / error, n - 1)
 
     def mean(self, values: Floats) -> Estimate:
-        """Return the mean over answers, with its 95% interval over units."""
+        """Return the mean over answers, with its 95% interval over units (people or questions)."""
         return self.ratio(values, np.ones_like(values))
 
     def share(self, values: Floats) -> Estimate:
@@ -85,7 +86,7 @@ class Scored:
         return self.within(values, np.ones_like(values))
 
     def within(self, values: Floats, among: Floats) -> Estimate:
-        """Return the mean of shares where `among` is 1, with its interval clipped to [0, 1]."""
+        """Return the mean of shares over the answers with `among` 1, its interval clipped to [0, 1]."""
         found = self.ratio(values * among, among)
         return Estimate(found.value, *np.clip([found.low, found.high], 0.0, 1.0).tolist())
 

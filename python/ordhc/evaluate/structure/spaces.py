@@ -130,7 +130,7 @@ def _points(
 
 
 def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> Fitted:
-    """Fit lengths, and by how much leaves of one cluster are closer."""
+    """Fit the lengths of leaves, and one number by which pairs of leaves within a cluster are closer."""
     is_same = (labels[:, None] == labels).astype(np.float64)
     start = np.zeros(choices.n_leaves + 2)
     start[0], start[-1] = 1.0, _start(_NOISE)
@@ -183,7 +183,8 @@ def chosen_clusters(
     deviation
         The standard deviation of the prior of lengths.
     cuts
-        Two functions that return (n,) labels for a number of clusters: by a tree of `inner`, and of `whole`.
+        Two functions that receive a number of clusters and return (n,) labels of clusters. The first cuts a
+        tree made of `inner`, the second a tree made of `whole`.
     """
     numbers = [number for number in _CLUSTERS if number <= max(2, whole.n_leaves // 2)]
     losses = [loss_of(apart, _clusters(inner, cuts[0](number), deviation)) for number in numbers]
@@ -243,8 +244,8 @@ def _stacked(choices: Choices, models: list[Fitted]) -> Floats:
 
     Notes
     -----
-    Stacking of predictive distributions (Yao, Vehtari, Simpson & Gelman 2018), by the EM algorithm, with a
-    prior of `_EVEN` answers for each model.
+    Stacking of predictive distributions (Yao, Vehtari, Simpson & Gelman 2018), by the EM algorithm. The prior
+    counts as one answer for each model.
     """
     weights = np.full(len(models), 1 / len(models))
     likely = np.concatenate([np.stack([model(kind)[:, 0] for model in models]) for kind in choices.kinds], 1)

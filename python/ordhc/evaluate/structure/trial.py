@@ -63,7 +63,10 @@ Found = dict[str, Tables]
 
 @dataclass(frozen=True)
 class Trial:
-    """Answers with their folds: `units` (m,) has the unit of each row, `parts` (u,) the fold of each unit."""
+    """Answers with their folds; all answers of a unit (a person or a question) are in one fold.
+
+    `units` (m,) has the unit of each row, `parts` (u,) the fold of each unit.
+    """
 
     data: Triplets | Quadruplets
     units: NDArray[np.int64]
@@ -76,7 +79,7 @@ class Trial:
         return self.data[~held], self.data[held]
 
     def units_of_answers(self) -> NDArray[np.int64]:
-        """Return the unit of each answer of the data."""
+        """Return the unit (person or question) of each answer of the data."""
         numbers = answers_of(self.data)
         found = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
         found[numbers] = self.units
@@ -89,7 +92,7 @@ class Trial:
         return found
 
     def predicted(self, fold: int, what: str) -> Found:
-        """Fit one of `PARTS` outside a fold, and predict the answers inside."""
+        """Fit the structures `what` (one of `PARTS`) outside a fold, and predict the answers inside."""
         train, test = self.parted(fold)
         kinds = Choices.of(test).kinds
         with warnings.catch_warnings():
@@ -158,7 +161,10 @@ def fitted(shared: Shared, fold: int, what: str) -> Found:
 
 
 def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadruplets, Triplets | Quadruplets]:
-    """Split answers for the choice of priors: by person or question, as folds are."""
+    """Return about 85% of the answers to fit models, and the rest to choose the priors of the models.
+
+    If people are known, all answers of a person are in the same part.
+    """
     count = round(1 / _APART)
     try:
         units, parts, _ = split(data, count, seed)

@@ -15,7 +15,7 @@ SAME = 0.04
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and its 95% interval; NaN where it isn't known."""
+    """A number and its 95% interval; NaN if unknown."""
 
     value: float
     low: float

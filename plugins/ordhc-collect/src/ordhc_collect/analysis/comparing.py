@@ -137,12 +137,12 @@ class Comparing:
         self._is_closed = False
 
     def results(self, data: Data) -> tuple[Compared, ...]:
-        """Return the last result of each comparison; start the next one if the answers grew by a quarter."""
+        """Return the last result of each comparison of models; start a new one after 25% more answers."""
         n = len(np.unique(answers_of(data)))
         return tuple(self._result(comparison, data, n) for comparison in self._comparisons)
 
     def _result(self, comparison: Comparison, data: Data, n: int) -> Compared:
-        """Return the result of one comparison of `n` answers; see `results`."""
+        """Return the last result of one comparison of models; `n` is the current number of answers."""
         running = self._running.get(comparison)
         if running is not None and running.done():
             del self._running[comparison]

@@ -122,7 +122,7 @@ def line_svg(
     chance: float,
     words: tuple[str, str] = ("chance", "answers"),
 ) -> str:
-    """Return the SVG of a curve of shares with their intervals.
+    """Return the SVG of a curve of shares, such as the held-out accuracy, with their intervals.
 
     Parameters
     ----------

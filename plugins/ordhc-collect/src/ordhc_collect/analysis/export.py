@@ -94,13 +94,17 @@ def _seconds(value: float | None) -> float | None:
 
 
 def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield rows with Salmon's columns (is the head more like left or right?), two for each odd one out.
+    """Yield rows in the format of the program Salmon.
 
-    The answers "I can't say" are left out, because Salmon has no such answers. Further columns have the
-    number and the weight of the answer, and the reasons for which the person is excluded.
+    A row answers the question: is the head more like the left or the right item? An odd one out gives two
+    rows: each of the two other items is the head of one row. The answers "I can't say" are left out, because
+    Salmon has no such answers. Further columns have the number and the weight of the answer, and the reasons
+    for which the person is excluded.
     """
     if study.question == "pairs":
-        raise InputError("Salmon's format has no pairs; export trials or triplets instead")
+        raise InputError(
+            "Salmon's format cannot store questions about two pairs; export trials or triplets instead"
+        )
     names, ids = study.names, tables.platform_ids()
     yield [
         *("head", "left", "right", "winner", "puid", "response_time", "time_received", "sampler"),
@@ -225,7 +229,7 @@ def _comparisons(study: Study, session: Session) -> Iterator[Row]:
 def people_rows(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
     """Yield a header, and one row for each person: progress, times, reliability, and answers to forms."""
     ids, details = tables.platform_ids(), tables.details()
-    # Leave out the columns of parameters that no address had.
+    # Leave out the columns of URL parameters that no person's link had.
     given = {key for of in details.values() for key in of}
     parameters = {*study.id_parameters, *study.parameters}
     own = [name for name in study.columns if name in given or name not in parameters]

@@ -75,7 +75,7 @@ def check_folder(folder: Path, why: str) -> None:
 def write_psych_ds(
     folder: Path, study: Study, session: Session, tables: Tables, people: dict[str, Person]
 ) -> int:
-    """Write the data of a study without ids of platforms; return the number of rows of trials.
+    """Write the data of a study, without ids of recruiting platforms; return the number of trials.
 
     The folder has `dataset_description.json` with the meaning of each column, `data/` with the trials and the
     people, `materials/study.toml`, and a README. If an error occurs, no folder is written.
@@ -121,7 +121,7 @@ def write_psych_ds(
 
 
 def _write(path: Path, rows: Iterable[Row], secret: set[str]) -> tuple[list[str], int]:
-    """Write a table without the secret columns; return the names of its columns and the number of rows."""
+    """Write a table without the columns `secret`; return the names of the columns and the number of rows."""
     found = iter(rows)
     header = next(found)
     kept = [at for at, name in enumerate(header) if name not in secret]

@@ -57,9 +57,9 @@ class Summary:
     comparisons
         The comparisons from which the tree is made.
     lengths
-        The lengths of leaves as in `ordhc report`.
+        The estimated length of each item, as in `ordhc report`; the length of an untypical item is large.
     samplers
-        The number of answers to questions of each sampler.
+        The number of answers by sampler, which is a way to choose questions.
     """
 
     n_answers: int
@@ -77,7 +77,7 @@ class Summary:
 
     @property
     def excluded(self) -> list[str]:
-        """The people whom the rules exclude."""
+        """The people whom the rules of the study exclude."""
         return [who for who, person in self.people.items() if person.excluded]
 
 

@@ -25,7 +25,10 @@ Asked = tuple[int, Row, str]
 
 
 class Asker:
-    """Chooses questions; the next one comes from the sampler that is furthest behind its planned share."""
+    """Chooses questions, each from the sampler that is furthest behind its planned share.
+
+    A sampler is a way to choose questions, such as "learner" or "random".
+    """
 
     def __init__(self, study: Study, session: Session, counts: Counter[str]) -> None:
         self._study, self._session = study, session
@@ -34,7 +37,7 @@ class Asker:
         self._withdrawn: frozenset[int] = frozenset()
         self._listed = counts["list"]
         self._gold = {key_of(row) for row in study.gold.rows}
-        #: Questions of the list whose person left without an answer.
+        #: Questions of the list that people left unanswered. They are asked again.
         self.returned: deque[Row] = deque()
 
     def next(self, who: str, number: int, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
@@ -47,7 +50,7 @@ class Asker:
         number
             The number of the question for this person, from 1.
         held
-            The number, in the session, of the question whose answer is held back; or None.
+            The number, in the session, of the question whose answer the person can still take back; or None.
         known
             A function that returns the leaves of all questions that the person was asked.
         """
@@ -151,7 +154,7 @@ class Asker:
         return (*shown[0], "learner") if shown else None
 
     def _question_about(self, name: str, kind: str, row: Row, who: str) -> Asked:
-        """Return the question about the leaves in `row`; the session records `kind` as its sampler."""
+        """Return the question about the leaves in `row`; the session records the sampler as `kind`."""
         questions = self._session.ask(who=who, lease=LEASE, sampler=kind, rows=[row])
         return int(questions.ids[0]), row, name
 
@@ -183,7 +186,7 @@ class Asker:
         return self._question_about(name, name, draw.choice(left), who) if left else None
 
     def _draw(self, shown: list[int], draw: random.Random) -> Row | None:
-        """Return a random question about these leaves; None if its two pairs are equal."""
+        """Return a random question about leaves in `shown`; None if it would compare a pair with itself."""
         if self._study.question == "pairs":
             row = (*draw.sample(shown, 2), *draw.sample(shown, 2))
             return None if set(row[:2]) == set(row[2:]) else row
@@ -210,7 +213,7 @@ def key_of(row: Sequence[int]) -> frozenset[Any]:
 
 
 def sides_of(row: Row, question: str, draw: random.Random) -> Row:
-    """Return the positions of a question's leaves in the order in which they are shown; see `Trial.sides`."""
+    """Return a random order in which to show a question's leaves: positions in `row`, see `Trial.sides`."""
     if question == "odd":
         return tuple(draw.sample(range(3), 3))
     first, second = draw.sample([[0, 1], [2, 3]], 2)

@@ -46,7 +46,7 @@ class Trial:
     sampler
         The sampler that chose the question.
     leaves
-        The leaves in the order of the session.
+        The leaves in the order in which the session stores them.
     sides
         Positions in `leaves`, in the order in which the leaves are shown. For "odd" there are three
         positions; for "triplet" the positions of the head, the left and the right leaf; for "pairs" four.

@@ -70,7 +70,8 @@ class StudyState:
         self._excluded: set[str] = set()
         #: The number of finished people when `_excluded` was last updated; -1 for never.
         self._n_at_rules = -1
-        #: The id on the platform is deleted this number of seconds after the last visit; None for never.
+        #: An id of the recruiting platform is deleted this number of seconds after the person's last visit;
+        #: None for never.
         self.delete_after: float | None = None
         self._deleted_at = -math.inf
         #: The person whom the session must still forget.
@@ -91,7 +92,7 @@ class StudyState:
             self.session.set_question(self.study.words)
             tables.keep_version(self.clock.now(), self.study.text, self.study.pages)
             self.is_simulated = bool(tables.get("simulated"))
-            self._finish_forgetting(tables)
+            self._find_marked(tables)
             now = self.clock.now()
             self.people, seen = {}, {}
             for person, at in tables.people():
@@ -163,7 +164,7 @@ class StudyState:
         return is_valid or self.is_here(who)
 
     def may_continue(self, who: str) -> bool:
-        """Return True if a person may continue. A person who left may not if the study is full now."""
+        """Return True if a person may continue; False for a person who left, if the study is now full."""
         return who not in self._gone or not self.is_full()
 
     @property
@@ -198,14 +199,14 @@ class StudyState:
         language: str,
         details: dict[str, str] | None = None,
     ) -> Person:
-        """Add a person, or find the person who has the id `platform` already; return the person.
+        """Add a person, or find the person with this id on the platform; return the person.
 
         Parameters
         ----------
         parameter
-            The parameter of the address that had the id; None without an id.
+            The URL parameter that contained the id; None without an id.
         platform
-            The person's id on the platform; None without an id.
+            The person's id on the recruiting platform, such as Prolific; None without an id.
         language
             The language of the pages.
         details
@@ -329,7 +330,7 @@ class StudyState:
         return self._keep(self._asked(replace(person, stage=TRIALS)))
 
     def _asked(self, person: Person, *, is_rested: bool = False) -> Person:
-        """Return the person with the next question, at a break, or on the page after the last question."""
+        """Move a person to the next question, a break or the page after the questions; return the person."""
         if person.later is not None:
             return replace(person, trial=person.later, later=None)
         after = AFTER if self.study.after else DEBRIEFING
@@ -420,7 +421,7 @@ class StudyState:
         return len(plays) < n or not all(plays)
 
     def _settled(self, person: Person) -> Person:
-        """Pass the answer that was held back to the session; return the person."""
+        """Pass a person's last answer to the session if the answer is still held back; return the person."""
         if person.held is None:
             return person
         trial = person.held.trial
@@ -476,7 +477,7 @@ class StudyState:
                             self._asker.returned.append(trial.leaves)
 
     def exclude(self, people: set[str], n_done: int) -> None:
-        """Record the people whom the rules exclude, so that other people get their places.
+        """Record the people whom the rules exclude, so that their places become free.
 
         `n_done` is the number of finished people when the rules were applied.
         """
@@ -484,14 +485,14 @@ class StudyState:
         self._excluded = {who for who in people & self.people.keys() if self.people[who].outcome == "done"}
 
     def must_apply_rules(self) -> bool:
-        """Return True if people have finished since `exclude`, and excluded people may hold places."""
+        """Return True if `exclude` must be called again, because excluded people may occupy places."""
         if not self.study.replace_excluded or self.n_done == self._n_at_rules:
             return False
         has_quotas = any(each.quota for each in self.study.screening)
         return has_quotas or self.is_full()
 
     def settle(self, before: float = math.inf) -> None:
-        """Pass answers that were given before a time to the session."""
+        """Pass to the session all held-back answers that were given up to the time `before`."""
         for person in list(self.people.values()):
             if person.held is not None and person.held.at <= before:
                 self.people[person.id] = self._settled(person)
@@ -516,7 +517,7 @@ class StudyState:
         return dict(self._asker.counts)
 
     def n_ids(self) -> int:
-        """Return the number of people whose id on the platform is known."""
+        """Return the number of people whose id on the recruiting platform is stored."""
         return len(self._tables.platform_ids())
 
     def history(self) -> list[tuple[float, float, float, float]]:
@@ -537,15 +538,15 @@ class StudyState:
         return (*self.study.id_parameters, *self.study.parameters)
 
     def delete_ids(self) -> int:
-        """Delete the ids of all people on the platform; return their number."""
+        """Delete all stored ids of the recruiting platform; return the number of ids."""
         return self._tables.delete_ids(self._id_parameters)
 
     def person_named(self, platform: str) -> str | None:
-        """Return the person with this id on the platform, or None."""
+        """Return the person with this id on the recruiting platform, or None."""
         return self._tables.person_of(platform)
 
     def platform_of(self, who: str) -> str | None:
-        """Return the id of a person on the platform, or None."""
+        """Return the id of a person on the recruiting platform, or None."""
         return self._tables.platform_of(who)
 
     def find(self, name: str) -> str:
@@ -574,8 +575,8 @@ class StudyState:
         self._tables.unset("forgetting")
         self.to_forget = None
 
-    def _finish_forgetting(self, tables: Tables) -> None:
-        """Find the marked person, whom the session had not yet forgotten when the server was killed."""
+    def _find_marked(self, tables: Tables) -> None:
+        """Set `to_forget` to the person that `drop` marked before the server was killed, or to None."""
         found = tables.get("forgetting")
         self.to_forget = None
         if found is not None:

@@ -93,7 +93,7 @@ class Tables:
     # People.
 
     def add_person(self, person: Person, now: float, parameter: str | None, platform: str | None) -> None:
-        """Add a person, with the id on the platform if there is one."""
+        """Add a person, with the id on the recruiting platform if there is one."""
         self._db.execute(
             "INSERT INTO collect_people VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (person.id, person.stage, person.language, person.tries, person.n_done, person.outcome, now, now),
@@ -110,17 +110,17 @@ class Tables:
         )
 
     def person_of(self, platform: str) -> str | None:
-        """Return the person with this id on the platform, or None."""
+        """Return the person with this id on the recruiting platform, or None."""
         row = self._db.execute("SELECT person FROM collect_ids WHERE platform = ?", (platform,)).fetchone()
         return None if row is None else str(row[0])
 
     def platform_of(self, person: str) -> str | None:
-        """Return the id of a person on the platform, or None."""
+        """Return the id of a person on the recruiting platform, or None."""
         row = self._db.execute("SELECT platform FROM collect_ids WHERE person = ?", (person,)).fetchone()
         return None if row is None else str(row[0])
 
     def note(self, person: str, details: dict[str, str]) -> None:
-        """Store details of a person: answers in forms, the device, and parameters of the address."""
+        """Store details of a person: answers in forms, the device, and URL parameters."""
         self._db.executemany(
             "INSERT OR REPLACE INTO collect_details VALUES (?, ?, ?)",
             [(person, key, value) for key, value in details.items()],
@@ -140,16 +140,19 @@ class Tables:
         return found
 
     def platform_ids(self) -> dict[str, str]:
-        """Return the id on the platform of each person."""
+        """Return each person's id on the recruiting platform."""
         return dict(self._db.execute("SELECT person, platform FROM collect_ids").fetchall())
 
     def delete_ids(self, parameters: tuple[str, ...]) -> int:
-        """Delete all ids on the platform, and these parameters of addresses; return the number of ids."""
+        """Delete all stored ids of the recruiting platform; return the number of ids.
+
+        `parameters` are the names of URL parameters whose stored values are deleted too.
+        """
         self._db.executemany("DELETE FROM collect_details WHERE key = ?", [(key,) for key in parameters])
         return self._db.execute("DELETE FROM collect_ids").rowcount
 
     def delete_ids_before(self, at: float, parameters: tuple[str, ...]) -> int:
-        """Delete as `delete_ids` does, but only for people who were last seen before the time `at`."""
+        """Do the same as `delete_ids`, but only for people who were last seen before the time `at`."""
         gone = "SELECT person FROM collect_people WHERE seen < ?"
         self._db.executemany(
             f"DELETE FROM collect_details WHERE key = ? AND person IN ({gone})",
@@ -275,7 +278,7 @@ class Tables:
         )
 
     def measured(self) -> dict[tuple[str, int], dict[str, Any]]:
-        """Return the further measurements of pages, by person and number of the question; see `hold`."""
+        """Return the measurements that `hold` stored as JSON, by person and number of the question."""
         names = [row[1] for row in self._db.execute("PRAGMA table_info(collect_trials)")]
         if "measured" not in names:
             return {}

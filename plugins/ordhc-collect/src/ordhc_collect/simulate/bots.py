@@ -12,7 +12,7 @@ from ordhc_collect.study.model import Study
 
 __all__ = ["Answerer", "Run", "take_part"]
 
-#: A function from the numbers of the shown items to the number of the choice, from 1.
+#: A function that takes the numbers of the shown items and returns the number of the choice, from 1.
 Answerer = Callable[[list[int]], int]
 _SHOWN = re.compile(r"data-item=\"(\d+)\"")
 
@@ -50,7 +50,7 @@ async def take_part(
     study, address
         The study, and the address of its server.
     name
-        The id of the bot on the platform.
+        The bot's id, as if from a recruiting platform.
     answer
         Chooses the answers.
     run

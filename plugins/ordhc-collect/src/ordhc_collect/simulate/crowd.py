@@ -67,7 +67,7 @@ def drawn_tree(n: int, seed: int) -> Dendrogram:
 
 
 class SimulatedPerson:
-    """A simulated person: a function from the numbers of the shown items to the number of the choice.
+    """A simulated person; calling it with the numbers of the shown items returns the number of the choice.
 
     The right answer to a gold question is its known answer; the tree gives the right answers to other
     questions. Wrong answers are drawn from the other choices.
@@ -113,5 +113,5 @@ class SimulatedPerson:
         return self._chance.choice(best)
 
     def _of(self, a: int, b: int) -> int:
-        """Return the size of the smallest cluster that contains two leaves."""
+        """Return the size of the smallest cluster that contains the leaves `a` and `b`."""
         return self._tree.node([a, b]).size

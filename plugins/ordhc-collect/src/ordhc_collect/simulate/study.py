@@ -28,7 +28,7 @@ from ordhc_collect.web.server import Served, serve
 
 __all__ = ["Point", "curve", "simulated"]
 
-#: The report shows the number of answers that are needed to reach this AARI.
+#: The report shows the number of answers that reach this averaged adjusted Rand index (AARI).
 GOAL = 0.9
 #: The estimated seconds that a person spends on pages without questions.
 _PAGES = 60.0
@@ -38,7 +38,10 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class Point:
-    """The AARI of the tree of the first `n_answers` answers, unweighted and weighted by reliability."""
+    """The quality of the tree of the first `n_answers` answers, unweighted and weighted by reliability.
+
+    The quality is the averaged adjusted Rand index (AARI): 1 for the true tree, about 0 for a random tree.
+    """
 
     n_answers: int
     plain: float
@@ -250,15 +253,15 @@ def levels_of(n: int) -> list[int]:
 
 
 def _quality(comparisons: Any, truth: Dendrogram) -> float:
-    """Return the AARI of the tree of the comparisons; 0 without comparisons."""
+    """Return the averaged adjusted Rand index of the comparisons' tree; 0 without comparisons."""
     tree = tree_of(model_of(comparisons, support=False))
     return 0.0 if tree is None else float(metrics.aari(tree, truth, levels=levels_of(truth.n_leaves)))
 
 
 def needed(points: Sequence[Point], name: str, goal: float = GOAL) -> float | None:
-    """Return the number of answers that reaches the goal, by linear interpolation; None if it is not reached.
+    """Return the number of answers at which the quality reaches `goal`, interpolated; None if never.
 
-    `name` is the quality in `Point`: "plain" or "weighted".
+    `name` is the field of `Point` with the quality: "plain" or "weighted".
     """
     values: NDArray[np.float64] = np.array([getattr(point, name) for point in points])
     reached = np.flatnonzero(values >= goal)
@@ -346,7 +349,7 @@ def _left_out(study: Study, summary: Summary) -> str:
 
 
 def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:
-    """Return lines about the accuracy and the AARI of the tree."""
+    """Return lines about the held-out accuracy and the averaged adjusted Rand index (AARI) of the tree."""
     lines = []
     if summary.heldout is not None:
         n, share, low, high = summary.heldout

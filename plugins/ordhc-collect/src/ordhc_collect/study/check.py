@@ -33,7 +33,7 @@ _FILE_NAME = re.compile(r".*[A-Za-z].*(_|\d{2,}).*")
 
 @dataclass
 class MediaSize:
-    """The number of a study's media files, their size in bytes, and the bytes that a phone loads."""
+    """The number of a study's media files, their size, and the size of the copies for phones, in bytes."""
 
     n: int = 0
     bytes: int = 0
@@ -72,7 +72,7 @@ def check_media(study: Study, problems: Problems) -> MediaSize:
 
 
 def _checked_picture(path: Path, study: Study, problems: Problems, with_location: list[str]) -> int:
-    """Check one picture; return the bytes that a phone loads."""
+    """Check one picture; return the size in bytes of the copy that a phone loads, 0 if damaged."""
     if (flaw := flaw_of(path)) is not None:
         problems.error("[items]", f"{path.name} {flaw}")
         return 0
@@ -82,7 +82,7 @@ def _checked_picture(path: Path, study: Study, problems: Problems, with_location
 
 
 def _media(study: Study, media: MediaSize) -> list[str]:
-    """Return a line about the size of the media; an empty list if there are none."""
+    """Return a list with a line about the size of the media; empty without media."""
     if not media.n:
         return []
     text = f"{media.n} files, {media.bytes / 1e6:,.1f} MB; a phone loads {media.phone_bytes / 1e6:,.1f} MB"
@@ -101,7 +101,10 @@ def _minutes(seconds: float) -> str:
 
 
 def _end(study: Study) -> list[str]:
-    """Return a line about when the learner ends; an empty list if the learner lasts as long as the study."""
+    """Return a line that says after how many questions the learner is finished.
+
+    The result is a list: empty if the learner has enough questions for the whole study.
+    """
     learner = ordhc.Learner(len(study.items), **study.learner_of_session)
     most, planned = learner.status.remaining, study.n_planned
     if math.isinf(most) or (planned is not None and planned <= most):

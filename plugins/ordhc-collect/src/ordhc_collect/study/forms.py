@@ -59,7 +59,7 @@ class Field:
     low, high
         The limits of a number; infinite for none.
     right
-        The positions of the options that pass, from 0; empty if every answer passes.
+        The positions, from 0, of the options that let a person pass; empty if every answer does.
     quota
         The maximum number of people for each option; None for any number.
     """
@@ -219,7 +219,7 @@ def _quota(section: Section, n: int) -> tuple[int | None, ...]:
 
 
 def _right(section: Section, key: str, n: int, quota: tuple[int | None, ...]) -> frozenset[int]:
-    """Return the positions of the options that pass, from 0."""
+    """Return the positions, from 0, of the options that let a person pass."""
     given = section.any(key)
     if given is None and quota:
         return frozenset(position for position, most in enumerate(quota) if most != 0)
@@ -252,7 +252,7 @@ def columns_of(fields: tuple[Field, ...], parameters: tuple[str, ...]) -> dict[s
     fields
         The fields of all forms.
     parameters
-        The parameters of the address that are stored.
+        The URL parameters that are stored.
     """
     found = dict.fromkeys(parameters, "parameter of the address")
     found.update({each.name: f"{each.kind}: {next(iter(each.text.values()), '')}" for each in fields})

@@ -34,7 +34,7 @@ class Item:
     files
         The item's files by kind: "picture", "sound" or "video".
     others
-        Further formats of sound and video, by the end of their address: "sound.ogg", "video.webm".
+        Further formats of sound and video. The keys are the ends of their URLs: "sound.ogg", "video.webm".
     alt
         A description of the picture, for people who cannot see it.
     """
@@ -51,7 +51,7 @@ class Item:
         return self.alt or self.name
 
     def sources(self, kind: str) -> list[tuple[str, str]]:
-        """Return the formats of the item's sound or video: the end of each address, and its MIME type."""
+        """Return the formats of the item's sound or video: the end of each URL, and its MIME type."""
         found = {kind: self.files[kind]} if kind in self.files else {}
         found |= {name: path for name, path in self.others.items() if name.partition(".")[0] == kind}
         return [(name, MEDIA[kind][path.suffix.lower()]) for name, path in found.items()]

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 __all__ = ["Picture", "cleaned", "from_markdown", "is_elsewhere", "plain"]
 
-#: A function from the source of a picture in a text to its address on the pages; None omits the picture.
+#: A function that maps a picture's source in a text to the picture's URL; None omits the picture.
 Picture = Callable[[str], str | None]
 
 _TAGS = set()

@@ -59,7 +59,7 @@ class Pictures:
         self.files: list[Path] = []
 
     def beside(self, folder: Path, place: str) -> Picture:
-        """Return the function (see `Picture`) from a picture's source in a text to its address on the pages.
+        """Return a function that maps a picture's source in a text to the picture's URL; see `Picture`.
 
         Parameters
         ----------

@@ -33,21 +33,21 @@ _PROMPTS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The code and the return address that people get at the end; None for none.
+    """The completion code and the return URL that people get at the end; None for none.
 
-    Placeholders in them are replaced: {person} is different for each person. An address can also have {id},
-    the id on the platform, and {code}.
+    Placeholders are replaced: {person} is different for each person. A URL can also have {id}, the id on the
+    recruiting platform, and {code}.
     """
 
     code: str | None = None
     url: str | None = None
 
     def code_for(self, who: str) -> str | None:
-        """Return the code of a person."""
+        """Return the completion code of a person."""
         return None if self.code is None else self.code.replace("{person}", _own(who))
 
     def url_for(self, who: str, platform: str | None) -> str | None:
-        """Return the address for a person, with the id on the platform."""
+        """Return the return URL for a person, whose id on the recruiting platform is `platform`."""
         if self.url is None:
             return None
         found = {"code": self.code_for(who), "id": platform, "person": _own(who)}
@@ -115,7 +115,7 @@ class Study:
     pictures
         The picture files in texts, in the order of their addresses (/media/page/0 and so on).
     parameters
-        The parameters of the address, besides the id, that are stored for each person.
+        The URL parameters, besides the id, that are stored for each person.
     before, after
         The questionnaires before the instructions and after the trials.
     practice
@@ -287,11 +287,11 @@ class Study:
 
     @property
     def learner_of_session(self) -> dict[str, Any]:
-        """The arguments of a new session's learner, with a budget if the study sets none.
+        """The settings of a new session's learner, with a budget (maximum number of questions) if needed.
 
-        "uncertain" gets no limit, because the shares of samplers limit its questions. "4k-active" gets the
-        planned number of questions of all samplers, because the budget of a session counts all of them. A
-        larger budget lets "4k-active" use more reference pairs.
+        If the study sets no budget, the learner "uncertain" gets no limit, because the shares of samplers
+        limit its questions. The learner "4k-active" gets the planned number of questions of all samplers,
+        because a session counts all questions against the budget.
         """
         settings: dict[str, object] = dict(self.learner)
         if "budget" not in settings:
@@ -309,5 +309,5 @@ class Study:
 
     @property
     def width(self) -> int:
-        """The number of leaves in a question of the session: 3, or 4 for two pairs."""
+        """The number of leaves of a question in the session: 3 for "odd", else 4 (two pairs)."""
         return 3 if self.question == "odd" else 4

@@ -20,7 +20,8 @@ COLUMNS = {
 }
 #: The default shares of samplers.
 _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
-#: The learner of a study without a share for the learner, by the width of questions; every session needs one.
+#: Each session must have a learner. This is the learner if the study gives the learner no share of the
+#: questions. The key is the number of leaves in a question.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
 #: The default number of gold questions for each person.
 _CHECKS = 3

@@ -132,7 +132,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
         pictures=tuple(pictures.files),
         practice=practice,
         has_feedback=has_feedback,
-        # A person sees about three items per question, and so not most of them if there are many more.
+        # A person sees at most three items per question. With more items, loading all first wastes data.
         preload=len(items) <= 3 * per_person if preload is None else preload,
         per_person=per_person,
         sampler=shares,
@@ -201,7 +201,7 @@ def _trials(section: Section, n_choices: int, items: tuple[Item, ...]) -> dict[s
 
 
 def _keys(section: Section, n_choices: int) -> tuple[str, ...]:
-    """Return the keys of the keyboard that answer: one for each choice, or no keys."""
+    """Return the keyboard keys by which people answer: one key for each choice, or no keys."""
     default = tuple("123"[:n_choices])
     given = section.any("keys", list(default))
     if given is False:

@@ -110,7 +110,7 @@ async def _icon(_: Request) -> Response:
 
 
 def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Route]:
-    """Return the routes of media files, of the list of media to load first, and of the pictures' style."""
+    """Return the routes of media files, the list of media to load first, and the style sheet of pictures."""
 
     async def media(request: Request) -> Response:
         path = _file(study, request.path_params["leaf"], request.path_params["kind"])

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ordhc.reporting.typical import extremes_of, span_of, told_lengths
+from ordhc.reporting.typical import extremes_of, lengths_in_words, span_of
 from ordhc_collect.analysis.drawing import line_svg, trees_html
 from ordhc_collect.analysis.summary import Summary
 from ordhc_collect.people.state import RefusedError
@@ -212,7 +212,7 @@ class Dashboard:
                     "Unknown: for this number of answers, a faster method without lengths makes the tree."
                 )
             return self._render("part_lengths.html", language, items=(), text=text, span=(0.0, 1.0))
-        text = told_lengths(found["deviation"])
+        text = lengths_in_words(found["deviation"])
         return self._render(
             "part_lengths.html", language, items=extremes_of(found), text=text, span=span_of(found)
         )
@@ -260,7 +260,7 @@ class Dashboard:
         return self._result(request, text % {"count": f"{count:,}"})
 
     async def delete_ids(self, request: Request) -> Response:
-        """Delete the ids of all people on the platform, after a confirmation."""
+        """Delete all stored ids of the recruiting platform, after a confirmation."""
         form = await self._allowed(request)
         if form is None:
             return self._login(request)

@@ -18,7 +18,7 @@ def forget(state: StudyState, name: str) -> int:
     state
         The state of the study.
     name
-        The id of the person in the study or on the platform.
+        The id of the person in the study or on the recruiting platform.
 
     Raises
     ------

@@ -102,7 +102,7 @@ class Pages:
         return Markup(template.render(item=item, leaf=leaf, html=html, source=source).strip())
 
     def preloaded(self) -> list[list[str]]:
-        """Return the media that the script loads first: for each [srcset, address], or [address] only."""
+        """Return the media to load first: [srcset, URL] of each picture, [URL] of each sound or video."""
         found = [[source["set"], source["src"]] for source in self._sources if source]
         for leaf, item in enumerate(self._study.items):
             # If there are several formats, the browser chooses one, so the server cannot know which to load.
@@ -143,7 +143,7 @@ class Pages:
         practice
             The current practice question, or None.
         platform
-            The person's id on the platform, or None.
+            The person's id on the recruiting platform, or None.
         layout
             "base.html" for a whole page; "live.html" for the part of a page that the script replaces.
         """
@@ -189,7 +189,10 @@ class Pages:
         return "".join(parts[part] if at % 2 else part for at, part in enumerate(frame))
 
     def _parts(self, language: str, trial: Trial) -> tuple[Markup, list[tuple[int, ...]]]:
-        """Return the HTML of the head (empty if the question has none), and the items of each choice."""
+        """Return the HTML of the head, and the items of each choice.
+
+        The head is the item with which two others are compared. The HTML is empty if there is no head.
+        """
         shown = trial.shown
         if len(trial.leaves) == 3:
             return Markup(""), [(leaf,) for leaf in shown]
@@ -225,7 +228,7 @@ class Pages:
         )
 
     def _draw_frame(self, language: str, layout: str, has_undo: bool) -> tuple[str, ...]:
-        """Return the parts of a question's page; every second part is a name in `_PARTS`, to be replaced."""
+        """Return a question's page, split into HTML (even indices) and names in `_PARTS` (odd indices)."""
         marks = {name: Markup(f"\0{name}\0") for name in _PARTS}
         held = marks["held"] if has_undo else 0
         values: dict[str, Any] = {

@@ -21,7 +21,7 @@ from ordhc_collect.web.tokens import Signer
 __all__ = ["Participants"]
 
 log = logging.getLogger("ordhc_collect")
-#: Maximum number of characters of an id on a platform.
+#: Maximum number of characters of an id on a recruiting platform.
 _LONGEST_ID = 200
 #: The size of a window and its screen pixels per CSS pixel, as the script sends them: 390x844 @3.
 _VIEWPORT = re.compile(r"\d{1,5}x\d{1,5} @\d{1,2}(\.\d{1,3})?")
@@ -56,7 +56,7 @@ class Participants:
 
     @staticmethod
     def is_id(given: object) -> bool:
-        """Return True if `given` can be an id on a platform; False for an unreplaced placeholder."""
+        """Return True if `given` can be an id on a recruiting platform; False for a placeholder."""
         return isinstance(given, str) and 0 < len(given) <= _LONGEST_ID and not _PLACEHOLDER.search(given)
 
     def _who(self, request: Request) -> str | None:
@@ -64,7 +64,10 @@ class Participants:
         return who if who in self._state.people else None
 
     def _platform(self, values: Any) -> tuple[str | None, str | None]:
-        """Return the parameter with the person's id, and the id; the case of the parameter is ignored."""
+        """Return the name of the URL parameter with a person's id on the recruiting platform, and the id.
+
+        Both are None if there is no id. Upper and lower case in names of parameters are not distinguished.
+        """
         given = {key.casefold(): value for key, value in values.items()}
         for parameter in self._study.id_parameters:
             found = given.get(parameter.casefold())
@@ -79,7 +82,7 @@ class Participants:
         return preferred(request.headers.get("accept-language", ""), self._study.languages)
 
     def _misspelt(self, values: Any) -> tuple[str, str] | None:
-        """Return a parameter of the address that is a misspelt id parameter, and the correct name; or None.
+        """Return a URL parameter that is a misspelt id parameter, and the correct name; or None.
 
         Without this check, a person with a link such as `?prolific_id=` would take part without an id.
         """
@@ -93,7 +96,7 @@ class Participants:
         return None
 
     def _details(self, request: Request, platform: str | None) -> dict[str, str]:
-        """Return the details of a person in a request: parameters of the address, and the browser."""
+        """Return the details of a person in a request: URL parameters, and the browser."""
         given = {key.casefold(): value for key, value in request.query_params.items()}
         kept = (*self._study.id_parameters, *self._study.parameters)
         found = {name: given[name.casefold()][:_LONGEST_ID] for name in kept if given.get(name.casefold())}

@@ -54,7 +54,7 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(HttpToolsProtocol):
-    """An HTTP protocol that disconnects clients whose requests arrive too slowly, and refuses large heads."""
+    """An HTTP protocol that disconnects slow clients, and refuses large heads (request line and headers)."""
 
     _timer: asyncio.TimerHandle | None = None
     _is_in_head = _is_refused = False

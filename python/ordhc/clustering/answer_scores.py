@@ -10,7 +10,7 @@ from ordhc import _ordhc
 from ordhc.comparison.choices import Choices, Closeness, Kind, right_of
 from ordhc.errors import InputError
 
-__all__ = ["AnswerScore", "Foretold", "foretold", "tables_of", "tables_of_chains"]
+__all__ = ["AnswerScore", "AnswerScores", "answer_scores", "tables_of", "tables_of_chains"]
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class AnswerScore:
 
 
 @dataclass(frozen=True)
-class Foretold:
+class AnswerScores:
     """Answers, and how well they were predicted.
 
     Attributes
@@ -117,7 +117,7 @@ class Foretold:
         return "\n".join(map(str, kinds if len(kinds) == 1 else (*kinds, self.total)))
 
 
-def foretold(choices: Choices, table: Callable[[Kind], Floats]) -> Foretold:
+def answer_scores(choices: Choices, table: Callable[[Kind], Floats]) -> AnswerScores:
     """Return the scores of predicted answers.
 
     Parameters
@@ -125,9 +125,10 @@ def foretold(choices: Choices, table: Callable[[Kind], Floats]) -> Foretold:
     choices
         The answers.
     table
-        A function that takes a kind of answer and returns the (a, K) probabilities of the answers in
-        `Kind.orders`, with the given answer first. Use `Kind.probabilities` for one closeness, and
-        `tables_of` for several. Tables of several models can be averaged.
+        A function that takes a kind of answer and returns an (a, K) table: for each of the a answers of this
+        kind, the probabilities of the K possible answers in `Kind.orders`, with the given answer first. Use
+        `Kind.probabilities` for one matrix of closeness between leaves, and `tables_of` for several. Tables
+        of several models can be averaged.
 
     Raises
     ------
@@ -140,7 +141,7 @@ def foretold(choices: Choices, table: Callable[[Kind], Floats]) -> Foretold:
     >>> from ordhc.comparison.choices import Choices
     >>> t = ordhc.Triplets.from_odd_one_out([(2, 0, 1), (3, 0, 1)])
     >>> closeness = np.zeros((4, 4)); closeness[0, 1] = closeness[1, 0] = 2.0
-    >>> found = foretold(Choices.of(t), lambda kind: kind.probabilities(closeness))
+    >>> found = answer_scores(Choices.of(t), lambda kind: kind.probabilities(closeness))
     >>> found.accuracy, round(found.log_loss, 3), round(found.total.chance, 3)
     (1.0, 0.24, 0.333)
     """
@@ -152,15 +153,22 @@ def foretold(choices: Choices, table: Callable[[Kind], Floats]) -> Foretold:
         right.append(right_of(found))
         with np.errstate(divide="ignore"):
             losses.append(-np.log(found[:, 0]))
-    return Foretold(choices, tuple(right), tuple(losses))
+    return AnswerScores(choices, tuple(right), tuple(losses))
 
 
 def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind], Floats]:
-    """Return a function for `foretold` that averages probabilities over closenesses, each with its noise.
+    """Return the argument `table` of `answer_scores` that averages the probabilities of several models.
 
-    For kinds with more than 720 possible answers, the given answer is only compared with answers in which two
-    pairs are exchanged. The answer counts as the likeliest if none of these is likelier. With several
-    closenesses, an answer with more exchanges can be likelier still.
+    For kinds with more than 720 possible answers (long rankings), the given answer is only compared with
+    answers in which two pairs of leaves are exchanged. The given answer counts as the likeliest if none of
+    these is likelier. With several models, an answer with more exchanges can be likelier still.
+
+    Parameters
+    ----------
+    samples
+        The models: for each, the closeness of pairs of leaves.
+    noises
+        For each model, half of the share of answers that are random.
     """
 
     def table(kind: Kind) -> Floats:
@@ -172,7 +180,7 @@ def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind],
 
 
 def tables_of_chains(samples: _ordhc.Samples, place: NDArray[np.int32]) -> Callable[[Kind], Floats]:
-    """Return a function for `foretold` that averages probabilities over the trees of a posterior.
+    """Return the argument `table` of `answer_scores` that averages over the trees of a posterior.
 
     Parameters
     ----------
