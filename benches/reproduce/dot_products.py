@@ -297,8 +297,8 @@ finest class. By default `kendall_tau_b` puts the leaf before all others in both
 authors' definition gives 0.337881 and the default 0.338015.)"""
 _GIVEN = f"""Zebrafish, Amazon reviews and the S&P 500 run where they are given, see [Data](#data). Of Amazon
 reviews the terms are kept that the authors' code keeps: those in 3 to 4,500 reviews. *{AMAZON}{AUTHORS}*
-ranks by the number of labels that two reviews share, at whatever level. A reviewer who had the file ran 20
-of the cells of Tables 1, 3 and 4 with these settings, and 17 agreed, among them vectors with dot products
+ranks by the number of labels that two reviews share, at whatever level. In a run elsewhere, with this file
+and these settings, 17 of 20 numbers of Tables 1, 3 and 4 agreed, among them vectors with dot products
 (0.1366) and with Ward (0.1149). Of the S&P 500, stocks that lack a price or a label are left out."""
 _SWAPPED = """The paper's Table 1 has the rows of Amazon reviews, vectors and principal components, swapped.
 TF-IDF rows have length 1, so that dot product and cosine must give the same tree of vectors: 0.14 (2.4) and
@@ -325,9 +325,9 @@ round.""",
 scikit-learn's, as ordhc has them for dense vectors only.""",
 }
 _TITLES = {
-    "table1": "Dot products, Table 1: Kendall tau-b of average linkage, Ward's method and HDBSCAN",
-    "table3": "Dot products, Table 3: Kendall tau-b of complete and single linkage",
-    "table4": "Dot products, Table 4: Kendall tau-b of dot products as dissimilarities and of Manhattan",
+    "table1": "Dot products, Table 1: Kendall tau-b of trees by average linkage, Ward's method and HDBSCAN",
+    "table3": "Dot products, Table 3: Kendall tau-b of trees by complete and single linkage",
+    "table4": "Dot products, Table 4: Kendall tau-b of trees by two distances, dot product and Manhattan",
 }
 
 

@@ -232,7 +232,7 @@ def draw3(_results: Results, path: Path) -> None:
 EXPERIMENTS = (
     Experiment(
         name="dot/table2",
-        title="Dot products, Table 2 and Figure 4: Kendall tau-b of Algorithm 1 by the number p of terms",
+        title="Dot products, Table 2 and Figure 4: Kendall tau-b of trees of texts, from counts of p words",
         columns=("data", "input", "terms"),
         cells=table2,
         lines=lines2,
@@ -242,7 +242,7 @@ are 12,818 in the paper.""",
     ),
     Experiment(
         name="dot/figure3",
-        title="Dot products, Figure 3: affinities of topics of 20 Newsgroups",
+        title="Dot products, Figure 3: affinities of topics of texts (20 Newsgroups)",
         columns=("panel",),
         cells=figure3,
         lines=lines3,

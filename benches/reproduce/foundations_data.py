@@ -200,7 +200,7 @@ def draw_cars(results: Results, path: Path) -> None:
 EXPERIMENTS = (
     Experiment(
         name="foundations/figure3",
-        title="Foundations, Figure 3: Dasgupta's cost on data by share p of comparisons",
+        title="Foundations, Figure 3: Dasgupta's cost on real data by share p of known comparisons",
         columns=("data", "method", "p"),
         cells=figure3,
         lines=claims,
@@ -216,7 +216,7 @@ than 5%.""",
     ),
     Experiment(
         name="foundations/figure5",
-        title="Foundations (first version), Figures 5 to 7: Dasgupta's cost by dimension of the embedding",
+        title="Foundations (first version), Figures 5 to 7: Dasgupta's cost by dimension of embeddings",
         columns=("data",),
         cells=figure5,
         lines=claims5,

@@ -298,7 +298,7 @@ order of similarities, with the same result (`complete.py`)."""
 EXPERIMENTS = (
     Experiment(
         name="foundations/figure2",
-        title="Foundations, Figure 2: AARI against signal-to-noise ratio by share p of quadruplets",
+        title="Foundations, Figure 2: AARI by signal-to-noise ratio and share p of known quadruplets",
         columns=("panel",),
         cells=figure2,
         lines=claims2,
@@ -312,7 +312,7 @@ landmarks, which is *q = 1*. {_CLOSED}""",
     ),
     Experiment(
         name="foundations/figure4",
-        title="Foundations (first version), Figures 2 and 4: AARI by size m of initial clusters",
+        title="Foundations (first version), Figures 2 and 4: AARI by size m of given initial clusters",
         columns=("panel",),
         cells=figure4,
         lines=claims4,

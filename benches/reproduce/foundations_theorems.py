@@ -199,7 +199,7 @@ def claims(results: Results) -> list[Line]:
 EXPERIMENTS = (
     Experiment(
         name="foundations/theorems",
-        title="Foundations, Proposition 1 and Theorems 1 to 4: questions, ratios and shares that are enough",
+        title="Foundations, Proposition 1 and Theorems 1 to 4: how much data methods need for the right tree",
         columns=("what",),
         cells=cells,
         lines=claims,

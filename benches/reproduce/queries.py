@@ -265,7 +265,7 @@ def claims23(results: Results) -> list[Line]:
 EXPERIMENTS = (
     Experiment(
         name="queries/theorem43",
-        title="Queries, Theorems 3.2 and 4.3: questions for n leaves, right answers",
+        title="Queries, Theorems 3.2 and 4.3: number of questions for n leaves, if all answers are right",
         columns=("tree", "learner"),
         cells=theorem43,
         lines=claims43,
@@ -294,7 +294,7 @@ with less.""",
     ),
     Experiment(
         name="queries/theorem51",
-        title="Queries, Theorem 5.1: questions for n leaves, answers right with probability p",
+        title="Queries, Theorem 5.1: number of questions for n leaves, answers right with probability p",
         columns=("learner", "what"),
         cells=theorem51,
         lines=claims51,
@@ -322,7 +322,7 @@ seeds. Majorities need O(n log^2 n). Deltas from 0.5 to 0.001 at n = 64, p = 0.8
     ),
     Experiment(
         name="queries/theorem23",
-        title="Queries, Theorem 2.3: trees from random triples that are not chosen",
+        title="Queries, Theorem 2.3: trees from questions about random triples of leaves",
         columns=("tree", "method"),
         cells=theorem23,
         lines=claims23,

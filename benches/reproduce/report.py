@@ -23,27 +23,73 @@ _VERDICTS = (REPRODUCED, DIFFERS, EXTRA, CANNOT, MISSING)
 
 _INTRODUCTION = """# The papers' numbers, and ours
 
-For readers of the papers who want to know which numbers ordhc reproduces. In `benches`, the command
-`python -m reproduce` runs what has no results yet and stores them in `benches/reproduce/results`.
-`python -m reproduce --page` makes this page of the stored results, `--list` lists every table, figure and
-theorem.
+This page is for readers of four papers on hierarchical clustering. We measured the numbers in these papers
+again with ordhc. The page shows which of our numbers agree with the published numbers.
 
-A number is *reproduced* if it is within 2 standard errors of the published one, after allowing for the
-rounding of what is printed. The standard error of a difference has two parts:
+On this page the papers have these names:
 
-* Ours is that of the mean over seeds where data or comparisons are drawn anew, else that over leaves. To
-  judge a difference, deviations of ten seeds or fewer are widened by Student's t.
-* The published one is as printed, or what our standard deviation from seed to seed makes it where that is
-  larger. Where the authors drew the data once and only the comparisons anew, the printed deviation lacks the
-  part between draws of data; that part is added, estimated from our draws.
+* *Dot products*: A. Gray et al., *Hierarchical clustering with dot products recovers hidden tree
+  structure*, NeurIPS 2023.
+* *Foundations*: D. Ghoshdastidar, M. Perrot, U. von Luxburg, *Foundations of comparison-based
+  hierarchical clustering*, NeurIPS 2019. *First version* is an earlier version of this paper.
+* *Revenue*: A. Mandal, M. Perrot, D. Ghoshdastidar, *A revenue function for comparison-based hierarchical
+  clustering*, TMLR 2023.
+* *Queries*: E. Emamjomeh-Zadeh, D. Kempe, *Adaptive hierarchical clustering using ordinal queries*, SODA
+  2018.
 
-Where we use the authors' own draws, the difference is compared with the published standard error alone. *As
-printed* means that all printed digits are equal; the last one may be rounded or truncated.
+## Results at a glance
 
-Standard errors are in brackets: times 1,000, but as they are where numbers have exponents. Where a paper
-prints no numbers, *published* is what its text says, and the verdict says whether that holds here. Of
-numbers that agree, one in twenty is beyond 2 standard errors by chance. Rows are in a random order in every
-run, with a new order for each seed. A run of everything takes about three hours on two cores.
+Each row of the next table is about a part of a paper: a table, a figure or a theorem. The last five columns
+count the numbers (or statements) in this part by their verdict:
+
+* *Reproduced*: our number and the published number differ by at most 2 standard errors. A statement is
+  reproduced if it is true in our measurements.
+* *Differs*: our number and the published number differ by more, or the statement is not true in our
+  measurements.
+* *No published value*: we measured a number that the paper does not print.
+* *Can't be run*: we do not have the data set.
+* *Not run yet*: we have not computed the number with the current code.
+
+An empty cell means 0. For each row, a section below has all numbers. These words occur in the table:
+
+* *Kendall tau-b* is a rank correlation. For each leaf (item) it compares two orders of the other leaves: by
+  their closeness to this leaf in the tree, and by their true closeness.
+* *Affinity* is the similarity of two leaves.
+* A *triplet* is the answer "A is more like B than C", and a *quadruplet* is the answer "A and B are more
+  alike than C and D".
+* *AARI* measures how well a tree contains the true clusters: 1 is perfect, and 0 is chance.
+* *Revenue* and *Dasgupta's cost* are scores of a tree. A high revenue and a low cost are good.
+
+[Words](explanation/words.md) explains other terms.
+"""
+
+_COMPARISON = """## How numbers are compared
+
+The standard error of a difference is computed from two standard errors:
+
+* **Our standard error** is that of the mean over seeds if each seed draws new data or comparisons.
+  Otherwise it is that of the mean over leaves. Standard deviations of ten seeds or fewer are widened by
+  Student's t.
+* **The published standard error** is the printed one. If our standard deviation over seeds gives a larger
+  one, we use the larger one. Some authors drew the data only once, and drew only the comparisons again.
+  Then we add the variation between draws of data, estimated from our draws.
+
+If we use the authors' own draws, the published standard error alone is used. A difference within the
+rounding of the printed number counts as 0. Five in 100 numbers that agree differ by more than 2 standard
+errors by chance. The verdict *reproduced, as printed* means that all printed digits are equal; only the last
+one may be rounded or truncated.
+
+In the tables, a standard error is in brackets after its number, multiplied by 1,000: 0.86 (12) means 0.86
+± 0.012. Numbers with an exponent have a standard error that is not multiplied. The leaves are in a new
+random order for each seed.
+
+To repeat this, run these commands in the folder `benches`. All of it takes about three hours on two
+cores:
+
+* `python -m reproduce` computes what has no results yet, and stores the results in
+  `benches/reproduce/results`;
+* `python -m reproduce --page` makes this page from the stored results;
+* `python -m reproduce --list` lists each table, figure and theorem.
 """
 
 
@@ -215,7 +261,7 @@ def write(
     head = markdown(["name", "what", *_VERDICTS], index)
     note = "\nA smoke run with `--quick`: the numbers mean nothing.\n" if quick else ""
     made_by = f"<!-- code {provenance.everything()} -->\n"
-    parts = [made_by, _INTRODUCTION + note, head, _left_out(left_out), _data(), *sections]
+    parts = [made_by, _INTRODUCTION + note, head, _COMPARISON, _left_out(left_out), _data(), *sections]
     (folder / "reproduction.md").write_text("\n".join(parts))
     return messages
 
@@ -230,8 +276,9 @@ def _data() -> str:
     rows += [[f"`--data {form.name}=PATH`", name, form.what] for name, form in given.FORMATS.items()]
     return f"""## Data
 
-`python -m reproduce.fetch FOLDER` makes the files of ORDHC_DATA, and `amazon_reviews.csv` for `--data
-amazon=`, from their public sources. Zoo and Glass are in `docs/data`; Car and Food come with ordhc.
+`python -m reproduce.fetch FOLDER` downloads data sets from their public sources. It makes the files of
+the folder that the environment variable `ORDHC_DATA` names, and `amazon_reviews.csv` for `--data
+amazon=PATH`. Zoo and Glass are in `docs/data`; Car and Food come with ordhc.
 
 {markdown(["file", "data set", "contents"], rows)}"""
 

@@ -116,7 +116,7 @@ def table2(quick: bool) -> list[Cell]:
 EXPERIMENTS = (
     Experiment(
         name="revenue/table2",
-        title="Revenue, Tables 2 and 6: revenue on data",
+        title="Revenue, Tables 2 and 6: revenue on real data",
         columns=("data", "method"),
         cells=table2,
         lines=report.compare,

@@ -225,7 +225,7 @@ def _experiment(name: str, amounts: tuple[str, ...], names: tuple[str, ...], fli
     ]
     return Experiment(
         name=f"revenue/{name}",
-        title=f"Revenue, Figure {name[6:]}: AARI and revenue against signal-to-noise ratio, {kind}{noise}",
+        title=f"Revenue, Figure {name[6:]}: AARI and revenue by signal-to-noise ratio, {kind}{noise}",
         columns=("comparisons",),
         cells=partial(_figure_cells, amounts, names, flip),
         lines=same_order,
@@ -318,7 +318,7 @@ EXPERIMENTS = (
     _experiment("figure1", ("n^2",), TRIPLETS, 0.0),
     Experiment(
         name="revenue/figure2",
-        title="Revenue, Figure 2: AARI against revenue over the runs of Table 4",
+        title="Revenue, Figure 2: correlation of AARI and revenue in the runs of Table 4",
         columns=("method",),
         cells=figure2,
         lines=correlations,

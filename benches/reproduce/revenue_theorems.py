@@ -183,7 +183,7 @@ def claims_exact(results: Results) -> list[Line]:
 EXPERIMENTS = (
     Experiment(
         name="revenue/theorem3",
-        title="Revenue, Theorem 3, Corollary 4: revenue of trees of passive triplets, as a share of the best",
+        title="Revenue, Theorem 3, Corollary 4: revenue of trees from random triplets, relative to the best",
         columns=("panel", "method"),
         cells=theorem3,
         lines=claims3,
@@ -206,7 +206,7 @@ largest n.""",
     ),
     Experiment(
         name="revenue/exact",
-        title="Revenue, Theorem 1 and Proposition 2: identities",
+        title="Revenue, Theorem 1 and Proposition 2: two equations about the revenue",
         columns=("what", "n"),
         cells=exact,
         lines=claims_exact,
