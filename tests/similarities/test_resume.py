@@ -227,11 +227,8 @@ def test_damaged_parts_are_computed_again(tmp_path_factory, data):
         at = data.draw(st.integers(0, len(content) - 1))
         path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
     scan = ordhc.scan(folder, resume=resume)
-    if how == "gone" and path.name.startswith("pass-"):
+    with pytest.warns(OrdhcWarning, match="the finished part .*is damaged, so it is computed again"):
         found = arrays(verb(scan))
-    else:
-        with pytest.warns(OrdhcWarning, match="the finished part .*is damaged, so it is computed again"):
-            found = arrays(verb(scan))
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b, strict=True)
     again = ordhc.scan(folder, resume=resume)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pickle
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +26,7 @@ from ordhc.errors import InputError, warn
 from ordhc.io.files import name_of
 from ordhc.io.spill import Spill, clear_dead, locked, made_folder
 
-__all__ = ["Checkpoint", "fingerprint", "parts_of", "pieces_in_parts", "ranges", "resume_folder"]
+__all__ = ["fingerprint", "parts_of", "pieces_in_parts", "ranges", "resume_folder"]
 
 #: The number of parts into which work on files is divided with `resume`, for any number of workers.
 PARTS = 64
@@ -244,48 +243,3 @@ def _alone(folder: str) -> Iterator[None]:
     with (Path(folder) / "lock").open("a") as stream:
         locked(stream, wait=True)
         yield
-
-
-class Checkpoint:
-    """Stores the intermediate results of a pass over all files in the folder `resume`.
-
-    Parameters
-    ----------
-    scan
-        The `Scan`; without `resume` nothing is stored.
-    what
-        The name of the pass.
-    total
-        The number of pieces of the scan.
-    """
-
-    def __init__(self, scan: Any, what: str, total: int) -> None:
-        self._path: Path | None = None
-        self._total, self._saved = total, 0
-        if scan.resume is not None:
-            name = fingerprint(what, scan.key(scan.pieces, with_survey=False))
-            self._path = Path(scan.resume) / f"pass-{name}"
-
-    def load(self, empty: Any) -> tuple[int, Any]:
-        """Return the number of pieces read so far, and their results; 0 and `empty` if nothing is stored."""
-        if self._path is None or not self._path.exists():
-            return 0, empty
-        data = self._path.read_bytes()
-        if hashlib.sha256(data[32:]).digest() != data[:32]:
-            warn(f"{name_of(self._path)}: the finished part is damaged, so it is computed again")
-            return 0, empty
-        self._saved, found = pickle.loads(data[32:])
-        return self._saved, found
-
-    def save(self, done: int, found: Any) -> None:
-        """Store the results of the first `done` pieces, if many pieces were read since the last time."""
-        if self._path is None or done == self._saved:
-            return
-        if done < self._total and (done - self._saved) * PARTS < self._total:
-            return
-        data = pickle.dumps((done, found), protocol=5)
-        handle, temporary = tempfile.mkstemp(dir=self._path.parent, prefix=".pass-")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(hashlib.sha256(data).digest() + data)
-        Path(temporary).replace(self._path)
-        self._saved = done

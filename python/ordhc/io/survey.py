@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,20 +15,26 @@ from numpy.typing import NDArray
 
 from ordhc._checks import LeafNumbers
 from ordhc._progress import Progress, part
+from ordhc._workers import MIN_SECONDS
 from ordhc.comparison.asked import Asked
 from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, numbers_of
 from ordhc.comparison.scale import MOST_WEIGHTS
 from ordhc.comparison.suspects import alike, names_warning, suspect_ids, suspect_names
 from ordhc.comparison.units import distinct
 from ordhc.errors import InputError, SkippedRowsWarning, warn
-from ordhc.io.blocks import adjacent_merged, is_parquet, read_piece, whole_ids
+from ordhc.io.blocks import Piece, adjacent_merged, is_parquet, read_piece, whole_ids
 from ordhc.io.parsed import Parsed, persons_in, wrong_rows
-from ordhc.io.parts import Checkpoint
+from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
+from ordhc.io.spill import Spill
 
 __all__ = ["Survey", "surveyed", "warn_of"]
 
 #: The maximum number of skipped rows that are listed.
 LISTED = 1000
+#: Estimated seconds to read a byte of a file.
+_SECONDS = 1e-8
+#: The fraction of the progress at which all parts are read. The rest is for merging their facts.
+_READ = 0.95
 #: Ids that are read as names: the distinct ids, sorted, and the name of each.
 Codes = tuple[NDArray[np.int64], tuple[str, ...]]
 #: The classes that collect facts about rows.
@@ -96,10 +106,10 @@ def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
     codes = None
     if names is not None and numbers_of(names):
         before, progress = part(progress, 0, 0.5), part(progress, 0.5, 1)
-        ids = _collected(scan, _IdCollector(), None, before).ids
+        ids = _collected(scan, _IdCollector, None, before).ids
         texts = names_of_ids(ids, scan.asked)
         codes = None if texts is None else (ids, texts)
-    return _collected(scan, _FactCollector(scan.asked, codes), codes, progress).survey()
+    return _collected(scan, partial(_FactCollector, scan.asked, codes), codes, progress).survey()
 
 
 class _IdCollector:
@@ -112,36 +122,68 @@ class _IdCollector:
         if parsed.names is None:
             self.ids = np.union1d(self.ids, distinct_ids(np.asarray(parsed.rows)))
 
+    def merge(self, later: _IdCollector) -> None:
+        self.ids = np.union1d(self.ids, later.ids)
 
-def _collected(scan: Any, found: _F, codes: Codes | None, progress: Progress | None) -> _F:
-    """Add all rows of a scan to the collector `found`, and return the collector.
 
-    With `resume`, the collector of an interrupted call is used, so that only the remaining pieces are read.
+def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: Progress | None) -> _F:
+    """Return a collector with all rows of a scan; `new` makes an empty collector.
+
+    With an executor or `resume`, the parts of the files have collectors of their own, which are merged in the
+    order of the files.
     """
-    pieces = list(adjacent_merged(scan.pieces))
-    of_file = Counter(piece.file for piece in pieces)
-    total, done = max(1, sum(size for size, _ in scan.state)), 0.0
-    kept = Checkpoint(scan, f"survey {type(found).__name__}", len(pieces))
-    start, found = kept.load(found)
-    scan.resumed["found"] += start
-    for at, piece in enumerate(pieces):
-        size = scan.state[piece.file][0] / of_file[piece.file]
-        if at < start:
+    size = sum(size for size, _ in scan.state)
+    if scan.resume is not None or (scan.executor is not None and _SECONDS * size >= MIN_SECONDS):
+        job = _Part(scan, new, codes)
+        tasks = [(some,) for some in pieces_in_parts(scan)]
+        found = new()
+        try:
+            with Spill(scan.spill) as spill:
+                for folder in parts_of(scan, job, tasks, spill, part(progress, 0, _READ)):
+                    found.merge(pickle.loads((Path(folder) / "facts").read_bytes()))
+            return found
+        except InputError:
+            # Several parts can have mistakes. Reading the files in order raises the error of the first one.
+            pass
+    in_order: _F = _Part(scan, new, codes).read(scan.pieces, progress)
+    return in_order
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The task that collects the facts about some pieces of the files."""
+
+    scan: Any
+    new: Callable[[], Any]
+    codes: Codes | None
+
+    def name(self, pieces: tuple[Piece, ...]) -> str:
+        """Return a hash of all that the result of the task depends on."""
+        codes = self.codes and (self.codes[0].tolist(), self.codes[1])
+        return fingerprint(type(self.new()).__name__, codes, self.scan.key(pieces, with_survey=False))
+
+    def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
+        """Write the facts to `folder`."""
+        (folder / "facts").write_bytes(pickle.dumps(self.read(pieces, progress), protocol=5))
+
+    def read(self, pieces: Sequence[Piece], progress: Progress | None) -> Any:
+        """Return a collector with all rows of the pieces."""
+        scan, found = self.scan, self.new()
+        pieces = list(adjacent_merged(pieces))
+        of_file = Counter(piece.file for piece in pieces)
+        sizes = [scan.state[piece.file][0] / of_file[piece.file] for piece in pieces]
+        total, done = max(1, sum(sizes)), 0.0
+        for piece, size in zip(pieces, sizes, strict=True):
+            further = part(progress, done / total, min(1.0, (done + size) / total))
+            for parsed in read_piece(piece, scan.asked, progress=further):
+                if scan.asked.skip_bad and parsed.names is None:
+                    # Ids in unusable rows must not count as leaves.
+                    parsed.skip(wrong_rows(parsed, None, None, scan.asked.of_pairs))
+                if self.codes is not None:
+                    parsed.take_as_names(*self.codes)
+                found.add(parsed)
             done += size
-            if progress is not None:
-                progress(min(1.0, done / total))
-            continue
-        further = part(progress, done / total, min(1.0, (done + size) / total))
-        for parsed in read_piece(piece, scan.asked, progress=further):
-            if scan.asked.skip_bad and parsed.names is None:
-                # Ids in unusable rows must not count as leaves.
-                parsed.skip(wrong_rows(parsed, None, None, scan.asked.of_pairs))
-            if codes is not None:
-                parsed.take_as_names(*codes)
-            found.add(parsed)
-        done += size
-        kept.save(at + 1, found)
-    return found
+        return found
 
 
 def _by_statistics(scan: Any) -> Survey | None:
@@ -189,6 +231,37 @@ class _FactCollector:
         #: The first file with each of "ids", "names", "people", "no people".
         self.first: dict[str, str] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The collector of a part is only merged, and given names can be long.
+        return {**self.__dict__, "asked": None, "given": None}
+
+    def merge(self, later: _FactCollector) -> None:
+        """Add the facts about the rows after those of this collector.
+
+        Raises
+        ------
+        InputError
+            Some files have ids or people, and others do not. `add` raises the error that names the files.
+        """
+        self.first = {**later.first, **self.first}
+        if {"ids", "names"} <= self.first.keys() or {"people", "no people"} <= self.first.keys():
+            raise InputError("the files are not alike")
+        found, other = self.found, later.found
+        for name in ("n_rows", "n_missing", "n_bad", "reasons"):
+            setattr(found, name, getattr(found, name) + getattr(other, name))
+        found.missing += other.missing[: LISTED - len(found.missing)]
+        found.bad += other.bad[: LISTED - len(found.bad)]
+        found.weighted = found.weighted or other.weighted
+        found.whole = found.whole and other.whole
+        found.largest_weight = max(found.largest_weight, other.largest_weight)
+        found.numbered = found.numbered and other.numbered
+        found.weights = None if other.weights is None else self._with_weights(other.weights)
+        self.total += later.total
+        self.ids = np.union1d(self.ids, later.ids)
+        for known, further in ((self.code, later.code), (self.persons, later.persons)):
+            for text in further:
+                known.setdefault(text, len(known))
+
     def add(self, parsed: Parsed) -> None:
         found = self.found
         if self.asked.skip_bad:
@@ -210,11 +283,9 @@ class _FactCollector:
             self.total += float(weights.sum())
             found.whole = found.whole and bool((weights == np.floor(weights)).all())
             found.largest_weight = max(found.largest_weight, float(weights.max()))
-            if found.weights is not None:
-                different = found.weights.union(distinct(weights[weights > 0]).tolist())
-                found.weights = different if len(different) <= MOST_WEIGHTS else None
-        elif found.weights is not None:
-            found.weights |= {1.0}
+            found.weights = self._with_weights(distinct(weights[weights > 0]).tolist())
+        else:
+            found.weights = self._with_weights([1.0])
         self._persons(parsed)
 
     def _without_bad(self, parsed: Parsed) -> Parsed:
@@ -232,6 +303,13 @@ class _FactCollector:
         parsed = replace(parsed)
         parsed.skip(wrong_rows(looked, names, n, self.asked.of_pairs))
         return parsed
+
+    def _with_weights(self, further: Iterable[float]) -> frozenset[float] | None:
+        """Return the weights so far and further ones; None if there are too many."""
+        if self.found.weights is None:
+            return None
+        different = self.found.weights.union(further)
+        return different if len(different) <= MOST_WEIGHTS else None
 
     def _leaves(self, parsed: Parsed) -> None:
         kind, other = ("names", "ids") if parsed.names is not None else ("ids", "names")
