@@ -1,9 +1,9 @@
-"""Treat each answer as a choice among all possible answers: all orders of its pairs of leaves."""
+"""Treat each answer as a choice among all possible answers, which are orders of the pairs of its leaves."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +97,7 @@ def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
 
 
 def right_of(probabilities: Floats) -> Floats:
-    """Return the score of each given answer: 1 if it is the likeliest, 1/t if it ties with t - 1, else 0.
+    """Return the score of each given answer: 1/t if it is one of the t likeliest answers, else 0.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Kind:
         return numbered_rows(np.sort(codes, axis=1)), numbered_rows(said)
 
     def rows(self, order: Sequence[int] | Numbers) -> Numbers:
-        """Return the (a, r, 4) comparisons of the answers, if `order` reorders the pairs of each answer."""
+        """Return the (a, r, 4) comparisons of answers whose pairs of leaves are permuted by `order`."""
         near, far = compared(self.blocks)
         pairs = self.pairs[:, np.asarray(order)]
         return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
@@ -223,13 +223,16 @@ class Kind:
         """
         U = self.utilities(closeness)
         ends = np.cumsum((0, *self.blocks))
-        U = np.concatenate([-np.sort(-U[:, start:end], axis=1) for start, end in pairwise(ends)], axis=1)
+        if max(self.blocks) > 1:
+            U = np.concatenate([-np.sort(-U[:, start:end], axis=1) for start, end in pairwise(ends)], axis=1)
         steps = np.diff(U, axis=1)
-        near = np.abs(steps) <= _TIED * (1 + np.abs(U).max(axis=1, keepdims=True))
-        is_sorted = (near | (steps < 0)).all(axis=1)
-        # Equally close pairs in different blocks can be swapped, which gives tied answers. A run of equally
-        # close pairs, with a pairs in one block, b in the next and so on, gives (a + b + ...)! / (a! b! ...)
-        # answers. The number of tied answers is the product over all runs.
+        # There are few columns, and NumPy reduces long columns faster than short rows.
+        largest = reduce(np.maximum, np.abs(U).T)
+        near = np.abs(steps) <= _TIED * (1 + largest[:, None])
+        is_sorted = reduce(np.logical_and, (near | (steps < 0)).T)
+        # Equally close pairs in different blocks can be swapped, which gives tied answers. Let a run of
+        # equally close pairs have n1 pairs in one block, n2 pairs in the next block, and so on. The run
+        # gives (n1 + n2 + ...)! / (n1! n2! ...) answers. All runs together give the product.
         ways, run, own = np.ones(len(U)), np.ones(len(U)), np.ones(len(U))
         for at in range(1, U.shape[1]):
             run = np.where(near[:, at - 1], run + 1, 1)
@@ -320,9 +323,10 @@ class Choices:
 
 
 def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
-    """Group answers by the pattern of repeated leaves; yield the answers of each group, and the pattern.
+    """Group answers by the positions of equal leaves; yield the answers of each group, and the pattern.
 
-    The pattern has, for each position in an answer, the first position that has the same leaf.
+    The pattern has, for each position, the first position with the same leaf. For example, the leaves
+    (7, 4, 7) have the pattern (0, 1, 0).
     """
     first = np.stack([(leaves == leaves[:, [at]]).argmax(axis=1) for at in range(leaves.shape[1])], axis=1)
     if (first == first[0]).all():

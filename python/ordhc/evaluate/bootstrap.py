@@ -25,7 +25,7 @@ from ordhc.comparison.units import answers_of, coded, first_rows, numbered, shar
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
 from ordhc.evaluate.features import SCALES, resampled_features, unbiased
-from ordhc.evaluate.left_out import JUDGED, Block, Part, interval_left_out, parts_of, sums_left_out
+from ordhc.evaluate.left_out import JUDGED, Block, Part, Scores, interval_left_out, parts_of, sums_left_out
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
@@ -340,7 +340,7 @@ def bootstrap(
     found = _summed_up(tree, resampled, scores, (times, parts(), n_units), facts, judging)
     right = _RightAnswers(resampled, fitted)
     judged = min(len(resampled), max(_FEWEST, _MOST_PREDICTED // len(fitted)))
-    sums = sums_left_out(judged, times, parts(), n_units, right, part(progress, _JUDGED, 1))
+    sums = sums_left_out(judged, times, parts(), n_units, right.scores_of, part(progress, _JUDGED, 1))
     if progress is not None:
         progress(1.0)
     if not right.chances:
@@ -351,28 +351,20 @@ def bootstrap(
 
 
 class _RightAnswers:
-    """Scores trees by the answers that they predict.
-
-    A call returns a score for each of `some` rows of a block of the data, judged by tree `at`: 1 if the tree
-    predicts the row's answer, 1/t if t answers tie, else 0.
-    """
+    """Makes functions that return whether trees predict the answers in a block of the data."""
 
     def __init__(self, trees: tuple[Dendrogram, ...], data: Triplets | Quadruplets) -> None:
         self.trees, self.data = trees, data
         #: For each block: the expected accuracy of random guesses, and the sum of the weights of the answers.
         self.chances: list[tuple[float, float]] = []
-        self._block: Block | None = None
 
-    def __call__(self, at: int, block: Block, some: NDArray[np.int64]) -> NDArray[np.float64]:
-        if block is not self._block:
-            self._block, self._rows = block, self.data[block.at]  # type: ignore[index]
-            self._choices, self._numbers = Choices.of(self._rows), answers_of(self._rows)
-            if self._choices.kinds:
-                weight = float(sum(kind.weights.sum() for kind in self._choices.kinds))
-                self.chances.append((self._choices.chance, weight))
-        if not self._choices.kinds:
-            return np.zeros(len(some))
-        return right_answers(self.trees[at], self._rows, self._choices)[0][self._numbers[some]]
+    def scores_of(self, block: Block) -> Scores:
+        rows = self.data[block.at]  # type: ignore[index]
+        choices, numbers = Choices.of(rows), answers_of(rows)
+        if not choices.kinds:
+            return lambda _, some: np.zeros(len(some))
+        self.chances.append((choices.chance, float(sum(kind.weights.sum() for kind in choices.kinds))))
+        return lambda at, some: right_answers(self.trees[at], rows, choices)[0][numbers[some]]
 
     @property
     def chance(self) -> float:
@@ -500,10 +492,10 @@ def _summed_up(
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimate = _mean(found["held_out"])
 
-    def agrees(at: int, block: Block, some: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.asarray(_ordhc.verdicts(engine_tree(trees[at]), block.rows[some]) == 1)
+    def scores_of(block: Block) -> Scores:
+        return lambda at, some: np.asarray(_ordhc.verdicts(engine_tree(trees[at]), block.rows[some]) == 1)
 
-    sums = sums_left_out(len(trees), *left, agrees, progress)
+    sums = sums_left_out(len(trees), *left, scores_of, progress)
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     result = Bootstrap(
         tree=tree.replace(support=_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),

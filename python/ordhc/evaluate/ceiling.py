@@ -60,7 +60,8 @@ def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.floa
     """Return the share of answers that a tree satisfies.
 
     An answer of several rows counts by the share of its rows that the tree satisfies.
-    `shares` is the result of `comparison.units.shares_of`, if the caller has it.
+    `shares` has the share of its answer that each row counts: the result of `comparison.units.shares_of`.
+    None gives all rows the same share.
     """
     weights = data.weights
     if shares is not None:

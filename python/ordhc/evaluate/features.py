@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy as copy_of
@@ -57,7 +56,7 @@ def resampled_features(
         vectors.rows = data.rows[:, drawn]
         return fit(plan, vectors, initial_clusters=initial_clusters)[0]
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(_ordhc.n_threads()) as pool:
         for scale in range(len(SCALES)):
             trees = []
             # `scale` is a default argument, because threads call the lambda later.

@@ -69,7 +69,8 @@ class Result:
     Attributes
     ----------
     satisfied, revenue
-        The share of answers that the trees satisfy, and the revenue.
+        The share of answers that the trees satisfy, and the triplet or quadruplet revenue of the trees,
+        divided by its upper bound; both as `Sums`.
     seconds
         The mean time to make a tree.
     chance
@@ -115,8 +116,8 @@ def score(sums: Sums, *, is_share: bool) -> Score:
     sums
         The sums of a method.
     is_share
-        True for scores between 0 and 1. Their interval is Wilson's, for the number of answers that has this
-        standard error. Other scores have a symmetric interval.
+        True for scores between 0 and 1. Their interval is Wilson's, for the number of independent answers
+        that would have this standard error. Other scores have a symmetric interval.
     """
     value, error, freedom, count = _spread(sums)
     if not is_share:
@@ -172,8 +173,9 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
     pairs = [(lost, fold) for lost, fold in pairs if lost != fold and (part == fold).any()]
     values = np.array([changes[lost, part == fold].sum() / most[part == fold].sum() for lost, fold in pairs])
     lost, fold = np.array(pairs).T
-    # Split the changes into the effect of losing a fold, the effect on a fold, and a residual. The residual
-    # is the noise of single trees, which adds to the changes but hardly to the score.
+    # `values` has the changes of the score on `fold` if the tree is also made without the fold `lost`. Split
+    # each change into an effect of `lost`, an effect of `fold`, and a residual. The residual is the noise of
+    # single trees, which adds to the changes but hardly to the score.
     design = np.zeros((len(pairs), 2 * n_folds))
     design[np.arange(len(pairs)), lost] = design[np.arange(len(pairs)), n_folds + fold] = 1.0
     fitted, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
@@ -214,11 +216,11 @@ def chosen_within(
     Parameters
     ----------
     methods
-        For each method, the scores of its folds, which are used to choose a method.
+        For each method, the scores that `choose` compares.
     choose
         A function that returns the index of the chosen method, given the scores.
     scores
-        For each method, the scores of its folds, from which the result is made.
+        For each method, the scores of which the result consists. They can differ from `methods`.
 
     Returns
     -------

@@ -12,7 +12,7 @@ __all__ = ["FEWEST_UNITS", "about", "of_units", "ratio_of_sums", "share_about", 
 
 #: The normal quantile of a 95% interval.
 Z = 1.959964
-#: Smallest number of units that gives an interval.
+#: Smallest number of units (such as people or questions) that gives an interval.
 FEWEST_UNITS = 5
 
 
@@ -65,8 +65,8 @@ def about(value: float, error: float, freedom: float) -> tuple[float, float]:
 def share_about(share: float, error: float, freedom: float, count: int, z: float = Z) -> tuple[float, float]:
     """Return the ends of the interval of a share, at 95% unless z is given.
 
-    The interval is Wilson's, for the number of independent answers that has this standard error. If the error
-    is 0, or the share is 0 or 1, the number of units, `count`, is used instead.
+    The interval is Wilson's, for the number of independent answers whose share would have the standard error
+    `error`. If `error` is 0, or the share is 0 or 1, `count` is used, the number of units (such as people).
     """
     if math.isnan(error):
         return math.nan, math.nan
@@ -109,9 +109,9 @@ def of_units(
 ) -> tuple[float, float, float]:
     """Return a weighted share and its 95% interval, if answers of one unit (a person) are dependent.
 
-    The standard error is that of a ratio of sums over units (`ratio_of_sums`). It gives the number of
-    independent answers with the same standard error. The interval is Wilson's for that number, with Student's
-    t for z. The tree behind the shares is taken as fixed; `folds.score` accounts for its variation.
+    The standard error is computed for a ratio of sums over units (`ratio_of_sums`). The interval is Wilson's,
+    for the number of independent answers that would have this standard error, with Student's t for z. The
+    tree behind the shares is taken as fixed; `folds.score` accounts for its variation.
 
     Parameters
     ----------

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
-__all__ = ["JUDGED", "Block", "LeftOut", "Part", "interval_left_out", "parts_of", "sums_left_out"]
+__all__ = ["JUDGED", "Block", "LeftOut", "Part", "Scores", "interval_left_out", "parts_of", "sums_left_out"]
 
-#: Number of resamples that are scored unit by unit, which is enough for a standard error.
+#: Maximum number of resamples whose trees are scored on left-out answers; enough for a standard error.
 JUDGED = 50
 #: Variance of the mean score of all trees, as a share of the variance of the score of one tree. Measured by
 #: benches/bench_intervals.py.
 SMOOTHED = 0.5
 #: Smallest number of trees from which the variance over trees is estimated.
 FEWEST_RESAMPLES = 10
-#: Maximum number of units, and of rows, that are scored at a time. Each pair of a tree and a unit takes 8
-#: bytes.
+#: Maximum number of units (people, answers or files), and of rows, that are scored at a time. Each pair of a
+#: tree and a unit takes 8 bytes.
 _UNITS, _ROWS = 1 << 16, 1 << 18
 
 Floats = NDArray[np.float64]
+#: Takes the number of a tree and the indices of comparisons in a block, and returns their scores.
+Scores = Callable[[int, NDArray[np.int64]], "Floats | NDArray[np.bool_]"]
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,8 @@ class LeftOut:
         (units,) the mean amount that a unit adds, over the trees made without it; NaN if there is no such
         tree.
     held, got
-        (trees,) the sum of `most`, and the score of the tree, over the units that were left out.
+        (trees,) two sums over the units that were left out: of `most`, and of the amounts that the units add
+        for this tree.
     expected
         (trees,) the sum of `mean` over the units that were left out.
     squares
@@ -159,7 +166,7 @@ def sums_left_out(
     times: Callable[[int], NDArray[np.integer]],
     parts: Iterable[Part],
     n_units: int,
-    agrees: Callable[[int, Block, NDArray[np.int64]], Floats | NDArray[np.bool_]],
+    scores_of: Callable[[Block], Scores],
     progress: Progress | None = None,
 ) -> LeftOut:
     """Return the scores of trees of resamples on the answers that were not drawn, for at most 50 resamples.
@@ -174,9 +181,10 @@ def sums_left_out(
         All units with their comparisons.
     n_units
         The number of units.
-    agrees
-        A function that returns the scores of some comparisons by a tree. Its arguments are the number of the
-        tree, the block, and the indices in the block of the comparisons to score.
+    scores_of
+        A function that takes a block and returns another function. The latter takes the number of a tree and
+        the indices of comparisons in the block. It returns the scores of these comparisons, and is called on
+        several threads.
     progress
         A callable that receives the completed fraction in [0, 1], or None.
     """
@@ -194,14 +202,33 @@ def sums_left_out(
             some, codes = np.unique(block.units - part.first, return_inverse=True)
             codes = codes.ravel()
             most[some] += np.bincount(codes, block.weights)
-            for at in range(count):
-                left = np.flatnonzero(out[at][some][codes])
-                values = block.weights[left] * agrees(at, block, left)
-                hits[at, some] += np.bincount(codes[left], values, len(some))
+            hits[:, some] += _on_threads(partial(_got, block, codes, out[:, some], scores_of(block)), count)
             if progress is not None and len(block.units):
                 progress(min(1.0, (part.first + int(some[-1]) + 1) / n_units))
         sums.add(part.first, out, hits, most)
     return sums
+
+
+def _got(
+    block: Block, codes: NDArray[np.intp], out: NDArray[np.bool_], scores: Scores, at: int
+) -> NDArray[np.float64]:
+    """Return the score of tree `at` on each unit of the block that its resample did not draw.
+
+    `codes` has the unit of each row. `out` is (trees, units), True if a tree's resample left the unit out.
+    """
+    left = np.flatnonzero(out[at][codes])
+    values = block.weights[left] * scores(at, left)
+    return np.bincount(codes[left], values, out.shape[1]).astype(np.float64, copy=False)
+
+
+def _on_threads(work: Callable[[int], Floats], count: int) -> list[Floats]:
+    """Return `work(0)` to `work(count - 1)`, computed on all threads."""
+    threads = min(count, _ordhc.n_threads())
+    if threads > 1:
+        # No thread can be started: compute everything on this thread.
+        with suppress(RuntimeError), ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(work, range(count)))
+    return [work(at) for at in range(count)]
 
 
 def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, float]:

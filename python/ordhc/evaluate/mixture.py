@@ -38,12 +38,14 @@ _STARTS, _FIRST_ROUNDS, _ROUNDS = 3, 3, 4
 STARTS_OF_ALL = 8
 #: Number of parts into which people are split; number of last rounds whose predictions are averaged.
 _PARTS, _AVERAGED = 4, 3
-#: In rounds: number of sweeps of a tree's chain; maximum number of answers from which a tree is made.
+#: For a tree in a round of the EM algorithm: number of sweeps of the chain (a sweep moves every leaf once);
+#: maximum number of answers from which the tree is made.
 _SWEEPS, _MOST_ANSWERS = 20, 3_000
-#: For final predictions: number of chains of all trees together; sweeps of each chain. A mean over more
-#: chains predicts better, so the total is the same for each number of trees, for a fair comparison.
+#: For final predictions: number of chains of all trees together; sweeps of each chain (a sweep moves every
+#: leaf once). A mean over more chains predicts better, so the total is the same for each number of trees, for
+#: a fair comparison.
 _CHAINS, _FINAL_SWEEPS = 6, 40
-#: Seconds for a tree, without the time of its sweeps.
+#: Estimated seconds to make a tree, besides the time of the sweeps of its chain.
 _OF_TREE = 0.008
 #: Answers of people whose probability of belonging to a group is smaller are left out of the group's tree.
 _LEAST = 0.02
@@ -92,7 +94,7 @@ class People:
     def logarithms(self, clear: Floats) -> Floats:
         """Return the log probability of each row's answer for each of `_NOISES`, (m, noises).
 
-        `clear` has the probabilities without noise.
+        `clear` has the probabilities if no answers were given by chance.
         """
         found: Floats = np.log(2 * self.chance[:, None] * _NOISES + (1 - 2 * _NOISES) * clear[:, None])
         return found
@@ -169,7 +171,10 @@ def fit_mixture(
 
 
 def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
-    """Return (k, m) the noise-free probability of each answer, by trees made without its person."""
+    """Return (k, m) the probability of each answer by each of k trees, if no answers were given by chance.
+
+    The trees that predict a person's answers are made from the answers of other people.
+    """
     part = rng.permutation(people.count) % _PARTS
     clear = np.empty((member.shape[1], len(people.data)))
     for at in range(_PARTS):
@@ -184,7 +189,7 @@ def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _expected(people: People, clear: Floats) -> Memberships:
-    """Return the memberships, given the (k, m) probabilities of answers without noise."""
+    """Return the memberships, given the (k, m) probabilities of answers if none were given by chance."""
     k = len(clear)
     logs = np.zeros((people.count, k, len(_NOISES)))
     for at in range(k):
@@ -204,7 +209,7 @@ def _expected(people: People, clear: Floats) -> Memberships:
 
 
 def weighted(people: People, member: Floats) -> Triplets | Quadruplets | None:
-    """Return the answers weighted by their person's membership in a group; None if all weights are 0."""
+    """Return the answers weighted by the probability that their person is in a group; None if all are 0."""
     share = member[people.person]
     if (share > 1 - 1e-9).all():
         return people.data

@@ -16,11 +16,12 @@ __all__ = ["StudyPlan", "Way", "plan"]
 #: Studies of up to this multiple of the largest simulated number of leaves are planned as if they had that
 #: number, with a warning.
 _BEYOND = 10
-#: Curves are extrapolated up to this multiple of the largest simulated number of answers.
+#: Curves of the score by the number of answers are extrapolated up to this multiple of the largest simulated
+#: number of answers.
 FURTHEST = 4.0
 #: The names of scores.
 _WORDS = {"aari": "AARI", "heldout": "held-out accuracy"}
-#: The meaning of each noise.
+#: The meaning of each value of the argument `noise` of `plan`.
 _KINDS = {
     "close": "close leaves confused more often",
     "constant": "all questions equally hard",

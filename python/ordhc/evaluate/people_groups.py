@@ -78,8 +78,8 @@ class PeopleGroup:
     size
         The expected number of people: the sum of the probabilities of all people.
     gain
-        The log loss of chance minus the log loss of these `people`'s held-out answers, with a 95% interval
-        over answers. For people who answer at random it is about 0.
+        The log loss of chance minus the log loss of the chosen number of trees, on held-out answers of
+        `people`, with a 95% interval over answers. The gain is about 0 for people who answer at random.
     posterior
         Trees drawn from all answers, each weighted by the probability that its person belongs to this group.
     """
@@ -371,7 +371,7 @@ def _worked(shared: Shared, fold: int, k: int) -> Floats:
 
 
 def _mean(people: People, values: Floats) -> Estimate:
-    """Return the mean over answers of a value for each row, with a 95% interval over people."""
+    """Return the mean over answers of `values`, one for each row, with a 95% interval over people."""
     total = np.bincount(people.person, people.weight * values, people.count)
     weight = np.bincount(people.person, people.weight, people.count)
     value, error = ratio_of_sums(total, weight)
@@ -379,7 +379,10 @@ def _mean(people: People, values: Floats) -> Estimate:
 
 
 def _over_answers(people: People, values: Floats, some: Numbers) -> Estimate:
-    """Return the mean, over the answers of some people, of a value for each row, with a 95% interval."""
+    """Return the mean of `values`, one for each row, over the answers of the people `some`, as an `Estimate`.
+
+    The 95% interval covers the variation over answers.
+    """
     rows = np.isin(people.person, some)
     if not rows.any():
         return Estimate(math.nan, math.nan, math.nan)
@@ -440,7 +443,7 @@ def _verdict(
     scores: Sequence[TreesScore],
     chance: float,
 ) -> Verdict:
-    """Return the conclusion."""
+    """Return the conclusion: people follow one tree or several trees, or there are too few answers."""
     count, k = len(memberships), len(groups)
     if count < FEWEST_UNITS:
         who = "1 person" if count == 1 else f"{count} people"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -138,7 +137,7 @@ class Resampling:
         trees: list[_ordhc.Tree] = []
         scores = np.empty((len(which), 3))
         watch = _Watch(len(which), progress)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(_ordhc.n_threads()) as pool:
             try:
                 for at, (tree, found) in enumerate(self._results(pool, watch, which)):
                     trees.append(tree)

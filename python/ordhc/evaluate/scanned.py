@@ -177,7 +177,7 @@ class _Resamples:
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """All properties of the scan that determine its rows. They are part of `name`."""
+        """All properties of the scan that determine its rows. `name` makes a hash of them."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, which: range) -> str:
@@ -206,7 +206,7 @@ class ScannedFold:
     def of(
         cls, scan: Scan, unit: str, count: int, folds: int, seed: int, progress: Progress | None = None
     ) -> ScannedFold:
-        """Assign units to folds at random."""
+        """Assign units (people or files) to folds at random."""
         if count < folds:
             what = "people" if unit == "group" else "files"
             raise InputError(f"there are {count} {what} for {folds} folds: give fewer folds")
@@ -267,7 +267,7 @@ class ScannedFold:
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
-        """Return the scores of all trees of a method; the folds are the units."""
+        """Return the scores of all trees of a method; each fold is one unit, instead of each person."""
         sums = np.stack([of_part for of_part, _, _ in found])
         nothing = np.full((len(left), len(left)), np.nan)
         satisfied, revenue = (
@@ -286,7 +286,7 @@ class _Fold:
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """All properties of the scan that determine its rows. They are part of `name`."""
+        """All properties of the scan that determine its rows. `name` makes a hash of them."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, without: tuple[int, ...], method: Named) -> str:
@@ -304,7 +304,10 @@ class _Fold:
 
 
 def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return agreed / (agreed + disagreed + undecided), given these three sums; NaN if all are 0."""
+    """Return the share of comparisons that a tree satisfies: agreed / (agreed + disagreed + undecided).
+
+    `sums` has these three sums of weights. The result is NaN if all are 0.
+    """
     total = sum(sums)
     return float(sums[0] / total) if total else float("nan")
 

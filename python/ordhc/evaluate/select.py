@@ -411,8 +411,8 @@ def select(
     drawn = names.index(preferred) if preferred in names else None
     margins = np.zeros(len(names))
     if drawn is not None:
-        # A method replaces the posterior if its score is higher by more than its margin: half the width of
-        # the interval of this difference.
+        # Another method replaces the preferred method if its score is higher by more than a margin: half the
+        # width of the interval of this difference.
         can_tell = is_on_random or not is_adaptive
         ends = [difference(each, deciding[drawn]) for each in deciding]
         margins = np.array([each.value - each.low if can_tell else np.inf for each in ends])

@@ -45,7 +45,7 @@ class Folds:
     """The folds of comparisons in memory, which are held out in turn."""
 
     data: Triplets | Quadruplets
-    #: (m,) the unit of each row, and (u,) the fold of each unit.
+    #: (m,) the unit (person or question) of each row, and (u,) the fold of each unit.
     units: NDArray[np.int64]
     parts: NDArray[np.int64]
     folds: int

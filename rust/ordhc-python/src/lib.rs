@@ -63,7 +63,7 @@ mod _ordhc {
     #[pymodule_export]
     use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
     #[pymodule_export]
-    use crate::streams::{adds_into, canonical_keys, canonical_sums, limit_threads, merged_runs, pair_run};
+    use crate::streams::{adds_into, canonical_keys, canonical_sums, limit_threads, merged_runs, n_threads, pair_run};
     #[pymodule_export]
     use crate::table::{code_table, end_of_first_row, parse_table, split_table, start_of_last_row};
     #[pymodule_export]

@@ -13,7 +13,9 @@ use crate::error::to_py;
 /// From this number of answers on, the work runs on a separate thread.
 const LONG: usize = 1 << 18;
 
-/// Adds comparisons to condensed similarities. The sums are float64, or int64 or int32 if there are no weights.
+/// Adds comparisons to `out`, a condensed array of similarities. Each comparison adds its weight (or 1) to the
+/// similarity of its closer pair, and subtracts it from the similarity of its farther pair. `out` has the type float64,
+/// or int64 or int32 if there are no weights.
 #[pyfunction]
 pub(crate) fn adds_into<'py>(
     py: Python<'py>,
@@ -88,7 +90,8 @@ pub(crate) fn merged_runs<'py>(
 }
 
 /// Adds to `sums`, for each leaf, the hash of the comparisons about the leaf. `keys` has the hash of each leaf so far.
-/// `unit` is 1 for integer weights, and otherwise the largest weight.
+/// Weights are divided by `unit` before they are rounded: `unit` is 1 if all weights are integers, and otherwise the
+/// largest weight.
 #[pyfunction]
 pub(crate) fn canonical_sums<'py>(
     py: Python<'py>,
@@ -125,4 +128,11 @@ pub(crate) fn canonical_keys<'py>(
 #[pyfunction]
 pub(crate) fn limit_threads(limit: Option<usize>) -> Option<usize> {
     ordhc::limit_threads(limit)
+}
+
+/// Returns the number of threads: `ORDHC_NUM_THREADS`, or else the number of cores, but at most the limit of
+/// `limit_threads`.
+#[pyfunction]
+pub(crate) fn n_threads() -> usize {
+    ordhc::bindings::n_threads()
 }

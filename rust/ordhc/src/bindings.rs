@@ -25,6 +25,7 @@ pub use crate::metric::kendall::kendall_tau_of_rows;
 pub use crate::metric::robinson_foulds::ClusterCounts;
 pub use crate::metric::satisfied::verdicts;
 pub use crate::metric::triplet_distance::TripletCounts;
+pub use crate::parallel::n_threads;
 pub use crate::posterior::answers::Belonging;
 pub use crate::posterior::diagnostics::{Mixing, mixing};
 pub use crate::posterior::samples::sample_answers;

@@ -33,7 +33,7 @@ pub fn limit_threads(limit: Option<usize>) -> Option<usize> {
 
 /// Returns the number of threads: `ORDHC_NUM_THREADS`, or else the number of cores, but at most the limit of
 /// [`limit_threads`].
-pub(crate) fn n_threads() -> usize {
+pub fn n_threads() -> usize {
     match LIMIT.load(Ordering::Relaxed) {
         0 => all_threads(),
         limit => limit.min(all_threads()),

@@ -94,8 +94,9 @@ class Structure:
         A `StructureScore` for each structure.
     tree_share
         The gain of the better tree divided by the gain of the best structure, with a 95% interval. The gain
-        is the log loss of lengths alone (or of chance, if chance is better) minus the log loss of the
-        structure. NaN if the best structure has no clear gain.
+        is the log loss of the baseline minus the log loss of the structure. The baseline is "lengths alone"
+        (how typical each item is), or chance if chance is better. NaN if the best structure has no clear
+        gain.
     points_share
         As `tree_share`, for points: points in one dimension if `dimensions` is 1, else "points, weighted".
     dimensions
@@ -104,8 +105,8 @@ class Structure:
     coins
         The coin-flip test: whether points predict answers to which the better tree gives (nearly) even odds.
     misfits
-        Items and clusters whose answers points predict better than the better tree does, the largest
-        difference first. At most 5% of the entries are expected to be there by chance.
+        Items and clusters whose answers are predicted better by points in space than by the better tree, the
+        largest difference first. At most 5% of the entries are expected to be there by chance.
     n_looked_at
         The number of items, and of clusters, that were tested for `misfits`: those with at least 20 answers.
     tree

@@ -1,4 +1,4 @@
-"""Find where a tree fails: items and clusters whose answers points predict better."""
+"""Find where a tree fails: items and clusters whose answers are predicted better by points in space."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Misfit:
-    """An item or a cluster whose answers points predict better than the tree does.
+    """An item or a cluster whose answers are predicted better by points in space than by the tree.
 
     Attributes
     ----------
@@ -62,7 +62,10 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Misfits:
-    """The misfits, the largest difference first, and the number of items and clusters that were tested."""
+    """The misfits, and the numbers of items and of clusters that were tested.
+
+    The misfit with the largest mean difference between the log loss of the tree and that of points is first.
+    """
 
     misfits: tuple[Misfit, ...]
     n_items: int
@@ -70,7 +73,7 @@ class Misfits:
 
 
 def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, behind: Floats) -> Misfits:
-    """Return the items and clusters of a tree whose answers points predict better.
+    """Return the items and clusters whose answers are predicted better by points in space than by the tree.
 
     Parameters
     ----------

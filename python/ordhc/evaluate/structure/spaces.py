@@ -1,4 +1,4 @@
-"""Fit models of closeness without a tree: lengths alone, flat clusters, points in space."""
+"""Fit models of closeness without a tree: only lengths of leaves, flat clusters, points in space."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ __all__ = ["Fitted", "chosen_clusters", "chosen_effects", "chosen_points", "loss
 
 Floats = NDArray[np.float64]
 
-#: Candidate standard deviations of the normal priors of lengths and of coordinates.
+#: Candidate standard deviations of the normal priors: of the lengths of leaves, and of coordinates of points.
 _DEVIATIONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 _SPREADS = (0.3, 0.6, 1.2, 2.4, 5.0)
 #: In `_stacked`: the number of answers that the prior of the weights adds to each model, and the number of
@@ -84,7 +84,10 @@ def _start(noise: float) -> float:
 def _points(
     choices: Choices, dimensions: int, deviation: float, spread: float, start: Floats | None = None
 ) -> Fitted:
-    """Fit points and lengths: closeness is minus the Euclidean distance minus both lengths.
+    """Fit a point and a length for each leaf.
+
+    The closeness of two leaves is minus the Euclidean distance of their points, minus the lengths of both
+    leaves. So a leaf of large length is far from all others.
 
     Parameters
     ----------
@@ -93,7 +96,7 @@ def _points(
     dimensions
         The number of dimensions of the space.
     deviation, spread
-        Standard deviations of the normal priors of lengths, and of coordinates.
+        Standard deviations of the normal priors of the lengths of leaves, and of coordinates.
     start
         (n * (d + 1) + 1,) parameters to begin with: coordinates, lengths, and the logit of twice the noise.
     """
@@ -130,7 +133,10 @@ def _points(
 
 
 def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> Fitted:
-    """Fit the lengths of leaves, and one number by which pairs of leaves within a cluster are closer."""
+    """Fit a length for each leaf, and one number, which is added to the closeness of leaves in a cluster.
+
+    The closeness of two leaves falls by the lengths of both leaves.
+    """
     is_same = (labels[:, None] == labels).astype(np.float64)
     start = np.zeros(choices.n_leaves + 2)
     start[0], start[-1] = 1.0, _start(_NOISE)
@@ -153,7 +159,9 @@ def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> 
 
 
 def chosen_effects(inner: Choices, apart: Choices, whole: Choices) -> tuple[Fitted, float]:
-    """Fit lengths alone; return the model and the standard deviation of its prior.
+    """Fit only a length for each leaf; return the model, and the standard deviation of the lengths' prior.
+
+    The closeness of two leaves is minus the lengths of both leaves.
 
     Parameters
     ----------
@@ -181,7 +189,7 @@ def chosen_clusters(
     inner, apart, whole
         As in `chosen_effects`.
     deviation
-        The standard deviation of the prior of lengths.
+        The standard deviation of the prior of the lengths of leaves.
     cuts
         Two functions that receive a number of clusters and return (n,) labels of clusters. The first cuts a
         tree made of `inner`, the second a tree made of `whole`.
@@ -200,14 +208,14 @@ def chosen_points(
     dimensions: tuple[int, ...],
     first: Floats,
 ) -> tuple[dict[int, Fitted], dict[int, float]]:
-    """Fit points in several numbers of dimensions, each with the spread of coordinates that predicts best.
+    """Fit points in several numbers of dimensions, each with the prior of coordinates that predicts best.
 
     Parameters
     ----------
     inner, apart, whole
         As in `chosen_effects`.
     deviation
-        The standard deviation of the prior of lengths.
+        The standard deviation of the prior of the lengths of leaves.
     dimensions
         The numbers of dimensions of the spaces.
     first
@@ -218,8 +226,8 @@ def chosen_points(
     -------
     models, weights
         For each number of dimensions: the model of all answers, and its weight in the mean of all
-        predictions. The weights have the sum 1. They are those that predict `apart` best, by models of
-        `inner` with the same spreads.
+        predictions. The weights have the sum 1. With these weights, models of `inner` with the same priors
+        predict `apart` best.
     """
     models, tried, n = {}, {}, whole.n_leaves
     for d in sorted(dimensions, reverse=True):

@@ -49,7 +49,8 @@ ULTRAMETRIC, ADDITIVE = "ultrametric tree", "additive tree"
 DIMENSIONS = (1, 2, 3, 5)
 #: The groups of structures that are fitted as one task.
 PARTS = (ULTRAMETRIC, ADDITIVE, POINTS)
-#: Number of chains of each tree model; sweeps with few comparisons, sweeps with many; the limit of "few".
+#: Number of chains of each tree model. The number of sweeps of a chain (a sweep moves every leaf once) is
+#: `_SWEEPS` for at most `_MANY` comparisons, and `_SWEEPS_OF_MANY` for more.
 _CHAINS, _SWEEPS, _SWEEPS_OF_MANY, _MANY = 2, 60, 30, 10_000
 #: Seconds that the fit of points takes for each row, and for each pair of leaves.
 _OF_ROWS, _OF_PAIRS = 2.5e-5, 3e-5
@@ -175,7 +176,7 @@ def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadrupl
 
 
 def _cuts(data: Triplets | Quadruplets) -> Callable[[int], NDArray[np.int64]]:
-    # Not the default of `cluster`: trees of the posterior would take most of the time.
+    # Do not use the default method of `cluster`, because it would take most of the time.
     tree: Dendrogram = cluster(data, method="adds3-al" if isinstance(data, Triplets) else "adds4-al")
     return lambda number: np.asarray(tree.cut(n_clusters=number))
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 __all__ = ["Estimate", "Evidence", "Verdict", "verdict_of"]
 
-#: A structure describes answers nearly as well as the best if it has this share of the predictable part.
+#: A structure describes answers nearly as well as the best structure if its gain in log loss is at least this
+#: share of the best structure's gain.
 NEARLY = 0.9
-#: Two shares are called equal if they differ by less than this.
+#: Two shares of the best structure's gain are called equal if they differ by less than this.
 EVEN = 0.01
 #: A gain in log loss below this share of the log loss of chance is negligible.
 SAME = 0.04
@@ -36,10 +37,9 @@ class Evidence:
     Attributes
     ----------
     by_effects
-        The log loss of chance minus that of lengths alone.
+        The log loss of chance minus the log loss of "lengths alone", a model of how typical each item is.
     beyond_effects
-        The log loss of lengths alone (or of chance, if that is smaller) minus the log loss of the best
-        structure.
+        The log loss of "lengths alone" (or of chance, if smaller) minus the log loss of the best structure.
     tree, points
         The shares of `beyond_effects` that the better tree reaches, and that points reach.
     dimensions
@@ -141,9 +141,9 @@ def verdict_of(found: Evidence) -> Verdict:
 
 
 def _without_structure(found: Evidence) -> Verdict:
-    """Return the conclusion where no structure clearly predicts more than lengths do.
+    """Return the conclusion where no structure clearly predicts better than how typical each item is.
 
-    Either there is no more to predict, or there are too few answers.
+    Either nothing more can be predicted, or there are too few answers.
     """
     if not found.beyond_effects.high < SAME * found.chance:
         headline = "There are too few answers to decide whether a hierarchy describes them."
