@@ -67,9 +67,9 @@ fn has_grown(tree: &Dendrogram, values: &[f64]) -> bool {
     largest(tree.heights()) > 8.0 * largest(values)
 }
 
-/// Checks that the naive and the nearest-pair algorithm return the same heights up to rounding errors. Differences are
-/// relative to the largest height or value of the matrix. Equal squares are enough, because some linkages compute with
-/// squares.
+/// Checks that the naive and the nearest-pair algorithm return the same heights up to rounding
+/// errors. Differences are relative to the largest height or value of the matrix. Heights whose
+/// squares are equal also pass, because some linkages compute with squared heights.
 fn assert_near(naive: &[f64], nearest: &[f64], values: &[f64], rule: &Rule) {
     let scale = naive.iter().chain(values).fold(0.0f64, |largest, value| largest.max(value.abs()));
     for (a, b) in naive.iter().zip(nearest) {

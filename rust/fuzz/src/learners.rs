@@ -4,7 +4,7 @@ use ordhc::learn::{Assume, Learner, Method, Noise, QuadrupletMethod, Schedule};
 
 use crate::bytes::Bytes;
 
-/// The largest number of leaves. Inputs with more leaves take longer, but run no additional code.
+/// The largest number of leaves of a tested learner. More leaves take more time, but test no additional code.
 const LEAVES: usize = 24;
 const STEPS: usize = 400;
 
@@ -87,8 +87,8 @@ fn check<const K: usize>(learner: &dyn Learner<K>) {
     assert_eq!(learner.open().len() as u64, learner.n_asked() - learner.n_answered(), "asked is open or answered");
 }
 
-/// Gives two learners the same answers, but in different orders between two calls of `ask`. Both learners must ask the
-/// same questions and make the same tree.
+/// Gives two equal learners the same answers. After each call of `ask`, the two learners receive the answers in
+/// different orders. Both learners must ask the same questions and make the same tree.
 pub fn orders(data: &[u8]) {
     let mut bytes = Bytes(data);
     let n = 1 + bytes.below(LEAVES);

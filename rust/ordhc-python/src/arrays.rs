@@ -151,7 +151,7 @@ impl<'py> Overwritten<'py> {
     }
 }
 
-/// Returns a new array of zeros. Raises a memory error before anything is allocated.
+/// Returns a new array of zeros. If memory is not available, raises a memory error without allocating anything.
 ///
 /// NumPy's allocator asks for huge pages, which make access to large arrays faster.
 pub(crate) fn zeros<'py, T: Element>(
@@ -164,7 +164,7 @@ pub(crate) fn zeros<'py, T: Element>(
     Ok(array.cast_into()?)
 }
 
-/// Raises a memory error before anything is allocated.
+/// Raises a memory error if `n_bytes` of memory are not available. Allocates nothing.
 #[pyfunction]
 pub(crate) fn check_memory(what: &str, n_bytes: u64) -> PyResult<()> {
     ordhc::memory::check("it", n_bytes).map_err(|_| {

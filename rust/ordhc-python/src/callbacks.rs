@@ -44,7 +44,8 @@ fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
     py.import("ordhc.errors")?.call_method1("warn", (text,)).map(drop)
 }
 
-/// Work with any result, boxed so that the code around it is compiled only once.
+/// Work that stores its result itself. As a trait object, it has one type, so the code that runs it
+/// is compiled only once.
 type Task<'a> = &'a mut (dyn FnMut(&Monitor) -> ordhc::Result<()> + Send);
 
 fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, task: Task<'_>) -> PyResult<()> {

@@ -55,8 +55,8 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// Evaluates an expression for either type of [`Answers`]. Use this macro inside `work`, because all code in the
-/// expression is compiled twice.
+/// Evaluates an expression for either type of [`Answers`]. Keep the expression small, because all its code is compiled
+/// twice.
 macro_rules! with {
     ($any:expr, $answers:ident => $value:expr) => {
         match $any {

@@ -75,7 +75,8 @@ fn input_error<'py>(py: Python<'py>, error: &Error, reason: String) -> PyResult<
     py.get_type::<InputError>().call((reason,), Some(&fields))
 }
 
-/// Registers the exception of a panic. `ordhc.errors` converts it to an ordinary exception.
+/// Adds the class of exceptions that Rust panics raise to the Python module. `ordhc.errors` converts such an exception
+/// to an ordinary exception.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", module.py().get_type::<PanicException>())
 }

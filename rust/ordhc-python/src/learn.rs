@@ -38,8 +38,9 @@ macro_rules! with {
 }
 
 impl Learner {
-    /// Locks the learner. Call this only while detached from the interpreter. Watched work holds this lock and attaches
-    /// to the interpreter from time to time, so waiting while attached would be a deadlock.
+    /// Locks the learner. Call this only while detached from the interpreter. A long call holds this lock and attaches
+    /// to the interpreter from time to time to report progress. So waiting for the lock while attached would be a
+    /// deadlock.
     fn lock(&self) -> MutexGuard<'_, Either> {
         // A call that panicked has left the learner in an incomplete state, so the learner must not be used again.
         self.0.lock().expect("an earlier call of this learner broke")
@@ -273,8 +274,8 @@ impl Learner {
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
     }
 
-    /// Returns the likely places of a leaf. Each has a probability, the leaves of a cluster, and whether the leaf is
-    /// one more child of this cluster.
+    /// Returns the likely positions of a leaf in the tree. Each has a probability, the leaves of a cluster, and true if
+    /// the leaf is one more child of this cluster, or false if the leaf is beside this cluster.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), learner => learner.places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())

@@ -53,7 +53,8 @@ impl Samples {
     }
 
     /// Returns, for each chain, an array with one row per sweep (a sweep moves every leaf once): log-likelihood, noise,
-    /// mean height difference of a node and its parent, number of inner nodes, deviation of lengths.
+    /// mean height difference of a node and its parent, number of inner nodes, and standard deviation of the lengths of
+    /// leaves.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
         let of = |chain: &Vec<ordhc::posterior::State>| {
             let values = chain.iter().flat_map(|state| {
@@ -65,8 +66,8 @@ impl Samples {
         self.0.states().iter().map(of).collect()
     }
 
-    /// Returns the number of answers of several rows that match no known kind of question. The rows of such an answer
-    /// together count as one comparison.
+    /// Returns the number of answers that consist of several rows but match no known kind of question. The rows of such
+    /// an answer together have the weight of one comparison.
     fn n_unknown(&self) -> usize {
         self.0.n_unknown()
     }
@@ -110,7 +111,8 @@ impl Samples {
         PyArray1::from_vec(py, all.concat()).reshape([all.len(), width])
     }
 
-    /// Returns the mean height of each pair of leaves.
+    /// Returns, for each pair of leaves, the mean height at which the two leaves join in the sampled trees, as a
+    /// condensed array of similarities.
     fn similarity<'py>(
         &self,
         py: Python<'py>,

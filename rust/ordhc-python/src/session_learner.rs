@@ -94,8 +94,9 @@ fn width<const K: usize>(_: &ordhc::bindings::SessionLearner<K>) -> usize {
 }
 
 impl SessionLearner {
-    /// Locks the session. Call this only while detached from the interpreter. Watched work holds this lock and attaches to
-    /// the interpreter from time to time, so waiting while attached would be a deadlock.
+    /// Locks the session. Call this only while detached from the interpreter. Work that reports
+    /// progress holds this lock and attaches to the interpreter from time to time. So waiting for
+    /// the lock while attached would be a deadlock.
     fn lock(&self) -> MutexGuard<'_, Width> {
         // A lock is poisoned only by a panic, which the caller has already received as an exception.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -48,8 +48,10 @@ fn ascii(what: &str, text: Option<char>) -> PyResult<Option<u8>> {
     }
 }
 
-/// Reads a table, and returns a dict of the results. `chosen` are the positions or names of the columns to read.
-/// Without `chosen`, reads the columns whose names are in `known`, or all columns if `known` is empty.
+/// Reads a table. Returns a dict: the rows with their lines, names, labels and weights, the bad
+/// rows, and the format (such as the delimiter). `chosen` are the positions or names of the columns
+/// to read. Without `chosen`, reads the columns whose names are in `known`, or all columns if
+/// `known` is empty.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one call reads a table")]
 pub(crate) fn parse_table<'py>(

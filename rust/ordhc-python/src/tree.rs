@@ -18,9 +18,10 @@ const LONG_TEXT: usize = 1 << 20;
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Integers<'py> = Bound<'py, PyArray1<i64>>;
 
-/// A tree that was read from Newick text: the tree; the names of the leaves; whether these names are leaf numbers;
-/// whether inner nodes were numbered; the leaves in the order of the text; the names of nodes; the support of nodes;
-/// whether the support is written as shares; the note about the text.
+/// A tree that was read from Newick text: the tree; the names of the leaves; whether these names
+/// are leaf numbers; whether comments number the inner nodes; the leaves in the order of the text;
+/// the names of nodes; the support of nodes; whether the support is written as shares; the note
+/// about the text.
 type Read<'py> = (
     Tree,
     Vec<String>,

@@ -90,8 +90,8 @@ pub(crate) fn vector_linkage(
     Ok(tree.into())
 }
 
-/// Returns the tree of a linkage that compares only nearest neighbours. They are `given`, or the `neighbors` nearest of
-/// each vector are searched.
+/// Returns the tree of a linkage that compares only nearest neighbours. `given` has the neighbours
+/// of each vector. Without `given`, the `neighbors` nearest vectors of each vector are searched.
 #[pyfunction]
 #[pyo3(signature = (rows, linkage, measure, neighbors, given, until, initial, progress))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]

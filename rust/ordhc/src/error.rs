@@ -67,11 +67,11 @@ pub enum Error {
     /// Leaves, pairs or triplets that violate a condition. [`Error::named`] returns the message with names.
     #[error("{}", self.named(|leaf| leaf.to_string()))]
     Leaves {
-        /// The message before the leaves.
+        /// The part of the message before the list of leaves.
         before: String,
         /// The leaves, pairs or triplets.
         leaves: Vec<Vec<usize>>,
-        /// The message after the leaves.
+        /// The part of the message after the list of leaves.
         after: String,
     },
     /// Two values of a matrix that should be equal.
@@ -138,11 +138,11 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Position {
-    /// The value of a leaf.
+    /// A value that belongs to one leaf.
     Leaf(usize),
-    /// The value of two leaves, or of a leaf with itself.
+    /// A value that belongs to two leaves, or to a leaf and itself.
     Pair(usize, usize),
-    /// The value of two leaves in a condensed matrix.
+    /// A value in a condensed matrix, which belongs to two leaves.
     Condensed {
         /// The index of the value in the condensed matrix.
         at: usize,
@@ -151,7 +151,7 @@ pub enum Position {
         /// The second leaf.
         j: usize,
     },
-    /// The value of a merge.
+    /// A value that belongs to one merge.
     Merge(usize),
     /// A coordinate of a leaf's vector.
     Coordinate {

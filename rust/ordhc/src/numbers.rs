@@ -64,12 +64,13 @@ impl Held for f32 {
 pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign + std::ops::SubAssign {
     /// The value of one answer.
     const ONE: Self;
-    /// The largest number of unweighted comparisons that certainly causes no overflow (or rounding).
+    /// The largest number of unweighted comparisons whose sum certainly neither overflows nor is
+    /// rounded.
     const MOST: u64;
-    /// Converts a weight. Returns `None` for integer cells, which do not support weights.
+    /// Converts a weight. Returns `None` for integer types, which do not support weights.
     fn from_weight(weight: f64) -> Option<Self>;
-    /// Returns the value as a float. The conversion is exact for every result of [`adds`](crate::similarity::adds) from
-    /// counts.
+    /// Returns the value as a float. The conversion is exact if [`adds`](crate::similarity::adds)
+    /// computed the value from unweighted comparisons.
     fn to_f64(self) -> f64;
 }
 

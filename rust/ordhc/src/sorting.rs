@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// The number of values above which a part is split before sorting. Sorting a part of this size takes a few
-/// milliseconds.
+/// The largest number of values that are sorted in one piece. More values are first split at their median. Sorting one
+/// piece takes a few milliseconds; cancellation is checked before each piece.
 const SMALL: usize = 1 << 17;
 
 /// Sorts by a comparison that is called through a pointer. The sort is stable.

@@ -179,7 +179,7 @@ impl Clusters {
         others: impl Iterator<Item = (&'s f64, &'s f64)>,
         between: Between,
     ) -> bool {
-        /// A difference has lost too many digits if it is smaller than this share of its terms.
+        /// The difference `x - y` has lost too many digits if it is smaller than this share of `|x| + |y|`.
         const SHARE: f64 = 0.25;
         let (n_a, inside_a, exact) = (self.sizes[a], self.inside[a], self.exact);
         let pairs = row.iter_mut().zip(&mut *line);

@@ -25,7 +25,7 @@ use crate::parallel;
 use crate::precise::Precise;
 use crate::tree::{Found, RawMerge};
 
-/// Returns the merges in the order in which they are made.
+/// Returns the merges of centroid or median linkage, in the order in which they are made.
 pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Result<Found> {
     entered!(centers);
     let n = matrix.n_leaves();
@@ -49,9 +49,10 @@ struct Search<'a> {
     limit: Vec<f64>,
     /// For each row: the key (rounded value) of the similarity with the nearest later row, or NaN if unknown.
     keys: Vec<f64>,
-    /// The error of a similarity `s` is at most `relative * (|s| + 4 * inside)`.
+    /// The rounding error of a similarity `s` is at most `relative * (|s| + 4 * inside)` (see the field `inside`).
     relative: f64,
-    /// An upper bound of the terms [`Rows::inner`], or 0 if all values have the same sign.
+    /// An upper bound of the means within clusters ([`Rows::inner`]), which are subtracted from similarities. 0 if all
+    /// input values have the same sign, because the bound of the rounding error then needs only `|s|`.
     inside: f64,
     doubts: Doubts<'a>,
     /// True if sums are exact.
@@ -155,7 +156,8 @@ impl<'a> Search<'a> {
         self.limit[i] = second.min(best - self.reach(best));
     }
 
-    /// Marks the nearest row as unknown, and stores `bound`, an upper bound of the similarity.
+    /// Marks the nearest row of row `i` as unknown. Stores `bound`, an upper bound of the similarity of row `i` to
+    /// later rows.
     #[inline(always)]
     fn forget(&mut self, i: usize, bound: f64) {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
@@ -315,7 +317,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Updates the rows before `i`. The new cluster is one of their later rows.
+    /// Updates the nearest rows of the rows before `i`, after row `j` was merged into row `i`.
     #[inline(always)]
     fn update_rows_before<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let [near_i, near_j] = [u32x8::splat(simd, i as u32), u32x8::splat(simd, j as u32)];
@@ -344,7 +346,7 @@ impl<'a> Search<'a> {
         self.updates = updates;
     }
 
-    /// Updates the rows between `i` and `j`. The removed cluster at `j` was one of their later rows.
+    /// Marks the nearest row as unknown for all rows between `i` and `j` whose nearest row was the removed row `j`.
     #[inline(always)]
     fn forget_between<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let near_j = u32x8::splat(simd, j as u32);
@@ -362,7 +364,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Updates row `k < i`, given its similarity with the new cluster at `i`.
+    /// Updates the nearest row of row `k < i`. `similarity` is the similarity of row `k` to the merged cluster at row
+    /// `i`.
     #[inline(always)]
     fn update_row(&mut self, k: usize, similarity: f64, i: usize, j: usize) {
         let near = self.near[k];

@@ -5,7 +5,7 @@ use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use crate::error::{Error, Result};
 use crate::tree::RawMerge;
 
-/// The initial capacity of the stack, which is enough for most chains.
+/// The initial capacity of the stack that stores a nearest-neighbour chain. Most chains are shorter.
 const STACK: usize = 64;
 
 /// A chain of clusters, in which each cluster is the nearest of the cluster before it. The chain grows until its last
@@ -15,7 +15,7 @@ const STACK: usize = 64;
 pub(crate) struct Chain {
     /// The active clusters. Empty if the linkage doesn't need this list.
     active: Vec<usize>,
-    /// The state of each cluster.
+    /// For each cluster: whether it is active, active and in the chain, or removed.
     state: Vec<State>,
     n_active: usize,
     /// All clusters before this cluster are removed.

@@ -21,8 +21,8 @@ pub(super) enum Strategy {
 }
 
 /// Returns the first algorithm in this table that applies to the input. `tolerance` decides when similarities count as
-/// equal. Mechanisms are code paths, with their names in `entered!`. Reciprocal nearest pairs commute if the order in
-/// which they merge does not change the tree.
+/// equal. Mechanisms are code paths, named as in the macro calls `entered!(name)`. Reciprocal nearest pairs commute if
+/// the order in which they merge does not change the tree.
 ///
 /// | input | strategy | mechanisms | mechanisms afterwards |
 /// | --- | --- | --- | --- |
@@ -90,7 +90,7 @@ pub(super) fn choose<U: Update>(
 /// For dissimilarities, most linkages return merges: the heights stay equal, or fall (centroid, median).
 fn equal<U: Update>(update: &U, n: usize, similarity: f64, tolerance: Tolerance) -> Option<Vec<RawMerge>> {
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
-    // The similarity of the cluster to any remaining leaf.
+    // The similarity of the growing cluster to each remaining leaf.
     let mut value = similarity;
     for j in 1..n {
         let size = j as f64;

@@ -10,21 +10,24 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The smallest number of rows of a triangle for which columns are copied. A smaller triangle fits into a core's cache.
+/// The smallest number of rows of a triangle for which its columns are copied, so that they are read faster. A smaller
+/// triangle fits into a core's cache.
 const MANY: usize = 1500;
-/// The number of rows that are read together. Their values of a column are mostly written to one cache line.
+/// The number of rows that are read together. The values of these rows in one column are mostly written to one cache
+/// line.
 const SIDE: usize = 8;
 
 /// Copies of columns of a triangle. A slot is a cluster's index in the triangle. For each given pair of slots `i < j`,
 /// the values of `j` with all slots between `i` and `j` are copied.
 pub(super) struct Columns<'r> {
-    /// The copied values, ordered by part of the rows, and within a part by column.
+    /// The copied values: for each part (a range of rows), one column after the other.
     values: &'r [f64],
     /// For each part of the rows: the rows, and the start of each column's values.
     parts: Vec<(Range<usize>, Vec<usize>)>,
-    /// For each slot: the number of its column, or [`NONE`].
+    /// For each slot (a cluster's index in the triangle): the number of its column, or [`NONE`].
     places: Vec<u32>,
-    /// For each column: the slot `i` of its pair of slots `i < j`.
+    /// For each column: the first slot (a cluster's index) of the pair of slots `i < j` for which the column was
+    /// copied.
     firsts: Vec<usize>,
 }
 

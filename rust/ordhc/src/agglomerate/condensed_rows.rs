@@ -24,17 +24,17 @@ use crate::tree::RawMerge;
 pub(crate) struct CondensedRows<'a, U: Update> {
     update: &'a U,
     values: Store<'a>,
-    /// For each slot: the size of its cluster.
+    /// For each slot (index in the triangle): the size of its cluster.
     sizes: Vec<f64>,
-    /// For each slot: the smallest leaf of its cluster.
+    /// For each slot (index in the triangle): the smallest leaf of its cluster.
     clusters: Vec<usize>,
     /// The slot of each cluster.
     slots: Vec<usize>,
     tolerance: Tolerance,
 }
 
-/// Rounds continue while the number of merges is at least the number of clusters divided by this number. The second
-/// number applies if a square of the clusters fits into the memory of the triangle.
+/// A round of merges runs only if it makes at least k / `WORTHWHILE[0]` merges of the k clusters. If a square of the
+/// clusters fits into the memory of the triangle, `WORTHWHILE[1]` applies instead.
 const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
@@ -51,8 +51,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Runs the first round on the input, then all other rounds. If the first round would merge only a few pairs,
-    /// copies the input and runs no rounds.
+    /// Merges reciprocal nearest pairs in rounds, and returns the triangle of the remaining clusters. The first round
+    /// reads the input. If the first round would merge only a few pairs, copies the input and runs no rounds.
     pub(crate) fn after_rounds(
         update: &'a U,
         given: &Given<'_>,

@@ -37,13 +37,14 @@ pub(crate) struct Doubts<'a> {
     /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than the value of
     /// `zero`. `None` before the value is first needed.
     zero: Option<f64>,
-    /// The number of pairs of leaves that may still be added to sums.
+    /// The number of similarities of leaves that may still be summed. From 0 on, rounded similarities decide all
+    /// comparisons.
     patience: usize,
     /// True if rounding errors may have decided a comparison.
     open: bool,
 }
 
-/// The data from which similarities are computed.
+/// The input similarities of leaves, from which the similarities of clusters are computed.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     matrix: &'a Matrix<'a>,
@@ -90,14 +91,15 @@ const KEPT: usize = 16;
 /// The number of additions, per pair of leaves, after which no more similarities are computed from leaves. Computing
 /// all similarities in twice the precision then takes less time.
 const PATIENCE: usize = 16;
-/// If more than this number of clusters are nearly but not equally near, the order in which reciprocal pairs merge can
-/// change the tree. The reason is that two of these clusters can merge, and the rounded mean of their similarities can
-/// equal the largest similarity.
+/// If the similarities of more than this number of clusters to a cluster are nearly but not exactly equal, the order in
+/// which reciprocal pairs merge can change the tree. The reason is that two of these clusters can merge first, and the
+/// rounded mean of their similarities can equal the largest similarity.
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
     /// Returns `Doubts` for the leaves of `matrix` and a linkage whose similarities have this `form`. Without a matrix
-    /// or form, the rounded similarities decide every comparison. [`found`](Self::found) reports if they may be wrong.
+    /// or form, the rounded similarities decide every comparison. [`found`](Self::found) reports if rounding errors may
+    /// have decided a comparison.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,

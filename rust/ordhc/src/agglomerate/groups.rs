@@ -26,17 +26,17 @@ use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::{Found, RawMerge};
 
-/// The largest number of leaves in a group. The square of a group then fits into a core's cache.
+/// The largest number of leaves in a group. The square matrix of a group's similarities then fits into a core's cache.
 const MOST: usize = 2048;
-/// The reciprocal pairs of leaves merge separately only if the number of remaining clusters is at most the number of
-/// leaves divided by this number. Otherwise, this is slower.
+/// All reciprocal pairs of leaves merge first only if the number of remaining clusters is then at most the number of
+/// leaves divided by this number. Otherwise, merging these pairs first is slower.
 const LITTLE: usize = 2;
 
-/// The clusters that are left with their similarities, and the merges so far.
+/// The remaining clusters with their similarities, and the merges that were made before.
 type Rest = (Similarities<'static>, Vec<RawMerge>);
 
-/// Merges within groups of leaves that are far from each other. Returns the remaining clusters and the merges. Returns
-/// `None` if there are no such groups, or if [`after_groups_of`] returns `None`.
+/// Splits the leaves into groups that are far from each other, and merges within each group. Returns the remaining
+/// clusters and the merges. Returns `None` if there are no such groups, or if [`after_groups_of`] returns `None`.
 pub(super) fn after_groups<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -53,7 +53,8 @@ pub(super) fn after_groups<U: Update>(
 }
 
 /// Returns the similarities and merges after each given group has become one cluster. Returns `None` if the square of
-/// the clusters would need more memory than the pairs of leaves, or if rounding errors exceed the tolerance.
+/// the clusters would need more memory than the similarities of all pairs of leaves, or if rounding errors exceed the
+/// tolerance.
 pub(super) fn after_groups_of<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -106,8 +107,8 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     Ok(Some((Similarities { values, names, sizes }, merges)))
 }
 
-/// Returns the merges within groups, as far as leaves outside of the group cannot affect them. Each merge comes after
-/// the merges that made its two clusters. `of` is the group of each leaf.
+/// Returns those merges within groups that no leaf outside of the group can affect. Each merge comes after the merges
+/// that made its two clusters. `of` is the group of each leaf.
 fn merges_within<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -221,7 +222,8 @@ fn merges_above<U: Update>(
         }
         let k = nearest.cluster;
         if k >= waits.len() || waits[k] || !is_near {
-            // All clusters of the chain must wait, because the nearest cluster of each comes next in the chain.
+            // The last cluster of the chain must wait. The nearest cluster of every other cluster is the next one in
+            // the chain, so all clusters of the chain must wait.
             stack.drain(..).for_each(|cluster| waits[cluster] = true);
             continue;
         }
@@ -273,7 +275,8 @@ mod tests {
     use crate::testkit::below;
     use crate::tree::Dendrogram;
 
-    /// Returns the merges in order, or `None` if rounding errors may have decided a comparison.
+    /// Merges within the groups `of` first, then the remaining clusters. Returns all merges, sorted by similarity, or
+    /// `None` if rounding errors may have decided a comparison.
     fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
         let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();
@@ -295,7 +298,8 @@ mod tests {
         ) {
             let mut random = below(seed);
             let of: Vec<u32> = (0..n).map(|_| random(clusters) as u32).collect();
-            // `by` is the cluster of each leaf in the data. For most leaves, this cluster is their group.
+            // `of` are the given groups. The values follow other groups, `by`, which differ from `of` for a few leaves
+            // (strays).
             let by: Vec<u32> = of.iter().map(|&g| if random(8) < strays { random(clusters) as u32 } else { g }).collect();
             let mut value = |i: usize, j: usize| {
                 let apart = if by[i] == by[j] { 0 } else { far * kinds / 2 };

@@ -84,7 +84,7 @@ impl Task<'_> {
         sample.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// Returns the merges in order.
+    /// Returns the merges in the order of the dendrogram, and the factors by which input values were multiplied.
     fn merges<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Scaled> {
         let given = input.given().copied();
         let scaled = given.map(|matrix| Matrix { unit: self.about.unit, ..matrix });
@@ -107,7 +107,7 @@ impl Task<'_> {
         Ok((found.merges, [self.about.unit, 1.0]))
     }
 
-    /// Returns the merges in order, computed from rounded similarities.
+    /// Returns the merges in the order of the dendrogram, computed from rounded similarities.
     pub(super) fn quickly<U: Update>(
         &self,
         update: &U,
@@ -141,7 +141,8 @@ impl Task<'_> {
         Ok(doubts.found(merges))
     }
 
-    /// Returns the merges in order, computed in twice the precision.
+    /// Returns the merges in the order of the dendrogram, computed in twice the precision, and the factors by which
+    /// input values were multiplied.
     fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<Scaled> {
         let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
         let exponent = matrix.exponent();
@@ -247,7 +248,8 @@ impl Task<'_> {
         let given = Given { matrix, squared };
         let (sizes, clusters): (Vec<f64>, Vec<usize>) = (0..n).map(|leaf| (1.0, leaf)).unzip();
         let slots = Slots { sizes: &sizes, clusters: &clusters, merges: &[] };
-        // `Average` serves all rules here, because the sum and the mean over a single pair of leaves are equal.
+        // All clusters are leaves here, and the similarity of two leaves is the same for all rules. So `Average` can
+        // replace the rule.
         let of_leaves = tolerance.of_leaves();
         let mut nearest = all_nearest::<Average, _>(&given, &sizes, of_leaves, self.monitor)?;
         settle::<Average, _>(&given, slots, &mut nearest, doubts)?;
@@ -305,9 +307,9 @@ impl Task<'_> {
     }
 }
 
-/// Returns the merges of given clusters, which are named by their index in `sizes`, their numbers of leaves. `write`
-/// writes their similarities to a square whose rows start at multiples of the stride, its second argument. The diagonal
-/// is minus infinity. The rounded similarities decide every comparison.
+/// Returns the merges of given clusters. `sizes` has the number of leaves of each cluster. The name of a cluster is its
+/// index in `sizes`. `write(values, stride)` writes the similarities of the clusters to a square whose rows start at
+/// multiples of `stride`, with minus infinity on the diagonal. The rounded similarities decide every comparison.
 pub(crate) fn linkage_of_clusters(
     rule: &Rule,
     sizes: Vec<f64>,

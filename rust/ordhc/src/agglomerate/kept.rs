@@ -1,4 +1,4 @@
-//! Removes the values of some slots from rows.
+//! Removes the values of some slots (indices of clusters) from rows of similarities.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, mask64x8};
@@ -7,21 +7,21 @@ use fearless_simd::{f64x8, mask64x8};
 const LANES: usize = 8;
 const BITS: usize = u64::BITS as usize;
 
-/// The slots that are kept, one bit each.
+/// The slots (indices of clusters) that are kept, one bit each.
 pub(super) struct Kept {
     /// The bits, with one additional word so that [`Kept::word`] can read past the end.
     words: Vec<u64>,
 }
 
 impl Kept {
-    /// Returns the set of these slots, out of `k`.
+    /// Returns a set of slots (indices of clusters) to keep. All slots are less than `k`.
     pub(super) fn of(slots: impl Iterator<Item = usize>, k: usize) -> Self {
         let mut words = vec![0; k / BITS + 2];
         slots.for_each(|slot| words[slot / BITS] |= 1 << (slot % BITS));
         Self { words }
     }
 
-    /// Returns the bits of the 64 slots that start at `slot`.
+    /// Returns one bit for `slot` and for each of the 63 slots after it: 1 if the slot is kept.
     #[inline(always)]
     fn word(&self, slot: usize) -> u64 {
         let (at, shift) = (slot / BITS, slot % BITS);

@@ -165,7 +165,7 @@ impl<'a> Matrix<'a> {
         About { layout, n, dissimilarity, facts, unit }
     }
 
-    /// Returns a matrix with these values and the same properties.
+    /// Returns a matrix with the given values. `about` are its other properties, known from an earlier check.
     pub(crate) fn again(values: &'a [f64], about: About) -> Self {
         let About { layout, n, dissimilarity, facts, unit } = about;
         Self { values: Values::F64(values), layout, n, dissimilarity, facts, unit }

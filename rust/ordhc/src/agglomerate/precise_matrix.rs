@@ -33,7 +33,8 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
 
 /// Rounding errors never make a value uncertain if its relative error is below this value.
 pub(super) const VAGUE: f64 = 1e-20;
-/// Sums whose errors are below this share of the smallest value can count as zero.
+/// A sum smaller than its own rounding error counts as zero if this error is below this share of the smallest input
+/// value.
 pub(super) const NOTHING: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy)]

@@ -20,20 +20,20 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// Ties are examined if the number of reciprocal pairs is less than the number of slots divided by this number.
+/// Ties are examined if the number of reciprocal pairs is less than the number of clusters divided by this number.
 const FEW: usize = 8;
 
-/// Returns true if many slots have the same similarity to their nearest slot.
+/// Returns true if many clusters have the same similarity to their nearest cluster.
 fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool {
     let mut keys: Vec<f64> = nearest.iter().map(|nearest| tolerance.key(nearest.similarity)).collect();
     keys.sort_unstable_by(f64::total_cmp);
     keys.dedup();
-    // Without ties, only the two slots of a reciprocal pair share a similarity.
+    // Without ties, only the two clusters of a reciprocal pair have the same similarity to their nearest cluster.
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
 }
 
-/// Returns the nearest slot of every slot, in one pass. Results that rounding errors could change are marked
-/// as doubtful.
+/// Returns the nearest cluster of every cluster, in one pass. Clusters are given by their slots (indices in the
+/// triangle). Results that rounding errors could change are marked as doubtful.
 pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     triangle: &T,
     sizes: &[f64],
@@ -56,7 +56,7 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?))
 }
 
-/// Corrects results of [`all_nearest`] that are marked as doubtful. Computes the similarities again from the leaves.
+/// Corrects the nearest clusters that [`all_nearest`] has marked as doubtful, by similarities computed from the leaves.
 pub(super) fn settle<U: Update, T: TriangleRows>(
     triangle: &T,
     slots: Slots<'_>,
@@ -85,18 +85,20 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
     Ok(())
 }
 
-/// The slots that merge in a round: mostly disjoint pairs `i < j`. If many slots are equally near, larger groups merge
-/// as well: the first slot of a group absorbs the other slots one after the other.
+/// The clusters that merge in a round, given by their slots (indices in the triangle): mostly disjoint pairs `i < j`.
+/// If many clusters are equally near, larger groups merge as well: the first cluster of a group absorbs the other
+/// clusters one after the other.
 pub(super) struct Pairs {
-    /// The old slot of each new slot.
+    /// For each cluster after the round: the slot (index) that this cluster, or its first part, had before the round.
     left: Vec<u32>,
-    /// For each merge: the new slot of the merged cluster, and the old slot that it absorbs. Both are ascending.
+    /// For each merge: the slot (index) of the merged cluster after the round, and the slot of the absorbed cluster
+    /// before the round. Sorted by both slots.
     merged: Vec<(u32, u32)>,
 }
 
 impl Pairs {
-    /// Returns the merges of a round, given the nearest slot of each slot. These are the reciprocal pairs, or groups if
-    /// ties leave few reciprocal pairs.
+    /// Returns the merges of a round, given the nearest cluster of each cluster. The merges are the reciprocal pairs,
+    /// or groups if ties leave few reciprocal pairs.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
@@ -112,15 +114,15 @@ impl Pairs {
         Ok(Self::grouped(&ties.groups()))
     }
 
-    /// Returns the merges of groups of slots. The groups are ordered by their first slots. A slot that is not merged is
-    /// a group of its own.
+    /// Returns the merges of groups of slots (indices of clusters). The groups are ordered by their first slots. A slot
+    /// that is not merged is a group of its own.
     fn grouped(groups: &[Vec<u32>]) -> Self {
         let left = groups.iter().map(|group| group[0]).collect();
         let merged = (0..).zip(groups).flat_map(|(slot, group)| group[1..].iter().map(move |&j| (slot, j)));
         Self { left, merged: merged.collect() }
     }
 
-    /// Returns the reciprocal pairs.
+    /// Returns the reciprocal pairs: two clusters, each of which is the nearest of the other.
     pub(super) fn reciprocal(nearest: &[Nearest]) -> Self {
         let (mut left, mut merged) = (Vec::with_capacity(nearest.len()), Vec::new());
         for (i, near) in nearest.iter().enumerate() {
@@ -135,12 +137,12 @@ impl Pairs {
         Self { left, merged }
     }
 
-    /// Returns the number of remaining slots.
+    /// Returns the number of clusters after the round.
     pub(super) fn n_left(&self) -> usize {
         self.left.len()
     }
 
-    /// Returns, for each merge, the old slot of the merged cluster, and the old slot that it absorbs.
+    /// Returns, for each merge, the slots (indices before the round) of the absorbing and of the absorbed cluster.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
@@ -150,14 +152,14 @@ impl Pairs {
         self.merged.len()
     }
 
-    /// Returns the sizes of the remaining slots, given the sizes before.
+    /// Returns the sizes of the clusters after the round, given the sizes before.
     pub(super) fn sizes(&self, sizes: &[f64]) -> Vec<f64> {
         let mut new: Vec<f64> = self.left().map(|slot| sizes[slot]).collect();
         self.merged.iter().for_each(|&(i, j)| new[i as usize] += sizes[j as usize]);
         new
     }
 
-    /// Returns the remaining slots.
+    /// Returns the slots (indices before the round) of all clusters that are not absorbed.
     pub(super) fn left(&self) -> impl Iterator<Item = usize> {
         self.left.iter().map(|&slot| slot as usize)
     }
@@ -181,8 +183,8 @@ struct Worker {
 }
 
 impl<U: Update> Round<'_, U> {
-    /// Writes the triangle after the merges to the beginning of `out`, which may be longer. Returns the nearest slot of
-    /// each new slot. Results that rounding errors could change are marked as doubtful.
+    /// Writes the triangle after the merges to the beginning of `out`, which may be longer. Returns the nearest cluster
+    /// of each cluster after the merges. Results that rounding errors could change are marked as doubtful.
     pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
@@ -362,6 +364,7 @@ impl Scratch {
     }
 }
 
-/// When rows are written in place, each step writes at least 1 / `CHUNKS` of all pairs, and at least `CHUNK` pairs.
+/// A round that overwrites its input writes the new triangle in steps, each of at least 1 / `CHUNKS` of all pairs.
 const CHUNKS: usize = 16;
+/// A round that overwrites its input writes the new triangle in steps, each of at least this number of pairs.
 const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 17 };

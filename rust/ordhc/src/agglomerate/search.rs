@@ -1,18 +1,19 @@
-//! Searches for the nearest slot of every slot of a triangle, while rows are read or written.
+//! Searches for the nearest cluster of every cluster in a triangle, while rows are read or written.
 
 use super::nearest::{NO_CLUSTER, Nearest};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::linkage::Update;
 
-/// The nearest slot of every slot among the rows added so far. Rows must be added in order. Several threads add
-/// different rows to separate searches, which [`join`](Self::join) combines.
+/// The nearest cluster of every cluster, as found in the rows of a triangle that were added so far. Clusters are given
+/// by their slots (indices in the triangle). Rows must be added in order. Several threads add different rows to
+/// separate searches, which [`join`](Self::join) combines.
 pub(super) struct RowSearch {
     tolerance: Tolerance,
-    /// For each slot: only a similarity above this value can replace the nearest slot so far.
+    /// For each slot (index of a cluster): only a similarity above this value can replace the nearest slot so far.
     bar: Vec<f64>,
-    /// For each slot: a later slot with this similarity is certainly tied with the nearest slot so far, and cannot
-    /// replace it.
+    /// For each slot (index of a cluster): a later slot with this similarity is certainly tied with the nearest slot so
+    /// far, and cannot replace it.
     equal: Vec<f64>,
     nearest: Vec<Nearest>,
 }
@@ -24,7 +25,8 @@ impl RowSearch {
         Self { tolerance, bar: vec![f64::NEG_INFINITY; k], equal: vec![f64::NAN; k], nearest: vec![NO_CLUSTER; k] }
     }
 
-    /// Adds `row`, the values of slot `i` with the slots after it. `sizes` are the sizes of all slots.
+    /// Adds `row`, the values of the pairs of slot `i` (a cluster's index) with all slots after `i`. `sizes` are the
+    /// sizes of all clusters.
     pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
         wide!(self.add_row::<U>(i, row, sizes));
     }
@@ -121,7 +123,7 @@ fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
-/// Returns the nearest slot of a row, which is the first slot with the largest similarity. Returns `None` if the
+/// Returns the nearest cluster in a row, which is the first cluster with the largest similarity. Returns `None` if the
 /// largest similarity is not above `bar`.
 #[inline(always)]
 fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
@@ -161,8 +163,8 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     Some(best)
 }
 
-/// Replaces `best`, the nearest slot so far, if another slot is nearer. Compares only slots whose similarity is at
-/// least `floor`. `n_best` is the size of `best`, and `first` is the slot of the first value.
+/// Replaces `best`, the nearest cluster so far, if another cluster is nearer. Compares only clusters whose similarity
+/// is at least `floor`. `n_best` is the size of `best`, and `first` is the slot (index) of the first value's cluster.
 #[inline(always)]
 fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),

@@ -13,7 +13,8 @@ const TESTED: usize = 16;
 const NEAREST: usize = 8;
 /// Groups are used only if at least this number of test leaves pass.
 const LEAST: usize = TESTED / 2;
-/// The search ends if the best number of test leaves that passed exceeds the current number by more than this number.
+/// The search for the best number of groups ends if clearly fewer test leaves pass than with the best number so far.
+/// This is the largest difference with which the search continues.
 const LESS: usize = 3;
 
 /// Returns the group of each leaf. Returns `None` if too few leaves have their nearest leaves in their own group, or if

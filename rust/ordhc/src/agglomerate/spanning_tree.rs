@@ -54,9 +54,9 @@ pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Opti
     Ok(Some(edges))
 }
 
-/// The number of pairs per leaf that a pass aims to keep.
+/// The number of most similar pairs, per leaf, that a pass over the matrix aims to keep.
 const AIM: usize = 8;
-/// The number of pairs per leaf above which a pass stops without a result.
+/// A pass over the matrix stops without a result if it would keep more than this number of pairs per leaf.
 const MOST: usize = 128;
 /// The number of sampled pairs per leaf, from which the threshold of a pass is estimated.
 const SAMPLE: usize = 2;

@@ -81,9 +81,9 @@ pub(super) struct Square<'a, U: Update> {
     update: &'a U,
     /// The similarities. The similarity of a cluster with itself is minus infinity.
     values: &'a mut [f64],
-    /// Rows with more than [`AT_ONCE`] values are updated when they are read. Up to this number of clusters, a row
-    /// copies its values with merged clusters from the rows of these clusters. With more clusters, a row computes these
-    /// values itself.
+    /// A row with more than [`AT_ONCE`] values is updated only when it is read. With at most `few` clusters, the row
+    /// then copies its values with merged clusters from the rows of the merged clusters. With more clusters, the row
+    /// computes these values.
     few: usize,
     /// The number of values from the start of one row to the start of the next.
     stride: usize,
@@ -101,13 +101,14 @@ pub(super) struct Square<'a, U: Update> {
     names: Vec<u32>,
     /// For each smallest leaf: the position of its cluster.
     positions: Vec<u32>,
-    /// If rows copy values (see `few`): the positions of merged clusters, in the order of merging.
+    /// With at most `few` clusters: the positions of merged clusters, in the order of merging. Rows copy their values
+    /// with these clusters later.
     copied: Vec<u32>,
-    /// If rows compute values (see `few`): the merges.
+    /// With more than `few` clusters: the merges. Rows compute their values with merged clusters later.
     log: Vec<Logged<U::Merge>>,
-    /// For each row: the number of entries of `copied` or `log` that it has applied.
+    /// For each row: the number of entries of `copied` or `log` that the row has applied.
     seen: Vec<u32>,
-    /// The largest similarities of the blocks of a row.
+    /// For each block of the row that is searched: the largest similarity in each SIMD lane.
     tops: Vec<[f64; LANES]>,
     tolerance: Tolerance,
 }
@@ -187,7 +188,7 @@ impl<'a, U: Update> Square<'a, U> {
         }
     }
 
-    /// Continues with a chain until one cluster is left.
+    /// Continues a nearest-neighbour chain until one cluster is left.
     pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
         wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }

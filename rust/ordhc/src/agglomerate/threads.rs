@@ -8,15 +8,17 @@ use crate::similarity::condensed_len;
 
 /// The smallest number of values per thread for which threads save time, for cheap work.
 const GRAIN: usize = 1 << 17;
-/// The number of parts per thread, if there are several threads.
+/// The number of parts of the work for each thread. A thread that is done takes the next part, so all threads end at
+/// about the same time.
 const PARTS: usize = 8;
 
-/// Returns the numbers of the threads, from 0, for work on a triangle of `k` slots.
+/// Returns a number for each thread, from 0, for work on a triangle of `k` clusters.
 pub(super) fn threads(k: usize) -> Vec<usize> {
     (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }
 
-/// Splits the rows of a triangle of `k` slots into parts with about the same number of values: several for each thread.
+/// Splits the rows of a triangle of `k` clusters into parts with about the same number of values: several for each
+/// thread.
 pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     let parts = match threads(k).len() {
         1 => 1,

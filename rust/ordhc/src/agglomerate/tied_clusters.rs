@@ -14,7 +14,7 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Space<'a> {
     /// Returns true if two leaves are at the same point.
     pub(crate) same: &'a dyn Fn(u32, u32) -> bool,
-    /// Returns a finder among the given leaves, which must be at different points.
+    /// Returns a function that finds tied leaves among the given leaves, which must be at different points.
     pub(crate) finder: &'a dyn Fn(&[u32]) -> Finder<'a>,
 }
 
@@ -35,7 +35,7 @@ struct Lookup<'a> {
     similarity: &'a dyn Fn(u32, u32) -> f64,
     members: Vec<Vec<u32>>,
     /// `Some` if ties can be found in space. Then leaves at the same point are in one cluster, and only the smallest of
-    /// them stays a member.
+    /// these leaves stays a member.
     space: Option<Space<'a>>,
     finder: Option<Finder<'a>>,
 }

@@ -16,15 +16,15 @@ use crate::error::{Error, Result};
 use crate::linkage::Update;
 use crate::parallel;
 
-/// For each slot, the slots that are tied with its nearest slot. A tie is a bit in row `i` and column `j > i` of a
-/// table.
+/// For each cluster, the clusters that are tied with its nearest cluster. Clusters are given by their slots (indices in
+/// the triangle). The tie of slots `i < j` is a bit in row `i` and column `j` of a table.
 pub(super) struct Ties {
     k: usize,
     /// The number of words per row.
     stride: usize,
-    /// Bits that are set if `j` is as near to `i` as the nearest slot of `i`.
+    /// The bit of `i < j` is set if cluster `j` is as near to cluster `i` as the nearest cluster of `i`.
     of_row: Vec<u64>,
-    /// Bits that are set if `i` is as near to `j` as the nearest slot of `j`.
+    /// The bit of `i < j` is set if cluster `i` is as near to cluster `j` as the nearest cluster of `j`.
     of_column: Vec<u64>,
 }
 
@@ -32,7 +32,7 @@ const WORD: usize = 64;
 const LANES: usize = 16;
 
 impl Ties {
-    /// Returns the ties, from one pass over a triangle whose nearest slots are known.
+    /// Returns the ties, from one pass over the triangle. `nearest` is the nearest cluster of each cluster.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
@@ -83,7 +83,7 @@ impl Ties {
                                 continue;
                             }
                             // One bit for each lane: `by_row` and `by_column` mark values that may be tied,
-                            // `sure_by_row` and `sure_by_column` mark values that certainly are.
+                            // `sure_by_row` and `sure_by_column` mark values that are certainly tied.
                             let (mut by_row, mut by_column) = (0u64, 0u64);
                             let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
                             let first = i + 1 + at * LANES;
@@ -125,9 +125,9 @@ impl Ties {
         &bits[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// Returns the groups of slots that merge, ordered by their first slots. Every slot is in one group. A group
-    /// repeatedly absorbs the first slot that is tied with all its slots. The group ends if this slot must wait until
-    /// an earlier group is complete, or has a nearer slot.
+    /// Returns the groups of slots (indices of clusters) that merge, ordered by their first slots. Every slot is in one
+    /// group. A group repeatedly absorbs the first slot that is tied with all slots of the group. The group is complete
+    /// if this first slot has a nearer slot, or must wait for an earlier group.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
         // `apart` are the slots in no group yet. `free` are the slots that do not wait until an earlier group is
         // complete.
@@ -149,7 +149,8 @@ impl Ties {
         groups
     }
 
-    /// Adds to a group the slots that are tied with the whole group.
+    /// Adds to a group the slots (indices of clusters) that are tied with all slots of the group. Slots in no group are
+    /// in `apart`. Slots that need not wait for an earlier group are in `free`.
     fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
         let i = group[0] as usize;
         // A slot that is tied with a whole earlier group is not in `free`, so earlier groups are not considered here.
@@ -164,8 +165,8 @@ impl Ties {
         }
     }
 
-    /// Removes slots from `free` whose nearest slots include the whole group. They cannot merge before the group is
-    /// complete, so they wait for the next round.
+    /// Removes from `free` the slots (indices of clusters) whose nearest slots include the whole group. These slots
+    /// cannot merge before the group is complete, so they wait for the next round.
     fn keep_waiting(&self, group: &[u32], apart: &[u64], free: &mut [u64]) {
         let i = group[0] as usize;
         let from = i / WORD;

@@ -77,7 +77,7 @@ impl Tolerance {
         if self.exact { x } else { key(x) }
     }
 
-    /// Returns a lower bound of all similarities that may count as equal to `best`, or as larger.
+    /// Returns a limit. Every similarity below this limit certainly counts as smaller than `best`.
     #[inline(always)]
     pub(crate) fn floor(self, best: f64) -> f64 {
         if self.exact || best == f64::NEG_INFINITY {
@@ -93,7 +93,7 @@ impl Tolerance {
         if self.compare(x, x).1 { f64::NAN } else { x }
     }
 
-    /// Returns the largest value that may be zero, given its error.
+    /// Returns the largest computed value whose exact value may be zero.
     pub(crate) fn zero(self) -> f64 {
         self.absolute
     }
@@ -103,7 +103,8 @@ impl Tolerance {
         self.relative * x.abs() + self.absolute
     }
 
-    /// Returns [`of_leaves`](Self::of_leaves) if all clusters are leaves, and otherwise the same tolerance.
+    /// Returns [`of_leaves`](Self::of_leaves) if `leaves` is true (all compared clusters are leaves), and otherwise
+    /// `self`.
     #[inline(always)]
     pub(crate) fn among(self, leaves: bool) -> Self {
         if leaves { self.of_leaves() } else { self }

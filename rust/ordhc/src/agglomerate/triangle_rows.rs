@@ -6,19 +6,20 @@ use super::matrix::Matrix;
 use crate::similarity::Triangle;
 use crate::tree::RawMerge;
 
-/// A read-only triangle.
+/// A read-only triangle of the values of pairs of clusters. A slot is a cluster's index in the triangle.
 pub(super) trait TriangleRows: Sync {
-    /// Returns the number of slots.
+    /// Returns the number of slots (clusters in the triangle).
     fn len(&self) -> usize;
 
-    /// Returns the values of slot `i` with the slots after it. If the values must be computed, they are written to
-    /// `scratch`.
+    /// Returns the values of the pairs of slot `i` (a cluster's index) with all slots after `i`. If the values must be
+    /// computed, they are written to `scratch`.
     fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64];
 
-    /// Writes the values of slot `j` with the slots `others`, which are all before `j`.
+    /// Writes the values of the pairs of slot `j` (a cluster's index) with the slots `others`, which are all before
+    /// `j`.
     fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
 
-    /// Returns the value of the slots `i < j`.
+    /// Returns the value of the pair of slots (indices of clusters) `i < j`.
     fn value(&self, i: usize, j: usize) -> f64 {
         let mut value = [0.0];
         self.column(j, i..i + 1, &mut value);
@@ -78,9 +79,9 @@ impl TriangleRows for Condensed<'_> {
 /// The clusters in the slots of a triangle.
 #[derive(Clone, Copy)]
 pub(super) struct Slots<'s> {
-    /// For each slot: the size of its cluster.
+    /// For each slot (index in the triangle): the size of its cluster.
     pub(super) sizes: &'s [f64],
-    /// For each slot: the smallest leaf of its cluster.
+    /// For each slot (index in the triangle): the smallest leaf of its cluster.
     pub(super) clusters: &'s [usize],
     /// The merges that made the clusters.
     pub(super) merges: &'s [RawMerge],

@@ -204,8 +204,8 @@ fn until(data: &[u8], stops: [u8; 3]) -> usize {
     let (words, rest) = data.as_chunks::<8>();
     for (at, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // The highest bit of a byte of `found` is set where the byte equals a stop. Borrows can set it in later bytes,
-        // but only the first one counts.
+        // The highest bit of a byte of `found` is set where the byte equals a stop. Borrows of the subtraction can set
+        // this bit in later bytes too, but only the first such byte is used.
         let found = stops.iter().fold(0, |found, &stop| {
             let zero_where_equal = word ^ (ONES * u64::from(stop));
             found | (zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & (ONES << 7))
@@ -338,8 +338,8 @@ pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     best.1.or(fallback).map_or(Delimiter::Blanks, Delimiter::Byte)
 }
 
-/// Returns the position after the first row of a text, and the number of lines up to there. Returns `None` if there is
-/// no row, or the row does not end in the text.
+/// Returns the position after the first row of a text, and the number of lines before this position. Returns `None` if
+/// there is no row, or if the end of the row may be missing.
 pub fn first_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> Option<(usize, usize)> {
     let mut rows = Rows::new(data, delimiter, comment);
     rows.read(&mut Vec::new()).ok().flatten()?;

@@ -29,7 +29,7 @@ const HEADER_WORDS: [&str; 20] = [
     "odd_one_out",
 ];
 
-/// The ending of the names of columns whose cells are always names.
+/// The ending of the names of columns whose cells are names of leaves, even if they look like ids.
 const LITERAL: &str = "_name";
 
 /// The positions of the columns that are read.

@@ -51,7 +51,8 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         let mut rows = Vec::new();
         memory::reserve("an index of comparisons", &mut rows, ends[n])?;
         rows.resize(ends[n], 0);
-        // Before this loop, ends[i] is the start of the rows of leaf i; after it, their end.
+        // Before this loop, `ends[i]` is the start of the rows about leaf i. After this loop, `ends[i]` is the end of
+        // these rows.
         for (at, row) in comparisons.rows().iter().enumerate() {
             for leaf in distinct(row) {
                 rows[ends[leaf]] = at as u32;
@@ -112,7 +113,8 @@ pub fn index_parts<const K: usize>(index: Index<'_, '_, K>) -> (Vec<usize>, Vec<
     (index.ends, index.rows)
 }
 
-/// Returns the question that a row answers, and true if the answer is the second one.
+/// Returns the question that a row answers, as in [`Index::questions`], and true if the row gives the second of the two
+/// possible answers.
 fn question<const K: usize>(row: [i32; K]) -> ([u32; K], bool) {
     let mut leaves = row.map(|leaf| leaf as u32);
     if K == 3 {

@@ -24,8 +24,8 @@ pub enum LeafRows<'a, const K: usize> {
     I32(Cow<'a, [[i32; K]]>),
 }
 
-/// Implements the conversions of vectors and slices of rows, for several types of ids. The brackets after an id type
-/// contain the lifetime bounds of slices.
+/// Implements the conversions of vectors and slices of rows to [`LeafRows`], for several types of ids. Each type of id
+/// is followed by lifetime bounds in brackets, which the conversion of slices needs.
 macro_rules! made_from {
     ($($id:ty: [$($outlives:tt)*] $from_vec:expr, $from_slice:expr;)*) => {$(
         impl<const K: usize> TryFrom<Vec<[$id; K]>> for LeafRows<'_, K> {

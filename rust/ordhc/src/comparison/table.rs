@@ -28,7 +28,7 @@ pub enum Columns {
 pub struct TableOptions {
     /// The columns that contain leaves.
     pub columns: Columns,
-    /// The known sets of names for the columns of leaves, in order.
+    /// The known sets of names for the columns of leaves. The first set that the header contains is used.
     pub known: Vec<Vec<String>>,
     /// The possible names of the column of weights. This column may be missing.
     pub weight_columns: Vec<String>,
@@ -67,7 +67,8 @@ pub struct Table {
     pub ids: Vec<i64>,
     /// The number of leaves in a row.
     pub width: usize,
-    /// The name of each id, in order of first appearance. `None` if the text has ids.
+    /// The names of the leaves, in order of first appearance: `names[id]` is the name of leaf `id`. `None` if the text
+    /// has ids instead of names.
     pub names: Option<Vec<String>>,
     /// The weights, or `None` if there is no such column.
     pub weights: Option<Vec<f64>>,
@@ -168,8 +169,8 @@ struct Reader<'a> {
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
-    /// A cache of codes, indexed by a fast hash of the text ([`slot`]). Each entry is the code of the last text with
-    /// this hash. Most names are found here, without the slower hash map `codes`.
+    /// A cache of codes (indices in `texts`). For each fast hash ([`slot`]), it has the code of the last text with this
+    /// hash. Most texts are found here, without the slower hash map `codes`.
     recent: Vec<usize>,
 }
 

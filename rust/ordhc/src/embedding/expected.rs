@@ -7,7 +7,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// The number of anchors between two reports to the monitor.
+/// Progress is reported each time that `STEP` leaves are done.
 const STEP: usize = 8;
 
 /// Returns the expected AddS3 similarities if a model answers all triplets. The similarity `s_ij` is the sum over k of
@@ -64,12 +64,14 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
     Ok(pairs)
 }
 
-/// Returns, for each option, the expected number of wins minus losses if it is compared once with each other option.
+/// Returns, for each option, the expected number of wins minus losses if each pair of options is
+/// compared once. `scores` has the score of each option.
 fn leads(scores: &[f64]) -> Vec<f64> {
     let mut leads = vec![0.0; scores.len()];
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let kernel: Vec<f64> = scores.iter().map(|score| (score - best).exp()).collect();
-    // Ratios of kernels close to 0 are inaccurate, so compute these from scores.
+    // Ratios of kernel values close to 0 are inaccurate. If there are such values, compute with
+    // scores instead.
     let tame = kernel.iter().all(|&kernel| kernel > 1e-150);
     for j in 0..scores.len() {
         let (own, later) = leads[j..].split_first_mut().expect("j is one of them");

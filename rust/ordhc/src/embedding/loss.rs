@@ -17,18 +17,22 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Kernel values (exponentials of scores) in this range are multiplied and divided. If a value is outside of the range,
-/// the loss is computed from scores instead.
+/// If the kernel values of all pairs with an anchor are in this range, the loss is computed from
+/// ratios of kernel values. Otherwise, the loss is computed from the scores of the pairs. A kernel
+/// value is the exponential of a score. The anchor is the first leaf of a triplet.
 const TAME: Range<f64> = 1e-18..1e18;
-/// When a product of terms 1 + `K_far` / `K_near` exceeds this number, its logarithm is added to the loss. A term is at
-/// most about 1e36, so the product cannot overflow.
+/// The factor of a triplet is 1 + `K_far` / `K_near`, where K is the exponential of the score of a
+/// pair. When a product of factors exceeds `LARGE`, its logarithm is added to the loss. A factor is
+/// at most about 1e36, so the product cannot overflow.
 const LARGE: f64 = 1e250;
 
 /// The loss of weighted triplets under a [`Model`]: the sum over all triplets of weight times loss.
 ///
-/// The triplets are grouped by anchor once. Each evaluation computes the kernel of each anchor with the leaves that it
-/// is compared with. Then it looks up the two kernel values of each triplet, and sums the derivatives for each pair. So
-/// a triplet takes one division, for any model and dimension. The weights of repeated triplets are added.
+/// The triplets are grouped once by their first leaf, the anchor. Each evaluation first computes
+/// the exponential of the score (the kernel value) for each pair of an anchor and another leaf of
+/// its triplets. Then the evaluation looks up the two kernel values of each triplet, and sums the
+/// derivatives for each pair. So a triplet takes one division, for any model and dimension. The
+/// weights of repeated triplets are added.
 ///
 /// ```
 /// use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
@@ -49,18 +53,21 @@ pub struct EmbeddingLoss {
     total_weight: f64,
 }
 
-/// Buffers for one anchor. Each buffer has a value for each leaf that the anchor is compared with.
+/// Buffers for the triplets with the same anchor (first leaf). Each buffer has a value for each
+/// other leaf of these triplets.
 #[derive(Default)]
 struct Scratch {
     squared: Vec<f64>,
-    /// The exponentials of the scores, or the scores themselves.
+    /// For each pair of the anchor and another leaf: the exponential of its score, or the score
+    /// itself.
     kernel: Vec<f64>,
-    /// The derivative of the loss with respect to the score.
+    /// For each pair of the anchor and another leaf: the derivative of the loss with respect to the
+    /// score of this pair.
     pull: Vec<f64>,
 }
 
 impl EmbeddingLoss {
-    /// Groups and sorts the triplets by anchor.
+    /// Returns the loss of `triplets` under `model`. Groups the triplets by their first leaf.
     ///
     /// # Errors
     /// Not enough memory.
@@ -77,7 +84,7 @@ impl EmbeddingLoss {
         self.n_leaves
     }
 
-    /// Returns the sum of all weights.
+    /// Returns the sum of the weights of all triplets.
     pub fn total_weight(&self) -> f64 {
         self.total_weight
     }
@@ -133,15 +140,17 @@ impl EmbeddingLoss {
         finite(loss)
     }
 
-    /// Calls `work` with each block of anchors, on several threads. Returns the results in the order of the blocks.
+    /// Calls `work` with each block of anchors (first leaves of triplets), on several threads.
+    /// Returns the results in the order of the blocks.
     fn by_block<R: Send>(&self, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
         let parts = parallel::ranges(self.blocks.len(), 1);
         let one = |part: Range<usize>| self.blocks[part].iter().cloned().map(&work).collect::<Vec<R>>();
         parallel::map(parts, one).into_iter().flatten().collect()
     }
 
-    /// Returns the loss of the triplets of some anchors. Calls `add` with an anchor, a leaf, and the derivative with
-    /// respect to their squared distance.
+    /// Returns the loss of the triplets whose first leaf is in `anchors`. Calls `add` for each pair
+    /// of an anchor and a leaf, with the derivative of the loss with respect to the squared
+    /// distance of the pair.
     fn visit(&self, anchors: Range<usize>, points: &[f64], d: usize, mut add: impl FnMut(usize, usize, f64)) -> f64 {
         let at = |leaf: usize| &points[leaf * d..(leaf + 1) * d];
         let mut scratch = Scratch::default();
@@ -171,7 +180,8 @@ impl EmbeddingLoss {
         loss
     }
 
-    /// Returns the loss of an anchor's triplets, `-log(P) = log(1 + K_far / K_near)`.
+    /// Returns the loss of all triplets with the first leaf `anchor`. The loss of a triplet is
+    /// `-log(P) = log(1 + K_far / K_near)`, where K is the exponential of the score of a pair.
     fn by_kernels(&self, anchor: &Anchor, kernel: &[f64], pull: &mut [f64]) -> f64 {
         let mut fars = &self.triplets.fars[anchor.fars.clone()];
         let (mut loss, mut product, mut weight) = (0.0, 1.0f64, 1.0);
@@ -201,8 +211,9 @@ impl EmbeddingLoss {
         loss + weight * product.ln()
     }
 
-    /// Returns the loss of an anchor's triplets from scores. This is slower than kernels, but works for any model and
-    /// any distances.
+    /// Returns the loss of all triplets with the first leaf `anchor`, from the scores of pairs.
+    /// This is slower than [`by_kernels`](Self::by_kernels), but works for any model and any
+    /// distances.
     fn by_scores(&self, anchor: &Anchor, score: &[f64], pull: &mut [f64]) -> f64 {
         let mut fars = &self.triplets.fars[anchor.fars.clone()];
         let mut loss = 0.0;

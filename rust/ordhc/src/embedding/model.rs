@@ -10,23 +10,28 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Model {
-    /// Stochastic triplet embedding: the score is -D (van der Maaten & Weinberger 2012).
+    /// Stochastic triplet embedding: the score of a pair is -D, where D is the squared distance
+    /// (van der Maaten & Weinberger 2012).
     Ste,
-    /// t-STE: -(alpha + 1)/2 log(1 + D/alpha) (van der Maaten & Weinberger 2012).
+    /// t-distributed stochastic triplet embedding (t-STE): the score of a pair with the squared
+    /// distance D is -(alpha + 1)/2 log(1 + D/alpha) (van der Maaten & Weinberger 2012).
     TSte {
-        /// The degrees of freedom, greater than 0.
+        /// The degrees of freedom of the t distribution, greater than 0.
         alpha: f64,
     },
-    /// Crowd kernel learning: -log(D + mu) (Tamuz et al. 2011).
+    /// Crowd kernel learning: the score of a pair with the squared distance D is -log(D + mu)
+    /// (Tamuz et al. 2011).
     Ckl {
         /// A constant that keeps probabilities away from 0 and 1, greater than 0.
         mu: f64,
     },
-    /// Generalised non-metric multidimensional scaling: -D, hinge max(0, 1 + difference) (Agarwal et al. 2007).
+    /// Generalised non-metric multidimensional scaling: the score of a pair with the squared
+    /// distance D is -D. The loss is max(0, 1 + difference of scores) (Agarwal et al. 2007).
     Gnmds,
-    /// Soft ordinal embedding: -sqrt(D), squared hinge max(0, margin + difference)^2 (Terada & von Luxburg 2014).
+    /// Soft ordinal embedding: the score of a pair with the squared distance D is -sqrt(D). The
+    /// loss is max(0, margin + difference of scores)^2 (Terada & von Luxburg 2014).
     Soe {
-        /// The amount by which the near leaf should be nearer, greater than 0.
+        /// The amount by which the near leaf should be nearer than the far leaf, greater than 0.
         margin: f64,
     },
 }
@@ -76,13 +81,13 @@ impl Model {
         }
     }
 
-    /// Returns true if the model gives probabilities: `P = K_ij / (K_ij + K_ik)`, where K is the exponential of the
-    /// score.
+    /// Returns true if the model gives probabilities. The probability that i is nearer to j than to
+    /// k is `P = K_ij / (K_ij + K_ik)`, where K is the exponential of the score of a pair.
     pub fn chooses(&self) -> bool {
         matches!(self, Self::Ste | Self::TSte { .. } | Self::Ckl { .. })
     }
 
-    /// Returns the score at a squared distance.
+    /// Returns the score of a pair of leaves with this squared distance.
     pub(super) fn score(&self, squared: f64) -> f64 {
         match *self {
             Self::Ste | Self::Gnmds => -squared,
@@ -92,8 +97,8 @@ impl Model {
         }
     }
 
-    /// Returns the derivative of the score with respect to the squared distance. For `Soe`, returns 0 if points
-    /// coincide.
+    /// Returns the derivative of the score of a pair with respect to its squared distance. For
+    /// `Soe`, returns 0 if points coincide.
     pub(super) fn slope(&self, squared: f64) -> f64 {
         match *self {
             Self::Ste | Self::Gnmds => -1.0,
@@ -109,7 +114,7 @@ impl Model {
         }
     }
 
-    /// Returns the exponential of the score.
+    /// Returns the exponential of the score of a pair with this squared distance.
     pub(super) fn kernel(&self, squared: f64) -> f64 {
         match *self {
             Self::TSte { alpha } => power(1.0 + squared / alpha, alpha + 1.0),
@@ -118,7 +123,8 @@ impl Model {
         }
     }
 
-    /// Returns the loss at a difference of scores, and its derivative.
+    /// Returns the loss of "i is nearer to j than to k", and the derivative of the loss with
+    /// respect to `difference`, which is score(i, k) - score(i, j).
     pub(super) fn loss(&self, difference: f64) -> (f64, f64) {
         match *self {
             Self::Gnmds => ((1.0 + difference).max(0.0), f64::from(difference > -1.0)),

@@ -6,21 +6,25 @@ use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
 
-/// Triplets grouped by anchor. The weights of repeated triplets are added. The leaves that an anchor is compared with
-/// are numbered for each anchor, so that an anchor needs kernel values only for these leaves.
+/// Triplets (anchor, near leaf, far leaf) grouped by anchor. The weights of repeated triplets are
+/// added. For each anchor, the near and far leaves of its triplets are numbered. So values are
+/// computed only for these pairs of leaves.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// The anchors that have triplets, in ascending order.
+    /// The anchors (first leaves) of the triplets, in ascending order.
     pub(super) anchors: Vec<Anchor>,
-    /// For each anchor: the leaves that it is compared with, in ascending order.
+    /// For each anchor (first leaf of a triplet): the near and far leaves of its triplets, in
+    /// ascending order.
     pub(super) others: Vec<u32>,
-    /// The groups of triplets with the same anchor, weight and near leaf, in this order.
+    /// The groups of triplets with the same anchor, weight and near leaf, sorted by anchor, then
+    /// weight, then near leaf.
     pub(super) runs: Vec<Run>,
-    /// The far leaf of each triplet, group by group, as an index into the anchor's range of `others`.
+    /// The far leaf of each triplet, in the order of the groups in `runs`. A far leaf is given as
+    /// an index into the range of `others` of the triplet's anchor (first leaf).
     pub(super) fars: Vec<u32>,
 }
 
-/// An anchor, and the ranges of its entries in the lists of [`Prepared`].
+/// An anchor (first leaf of triplets), and the ranges of its entries in the lists of [`Prepared`].
 #[derive(Debug)]
 pub(super) struct Anchor {
     pub(super) leaf: usize,
@@ -38,7 +42,7 @@ pub(super) struct Run {
 }
 
 impl Prepared {
-    /// Groups triplets. Triplets of weight 0 are left out.
+    /// Groups triplets by their first leaf. Triplets of weight 0 are left out.
     pub(super) fn new(triplets: &Triplets<'_>) -> Result<Self> {
         let (n, m) = (triplets.n_leaves(), triplets.len());
         memory::check("the triplets in order", (m as u64).saturating_mul(40))?;
@@ -63,8 +67,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Adds an anchor with its triplets (weight, near, far). `number` is a buffer of `u32::MAX`, and has the same
-    /// contents afterwards.
+    /// Adds the triplets with the first leaf `leaf`, given as `answers` (weight, near leaf, far
+    /// leaf). `number` is a buffer of `u32::MAX`, and has the same contents afterwards.
     fn add(&mut self, leaf: usize, answers: &mut [(f64, u32, u32)], number: &mut [u32]) {
         answers.sort_unstable_by(|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then(a.0.total_cmp(&b.0)));
         let mut distinct: Vec<(f64, u32, u32)> = Vec::with_capacity(answers.len());
@@ -107,13 +111,16 @@ impl Prepared {
         });
     }
 
-    /// Splits the anchors into blocks of about equal work. The blocks do not depend on the number of threads.
+    /// Splits the anchors (first leaves of triplets) into blocks of about equal work. The blocks do
+    /// not depend on the number of threads.
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
-        /// The work for the kernel and gradient of a pair, relative to the work for a triplet.
+        /// The computing time for the score and gradient of a pair of leaves, divided by the time
+        /// for a triplet.
         const PAIR: usize = 4;
-        /// The smallest mean work of a block of anchors, in units of the work for a triplet.
+        /// The smallest mean computing time of a block of anchors (first leaves of triplets),
+        /// divided by the time for a triplet.
         const GRAIN: usize = 1 << 15;
-        /// The maximum number of blocks of anchors.
+        /// The maximum number of blocks of anchors (first leaves of triplets).
         const MOST: usize = 16;
         let work = |anchor: &Anchor| anchor.fars.len() + PAIR * anchor.others.len();
         let all: usize = self.anchors.iter().map(work).sum();

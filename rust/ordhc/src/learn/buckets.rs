@@ -18,14 +18,15 @@ use crate::tree::Dendrogram;
 /// never merged, because every leaf is inserted at the place where its search ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
-    /// All leaves except retired ones, in the order of insertion. Not all of them are in the tree
-    /// yet.
+    /// All leaves except retired (removed) leaves, in the order of insertion. Not all of them are
+    /// in the tree yet.
     order: Order,
-    /// The number of leaves that the learner has ever had. Retired leaves count, but are not in
-    /// `order`.
+    /// The number of leaves that the learner has ever had. Retired (removed) leaves count, but are
+    /// not in `order`.
     n: usize,
-    /// The factor by which the number of inserted leaves of a bucket grows in each step, roughly.
-    /// `None` means that all other leaves of a bucket follow its first leaf in one step.
+    /// The number of inserted leaves of a bucket grows by about this factor in each step. `None`
+    /// means that all other leaves of a bucket follow its first leaf in one step. A bucket has
+    /// leaves that belong into the same part of the tree.
     shrink: Option<usize>,
     placed: usize,
     tree: PivotTree,
@@ -42,8 +43,8 @@ pub(crate) struct Buckets {
 }
 
 /// A bucket: leaves that belong into the same part of the tree. Their searches begin at `state`, a
-/// state of the [`PivotTree`] (the decision tree of all searches). This state was a possible place
-/// for a leaf, until the first leaf of the bucket was inserted there.
+/// state of the [`PivotTree`] (the decision tree of all searches). The first leaf of the bucket was
+/// inserted at the place that belongs to this state.
 #[derive(Debug, Clone, Default)]
 struct Bucket {
     state: u32,
@@ -53,8 +54,8 @@ struct Bucket {
     /// are being inserted: their searches are running, or they are in smaller buckets.
     placed: usize,
     end: usize,
-    /// The number of running searches, or of unfinished smaller buckets, for which this bucket
-    /// waits.
+    /// The number of searches or smaller buckets that must finish before the next step of this
+    /// bucket.
     waiting: usize,
     /// The number of answers so far in the searches for the places of the leaves from index
     /// `placed` to `end`.
@@ -74,8 +75,8 @@ pub(crate) struct Seeker {
 
 impl Buckets {
     /// Returns the strategy that inserts the leaves of `order`. Leaves with known places come
-    /// first, then the others in random order. `shrink` is the growth factor of the inserted part
-    /// of a bucket.
+    /// first, then the others in random order. The number of inserted leaves of a bucket (leaves
+    /// that belong into the same part of the tree) grows by about the factor `shrink` in each step.
     pub(crate) fn new(order: Order, shrink: Option<usize>) -> Self {
         let known = order.n_known();
         let mut new = Self {
@@ -104,12 +105,13 @@ impl Buckets {
         new
     }
 
-    /// Starts the search for the place of a leaf that was added to the order. If leaves of the
-    /// whole tree are being inserted, the leaf waits for them.
+    /// Starts the search for the place of a leaf that was added to the order. If other leaves that
+    /// may belong anywhere in the tree are being inserted, the new leaf waits for them.
     fn search(&mut self, leaf: u32) {
         self.left += bits(self.order.len());
         if let Some(whole) = self.tasks.iter_mut().find(|task| task.parent.is_none() && !task.leaves.is_empty()) {
-            // Leaves of the whole tree are still being inserted. Insert the new leaf after them.
+            // Other leaves that may belong anywhere in the tree are still being inserted. Insert
+            // the new leaf after them.
             whole.leaves.push(leaf);
             return;
         }
@@ -125,8 +127,8 @@ impl Buckets {
         self.proceed(task);
     }
 
-    /// Inserts the first of some leaves at `state`. If there are other leaves, makes a bucket of
-    /// them, and returns its index in `tasks`.
+    /// Inserts the first of the `leaves` at the place that belongs to `state`. If there are other
+    /// leaves, makes a bucket of all `leaves`, and returns its index in `tasks`.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);
@@ -149,9 +151,9 @@ impl Buckets {
         })
     }
 
-    /// Starts the next searches of a bucket, after all its searches and smaller buckets have
-    /// finished. If no leaf is left, continues with the parent of the bucket. `task` is the index
-    /// of the bucket.
+    /// Starts the next searches for a bucket (leaves that belong into the same part of the tree),
+    /// after all its searches and smaller buckets have finished. If no leaf is left, continues with
+    /// the parent of the bucket. `task` is the index of the bucket.
     fn proceed(&mut self, task: Option<u32>) {
         let mut open: Vec<u32> = task.into_iter().collect();
         while let Some(number) = open.pop() {
@@ -180,8 +182,9 @@ impl Buckets {
         }
     }
 
-    /// Divides leaves of a bucket into smaller buckets, by the places where their searches ended.
-    /// All searches of the bucket must have ended. `number` is the index of the bucket.
+    /// Divides the leaves of a bucket whose searches ended into smaller buckets. Each smaller
+    /// bucket has the leaves whose searches ended at the same place. All searches of the bucket
+    /// must have ended. `number` is the index of the bucket.
     fn distribute(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut found = std::mem::take(&mut task.found);

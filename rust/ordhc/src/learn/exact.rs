@@ -14,19 +14,21 @@ pub(crate) struct Exact {
     tree: GrowingTree,
     root: u32,
     region: Region,
-    /// The position in `region` of a node: the leaf belongs at or below this node.
+    /// The leaf belongs at or below this node, which is given by its position in `region` (the
+    /// nodes beside which the leaf may belong).
     top: u32,
-    /// The position in `region` of the node that the next question is about.
+    /// The node that the next question is about, given by its position in `region` (the nodes
+    /// beside which the leaf may belong).
     pivot: u32,
-    /// The children of `pivot` in the region, largest first.
+    /// The children of the node `pivot` that may contain the leaf, largest first.
     children: Vec<u32>,
-    /// The number of pairs of `children` that answers have ruled out.
+    /// The number of pairs of `children` about which an answer said that the leaf is below neither.
     pairs: usize,
     is_ready: bool,
 }
 
 impl Exact {
-    /// Returns the strategy that inserts leaves in this order.
+    /// Returns the strategy that inserts the leaves in the given `order`.
     pub(crate) fn new(order: Order) -> Self {
         let (tree, root) = order.tree();
         let known = order.n_known();
@@ -53,8 +55,8 @@ impl Exact {
         self.narrow(0);
     }
 
-    /// Continues the search at and below the node `top` of `region`. Inserts the leaf if only one
-    /// place is left.
+    /// Continues the search for the place of the leaf at and below the node `top`, a position in
+    /// `region`. Inserts the leaf if only one place is left.
     fn narrow(&mut self, top: u32) {
         self.top = top;
         if self.region.size(top) == 1 {
@@ -78,8 +80,8 @@ impl Exact {
         }
     }
 
-    /// Returns the two children of `pivot` to ask about. The second one is `None` if only one child
-    /// is left.
+    /// Returns the two children of the node `pivot` to ask about. The second child is `None` if
+    /// only one is left.
     fn pair(&self) -> (u32, Option<u32>) {
         (self.children[2 * self.pairs], self.children.get(2 * self.pairs + 1).copied())
     }

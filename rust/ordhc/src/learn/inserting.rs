@@ -12,8 +12,8 @@ use crate::tree::Dendrogram;
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     order: Order,
-    /// The number of leaves that the learner has ever had. Retired leaves count, but are not in
-    /// `order`.
+    /// The number of leaves that the learner has ever had. Retired (removed) leaves count, but are
+    /// not in `order`.
     n: usize,
     placed: usize,
     /// The number of answers so far about leaves that are not in the tree yet.
@@ -107,7 +107,7 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// Returns the progress.
     fn progress(&self) -> &Progress;
 
-    /// Returns a mutable reference to the progress.
+    /// Returns a mutable reference to the progress of inserting the leaves.
     fn progress_mut(&mut self) -> &mut Progress;
 
     /// Returns a new strategy with the same settings for the leaves in `order`.

@@ -24,8 +24,9 @@ pub struct Question<const K: usize = 3> {
 pub struct Told {
     /// The answer, coded as described at [`Question::leaves`].
     pub answer: i8,
-    /// A lower bound on the probability, from 1/2 to 1, that this person's answer is right, whatever was answered
-    /// before. The bound must be known before the answer. `None` uses the learner's settings.
+    /// A lower bound on the probability that the answer is right, from 1/2 to 1. The bound must
+    /// hold whatever was answered before, and must be chosen before the answer is known. `None`
+    /// uses the learner's settings.
     pub p: Option<f64>,
     /// The person who answered, as any number. `None` if the person is unknown.
     pub who: Option<u32>,
@@ -50,10 +51,10 @@ impl From<i8> for Told {
 pub struct LikelyPlace {
     /// The posterior probability of the place.
     pub probability: f64,
-    /// The leaves of a cluster, without the leaf itself.
+    /// The leaves of a cluster, without the leaf whose place this is.
     pub leaves: Vec<u32>,
-    /// True if the leaf is one more child of this cluster. Otherwise the leaf and the cluster are the two children of a
-    /// new node.
+    /// True if the leaf whose place this is becomes one more child of the cluster. Otherwise, the
+    /// leaf and the cluster become the two children of a new node.
     pub is_under: bool,
 }
 
@@ -154,9 +155,10 @@ pub trait Learner<const K: usize = 3>: Send {
         None
     }
 
-    /// Returns the places where a leaf may belong with a probability of at least 0.001, the likeliest first. Places are
-    /// known while the learner searches the place of the leaf. They are also known afterwards if the learner started
-    /// from a tree, or if leaves were added. Returns `None` for other leaves, and for learners other than
+    /// Returns the places where a leaf may belong with a probability of at least 0.001, the
+    /// likeliest first. Places are known while the learner searches for the place of the leaf. They
+    /// are also known afterwards if the learner started from a tree, or if leaves were added.
+    /// Returns `None` for other leaves, and for learners other than
     /// [`Method::Robust`](super::Method::Robust).
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
@@ -247,7 +249,8 @@ pub(crate) fn fixed() -> Error {
 /// A learner that can use any answer, even to questions that it did not choose.
 pub trait Flexible<const K: usize = 3> {
     /// Announces that questions are wanted. If enough answers are new, the learner will draw new
-    /// trees before it chooses questions. Nothing else depends on when this method is called.
+    /// trees from the posterior before it chooses questions. Nothing else depends on when this
+    /// method is called.
     fn note(&mut self);
 
     /// Returns questions that may be asked now: first the questions that must be repeated, then up to `count` useful

@@ -23,17 +23,18 @@ pub(crate) struct Majority<S: Strategy> {
     delta: f64,
     planned: u64,
     asked: u64,
-    /// The number of questions of `inner` whose most frequent answer was passed on.
+    /// The number of questions whose most frequent answer was passed on to `inner` (the strategy
+    /// whose questions are repeated).
     decided: u64,
     polls: Vec<Option<Poll<S::Purpose>>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
-    /// The number of answers to questions whose majority is not decided yet.
+    /// The number of answers so far to questions whose most frequent answer can still change.
     under_way: u64,
 }
 
-/// The share of `delta` for the `planned` questions of `inner`. The rest is for additional
-/// questions.
+/// The share of `delta` (the largest probability that some majority is wrong) that the expected
+/// questions may use. The rest is for additional questions.
 const PLANNED: f64 = 0.9;
 
 #[derive(Debug, Clone)]
@@ -144,7 +145,8 @@ where
         self.polls.clear();
         self.free.clear();
         self.ready.clear();
-        // `inner` starts its estimate again, so majorities are counted from here.
+        // `inner` starts its estimate of the remaining answers again, so count majorities from
+        // here.
         self.decided = 0;
         self.under_way = 0;
         Ok(())

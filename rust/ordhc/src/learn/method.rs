@@ -116,7 +116,7 @@ pub enum Method {
         /// The largest probability that the tree is wrong, if the learner uses [`Robust`](Self::Robust) instead.
         /// `noise`, `parallel` and `schedule` also apply to that learner.
         delta: f64,
-        /// The effect of asking a question again.
+        /// Whether a question that is asked again gets an independent answer, or the same answer.
         noise: Noise,
         /// The smallest number of questions that are chosen together.
         parallel: usize,
@@ -311,9 +311,9 @@ impl Method {
     /// Returns a learner that starts from the tree `prior`, for example a tree from embeddings or from an earlier
     /// study.
     ///
-    /// `strength` is how much the learner trusts `prior`, as prior odds. They compare the place of
-    /// a subtree in `prior` with all other places together in a cluster twice as large as the
-    /// subtree.
+    /// `strength` is how much the learner trusts `prior`, as prior odds. These are the odds that a
+    /// subtree is at its right place in `prior`, against all other places in a cluster twice as
+    /// large.
     ///
     /// # Errors
     /// A method that doesn't take a prior; the errors of [`learner`](Self::learner); a `strength` that isn't positive

@@ -11,8 +11,8 @@ pub enum Assume {
     /// No assumption: wrong answers may be chosen by an adversary who knows everything.
     #[default]
     Adversarial,
-    /// No wrong answer is likelier than half of all wrong answers together, for example if the two or three wrong
-    /// answers are equally likely.
+    /// Each wrong answer has at most half of the total probability of wrong answers. For example,
+    /// the two or three wrong answers are equally likely.
     Uniform,
 }
 
@@ -21,7 +21,8 @@ named!(Assume, "assume", {
     "uniform": Self::Uniform => Self::Uniform,
 });
 
-/// The largest probability of each leaf that its search ends at a wrong place (its failure probability).
+/// For each leaf: the largest allowed probability that the search for its place ends at a wrong
+/// place (the failure probability of the leaf).
 ///
 /// The leaves at the start share `delta` equally. The leaves that are added later share another `delta`. The number of
 /// later leaves is unknown, so the k-th of them has delta / (k (k + 1)).
@@ -40,22 +41,24 @@ impl Risk {
         Self { delta, each: delta / n.max(1) as f64, n_added: 0, own: HashMap::new() }
     }
 
-    /// Returns the failure probability of each leaf that was there at the start.
+    /// Returns the failure probability (of the search for its place) of each leaf that was there at
+    /// the start.
     pub(crate) fn each(&self) -> f64 {
         self.each
     }
 
-    /// Returns the failure probability of a leaf.
+    /// Returns the largest allowed probability that the search for the place of a leaf fails.
     pub(crate) fn of(&self, leaf: u32) -> f64 {
         self.own.get(&leaf).copied().unwrap_or(self.each)
     }
 
-    /// Sets the failure probability of a leaf.
+    /// Sets the largest allowed probability that the search for the place of a leaf fails.
     pub(crate) fn set(&mut self, leaf: u32, risk: f64) {
         self.own.insert(leaf, risk);
     }
 
-    /// Adds the k-th later leaf, with the failure probability delta / (k (k + 1)).
+    /// Adds the k-th later leaf. The search for its place may fail with probability delta / (k (k +
+    /// 1)).
     pub(crate) fn add(&mut self, leaf: u32) {
         self.n_added += 1;
         let k = self.n_added as f64;
@@ -63,7 +66,7 @@ impl Risk {
     }
 }
 
-/// The effect of asking a question again.
+/// Whether a question that is asked again gets an independent answer, or the same answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Noise {

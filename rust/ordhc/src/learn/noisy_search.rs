@@ -47,8 +47,8 @@ impl Settings {
         wrong(self.p)
     }
 
-    /// Returns the entropy of an answer, given the probability of each answer to be the right one. All wrong answers
-    /// are equally likely.
+    /// Returns the entropy of an answer. `parts` has, for each possible answer, the probability
+    /// that this answer is right. All wrong answers are equally likely.
     fn entropy(&self, parts: [f64; 4]) -> f64 {
         let wrong = (1.0 - self.p) / 3.0;
         let q = parts.map(|part| wrong + (self.p - wrong) * part);
@@ -97,7 +97,8 @@ pub(crate) struct NoisySearch {
     pub(crate) attempt: Option<Attempt>,
     /// The number of verifications so far, including failed ones.
     pub(crate) attempts: u32,
-    /// The part of the leaf's failure probability that is not used yet.
+    /// The part of the failure probability of the leaf (the largest allowed probability of a wrong
+    /// place) that the search has not used yet.
     pub(crate) risk_left: f64,
     pub(crate) open: u32,
     pub(crate) answered: u64,
@@ -111,8 +112,9 @@ pub(crate) struct NoisySearch {
 }
 
 impl NoisySearch {
-    /// Returns a search for the place of `leaf`. At first, each place as one more child of a node
-    /// is `under` times as likely as each place beside a node.
+    /// Returns a search for the place of `leaf`. The leaf can become one more child of a node, or
+    /// the sibling of a node. At first, each place of the first kind is `under` times as likely as
+    /// each place of the second kind.
     pub(crate) fn new(leaf: u32, risk_left: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         // Streams 1 and 2 are used for orders and trees.
@@ -207,7 +209,8 @@ fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[
 pub(crate) struct Attempt {
     pub(crate) place: Place,
     number: u32,
-    /// The count that every test must reach. Then the place is accepted.
+    /// The place is accepted when every test has at least this count: the number of answers as
+    /// expected, minus the number of others.
     pub(crate) threshold: f64,
     /// The maximum number of open questions for this verification.
     pub(crate) at_once: u32,
@@ -274,15 +277,15 @@ impl Attempt {
         self.tests.iter().all(|test| test.count >= self.threshold)
     }
 
-    /// Returns true if one test has a count of at most minus the threshold, so that the place is
-    /// probably wrong.
+    /// Returns true if the place is probably wrong: the answers against it in one test outnumber
+    /// the answers for it by at least the threshold.
     pub(crate) fn is_refuted(&self) -> bool {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// Returns the question of the test with the lowest count: the node asked about (`pivot`),
-    /// nodes at or below two of its children, and the [`Check`]. Returns `None` if all tests will
-    /// be passed when the open questions get their expected answers.
+    /// Returns a question of the test with the fewest answers as expected (minus others): the node
+    /// asked about (`pivot`), nodes at or below two of its children, and the [`Check`]. Returns
+    /// `None` if all tests will be passed when the open questions get their expected answers.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
         // Any person may answer an open question. So an open question counts as an expected answer
         // with the assumed probability.
@@ -294,9 +297,9 @@ impl Attempt {
         Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
-    /// Updates the count of a test by an answer to its question. The count rises by `step` if the
-    /// outcome is as expected, and falls by `step` otherwise. Ignores questions of earlier
-    /// verifications.
+    /// Updates the count of a test (answers as expected minus others) by an answer. The count rises
+    /// by `step` if the outcome is as expected, and falls by `step` otherwise. Ignores questions of
+    /// earlier verifications.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {
             let test = &mut self.tests[which as usize];

@@ -58,6 +58,7 @@ struct Division {
     trees: [u32; 4],
     merge: Option<Walk>,
     /// The index in `stand_ins` of the artificial leaf that represents the first pivot in part 3.
+    /// The leaves of part 3 are those for which the answer was that no two leaves are closer.
     /// [`NONE`] if there is none, or if part 3 contains the stand-in of another division.
     stand_in: u32,
     /// The index of the division of which this set is a part, or [`NONE`] for the set of all
@@ -77,7 +78,7 @@ const ATTEMPTS: u32 = 64;
 const MERGE: u32 = u32::MAX;
 
 impl Quick {
-    /// Returns the strategy for `n` leaves, at least one.
+    /// Returns the strategy for `n` leaves. `n` must be at least 1.
     pub(crate) fn new(n: usize, seed: u64) -> Self {
         let mut new = Self {
             n,
@@ -203,8 +204,8 @@ impl Quick {
         self.arrive(number);
     }
 
-    /// Records that a division waits for one tree less. If no tree is missing, merges the trees of
-    /// the parts.
+    /// Records that the tree of one more part of a division is finished. If no tree is missing,
+    /// merges the trees of the parts.
     fn arrive(&mut self, number: u32) {
         let mut number = number;
         loop {

@@ -66,8 +66,9 @@ pub(crate) struct Purpose {
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// The share of the remaining failure probability that the verification of a place may use if it
-/// has one test. With two or more tests, the verification may use twice this share.
+/// The share of the remaining failure probability that the verification of a place with one test
+/// may use. A verification with two or more tests may use twice this share. A test expects a
+/// certain answer about two children of a node.
 const SHARE: f64 = 0.3;
 
 /// The assumed number of leaves that become one more child of a node, before any leaf is placed (a prior).
@@ -82,14 +83,15 @@ const MARGIN: f64 = 0.7;
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
 
-/// The smallest probability of a place that is reported.
+/// Places with a smaller probability than `LEAST` are not reported.
 const LEAST: f64 = 1e-3;
 
 /// The largest value that is used for the probability of a right answer.
 const MOST_SURE: f64 = 1.0 - 1e-9;
 
 impl Robust {
-    /// Returns the strategy that inserts leaves in this order. p must be less than 1.
+    /// Returns the strategy that inserts the leaves in the given `order`. The probability `p` of a
+    /// right answer must be less than 1.
     pub(crate) fn new(order: Order, settings: Settings, seed: u64) -> Self {
         let all = if settings.is_by_posterior() { MARGIN * settings.delta } else { settings.delta };
         let risk = Risk::new(all, order.len() - order.n_begun());

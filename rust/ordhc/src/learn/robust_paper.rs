@@ -40,7 +40,8 @@ enum Stage {
 }
 
 impl RobustPaper {
-    /// Returns the strategy that inserts leaves in this order. p must be less than 1.
+    /// Returns the strategy that inserts the leaves in the given `order`. The probability `p` of a
+    /// right answer must be less than 1.
     pub(crate) fn new(order: Order, p: f64, delta: f64) -> Self {
         let risk = Risk::new(delta, order.len() - order.n_begun());
         Self::with_risk(order, p, risk)

@@ -14,8 +14,8 @@ use stored::Stored;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<const K: usize = 3> {
-    /// The caller wants this number of questions. If fewer are available, it asks the learner
-    /// for more.
+    /// The caller wants this number of questions. If fewer questions are available, the learner is
+    /// asked for more.
     Wanted(u64),
     /// A question is handed to a person: (number, leaves). The person's answer refers to this number.
     Handed(u64, [u32; K]),
@@ -27,7 +27,8 @@ pub enum Event<const K: usize = 3> {
     Spent,
     /// From now on, the places of this number of leaves are searched in parallel, see [`Learner::set_parallel`].
     Parallel(u64),
-    /// Use stored answers: the learner is asked for questions as long as stored answers fit them.
+    /// Stored answers are used: the learner is asked for questions as long as a stored answer fits
+    /// one of them.
     Use,
     /// A leaf is added, see [`Learner::add_leaf`].
     Added,
@@ -80,7 +81,8 @@ pub struct SessionLearner<const K: usize = 3> {
     /// retired, they are stored again. Answers that are only about leaves in the tree may be
     /// missing.
     used: Vec<([u32; K], Told)>,
-    /// The length of `used` after answers about leaves in the tree were last removed.
+    /// The length of `used` after the last removal of answers that are only about leaves in the
+    /// tree.
     n_used: usize,
     /// The number of answers that returned from `used` to `stored` when a leaf was retired. They
     /// already count in `spent` and `answered`.
@@ -123,8 +125,8 @@ impl<const K: usize> Clone for SessionLearner<K> {
 }
 
 impl<const K: usize> SessionLearner<K> {
-    /// Returns a session learner whose learner was not asked yet. At most `limit` questions are open at a time, and at most
-    /// `budget` are asked.
+    /// Returns a session learner with a `learner` that has not asked any question yet. At most
+    /// `limit` questions are open at a time, and at most `budget` are asked.
     pub fn new(learner: Box<dyn Learner<K>>, limit: Option<u64>, budget: Option<u64>) -> Self {
         Self {
             is_restarting: learner.unplaced().is_some(),
@@ -262,7 +264,8 @@ impl<const K: usize> SessionLearner<K> {
         count.min(self.limit.saturating_sub(n_open)).min(self.left())
     }
 
-    /// Asks the learner. Returns `None` if the learner asks nothing, and otherwise whether a stored answer was used.
+    /// Asks the learner for questions. Returns `None` if the learner asks nothing, and otherwise
+    /// whether a stored answer was used.
     fn ask(&mut self, count: u64) -> Result<Option<bool>> {
         // Ask for all repetitions of a question together, so that a stored answer is used for a repetition that no
         // person has.

@@ -59,7 +59,8 @@ pub(super) struct Uncertain<const K: usize = 3> {
     seed: u64,
     questions: u64,
     repeat: u64,
-    /// The number of questions for each leaf, if the total `questions` grows when leaves are added.
+    /// The number of questions by which the total `questions` grows for each added leaf, or `None`
+    /// if the total is fixed.
     each: Option<u64>,
     /// The leaves to ask about, in ascending order.
     leaves: Vec<u32>,
@@ -70,8 +71,8 @@ pub(super) struct Uncertain<const K: usize = 3> {
     asked: Vec<[u32; K]>,
     /// The questions that must be asked again, if possible of other people, and how many times.
     again: VecDeque<([u32; K], u64)>,
-    /// The numbers of answers and of questions when new trees were last necessary, because enough
-    /// answers were new.
+    /// New trees are drawn when enough answers are new. `mark` has the numbers of answers and of
+    /// questions at the last such time.
     mark: [usize; 2],
     drawn: Option<(usize, Arc<Samples>)>,
     tree: Mutex<Option<(usize, Arc<Dendrogram>)>>,
@@ -260,7 +261,8 @@ impl<const K: usize> Uncertain<K> {
     }
 
     fn sampling(&self) -> Sampling {
-        // These questions are about uncertain parts, so the answers alone give a poor initial tree. Use more sweeps.
+        // The questions are about uncertain parts of the tree, so a linkage of the answers is a
+        // poor initial tree. Use more sweeps.
         let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 240);
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }

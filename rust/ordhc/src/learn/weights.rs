@@ -2,9 +2,10 @@
 
 use crate::search::{GrowingTree, NONE};
 
-/// The first stage of the paper's search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and probabilistic binary
-/// search in graphs", STOC 2016, Algorithm 2). This stage *marks* a few nodes. After `steps` steps, the searched node
-/// is marked with a probability of at least 1 - delta.
+/// The first stage of the paper's search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and
+/// probabilistic binary search in graphs", STOC 2016, Algorithm 2). This stage *marks* a few nodes.
+/// After `steps` steps, the node that is searched for is marked with a probability of at least 1 -
+/// delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Weights {
     p: f64,
@@ -71,7 +72,7 @@ impl Weights {
     }
 
     /// Updates the weights by the answer to a query about `node`. `answer` is the node itself, or
-    /// its neighbour in the direction of the searched node.
+    /// its neighbour in the direction of the node that is searched for.
     pub(crate) fn take(&mut self, tree: &GrowingTree, node: u32, answer: u32) {
         // The nodes that agree with the answer: one node, all nodes at or below a child, or all nodes not below the
         // node.
@@ -104,7 +105,7 @@ pub(crate) struct TreeWalk {
     count: u64,
     /// For each node: true if it is a stop of the walk.
     is_stop: Vec<bool>,
-    /// For each node: the topmost stop at or below it.
+    /// For each node: the topmost stop of the walk at or below the node.
     down: Vec<u32>,
 }
 
@@ -114,7 +115,9 @@ impl TreeWalk {
         let mut is_stop = vec![false; tree.len()];
         marked.iter().for_each(|&node| is_stop[node as usize] = true);
         let mut down = vec![NONE; tree.len()];
-        // For each node: the longest path down from its topmost stop. The diameter is the longest path of all.
+        // For each node: the length of the longest path down from the topmost stop at or below the
+        // node. `diameter` is the length of the longest path between two stops. Lengths are counted
+        // in stops.
         let mut height = vec![0u64; tree.len()];
         let mut diameter = 0;
         let mut order = vec![root];
@@ -149,8 +152,8 @@ impl TreeWalk {
     }
 
     /// Updates the walk by the answer to a query about the current node. `answer` is this node, or
-    /// its neighbour in the direction of the searched node. If no stop is in this direction, the
-    /// answer still counts against the node.
+    /// its neighbour in the direction of the node that is searched for. If no stop is in this
+    /// direction, the answer still counts against the node.
     pub(crate) fn take(&mut self, tree: &GrowingTree, answer: u32) {
         if answer == self.at {
             self.count += 1;

@@ -7,12 +7,13 @@
 pub(crate) struct Work {
     total: f64,
     done: f64,
-    /// The expected number of questions per bit of work before there are answers.
+    /// The expected number of questions for each bit of information about the place of a leaf,
+    /// before there are answers.
     usual: f64,
 }
 
-/// The number of questions per bit of work, measured on random trees. This prior has the weight of
-/// `EVIDENCE` bits.
+/// The number of questions for each bit of information about the place of a leaf, measured on
+/// random trees. This prior has the weight of `EVIDENCE` bits.
 const USUAL: f64 = 0.68;
 const EVIDENCE: f64 = 50.0;
 

@@ -8,10 +8,9 @@ use crate::precise::Precise;
 /// A linkage by the Lance-Williams recurrence
 /// `d(k, i+j) = alpha_i d(k,i) + alpha_j d(k,j) + beta d(i,j) + gamma |d(k,i) - d(k,j)|`.
 /// The coefficients are formulas of the sizes `n_i`, `n_j`, `n_k` and of named parameters.
-///
 /// `alpha` is the formula of `alpha_i`. The formula of `alpha_j` has `n_i` and `n_j` exchanged. The formulas are for
-/// dissimilarities. For similarities, gamma changes its sign. So the tree is the same as that of the negated
-/// similarities, taken as dissimilarities.
+/// dissimilarities. For similarities, gamma changes its sign. So a tree does not change if similarities are negated and
+/// used as dissimilarities.
 ///
 /// ```
 /// use ordhc::linkage::LanceWilliams;

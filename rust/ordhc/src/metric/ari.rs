@@ -32,7 +32,7 @@ pub fn ari<A: Into<i64> + Copy, B: Into<i64> + Copy>(a: &[A], b: &[B]) -> Result
 pub struct LevelScores {
     /// The mean over levels.
     pub mean: f64,
-    /// The score of each level (a partition of the leaves into clusters), in the given order.
+    /// The adjusted Rand index of each level (a partition of the leaves into clusters), in the given order.
     pub levels: Vec<f64>,
 }
 

@@ -103,7 +103,7 @@ impl Sums {
 
 /// The rows of each answer, without rows of weight 0.
 struct Grouped {
-    /// The rows, answer by answer.
+    /// The row numbers of all comparisons of positive weight, answer by answer.
     rows: Vec<u32>,
     /// For each answer, the end of its rows in `rows`.
     ends: Vec<u32>,
@@ -129,7 +129,8 @@ impl Grouped {
             rows[*next as usize] = at as u32;
             *next += 1;
         }
-        // The loop moved each entry from the start to the end of an answer's rows, so the last entry is not needed.
+        // Each entry of `ends` was the start of an answer's rows, and is now their end. So the last entry is not
+        // needed.
         ends.pop();
         Ok(Self { rows, ends })
     }
@@ -143,8 +144,8 @@ struct Answers<'a, const K: usize> {
     grouped: Option<Grouped>,
 }
 
-/// The leaves of a question that one row can answer. For three leaves: the leaves in order, and -1. For four leaves:
-/// the two pairs. The rows of one answer can be about several such sets.
+/// The leaves that one row (comparison) compares. For three leaves: the leaves in ascending order, and -1. For four
+/// leaves: the two pairs. Rows of the same answer can compare different leaves.
 type Cell = [i32; 4];
 
 impl<const K: usize> Answers<'_, K> {
@@ -178,8 +179,9 @@ impl<const K: usize> Answers<'_, K> {
         rows.clone().map(|row| self.weight(row)).sum::<f64>() / rows.len() as f64
     }
 
-    /// Writes numbers that identify an answer's question into `key`. The numbers of one row are its two pairs. The
-    /// numbers of several rows are their leaves, and the columns in which all rows have the same leaf.
+    /// Writes numbers into `key` that identify the question of an answer. If the answer has one row (comparison), these
+    /// are the two pairs of leaves. If the answer has several rows, these are all leaves, and the columns in which all
+    /// rows have the same leaf.
     fn question(&self, answer: usize, key: &mut Vec<i32>) {
         key.clear();
         let rows = self.rows(answer);

@@ -74,9 +74,9 @@ impl Parts {
     }
 }
 
-/// The counts of a stretch: consecutive nodes of a heavy path, with all subtrees of their other children. Triplets are
-/// counted if all their leaves are below the highest node of the stretch. The counts are polynomials in x and y, the
-/// numbers of red and blue leaves below the path's next lower node.
+/// Counts for a stretch: consecutive nodes of a heavy path, with all subtrees that branch off from the path at these
+/// nodes. Leaves are colored red or blue. Triplets are counted if all their leaves are below the highest node of the
+/// stretch. The counts are polynomials in x and y, the numbers of red and blue leaves below the stretch.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
     /// The number of red leaves in the subtrees of the stretch.
@@ -120,8 +120,8 @@ impl Stretch {
     }
 }
 
-/// Sums over the light children of a node (all but the child with the most leaves). r and b are the numbers of red and
-/// blue leaves below a child.
+/// Counts below the light children of a node (all but the child with the most leaves). Each field is a sum over these
+/// children. r and b are the numbers of red and blue leaves below one child.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beside {
     red: u64,

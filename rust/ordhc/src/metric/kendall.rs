@@ -32,8 +32,9 @@ pub enum Itself {
     LeftOut,
     /// The leaf is first in its own ranking, in both trees.
     First,
-    /// In the tree, the leaf is first in its own ranking. In the truth, the leaf is tied with the leaves that merge
-    /// with this leaf at the closest of all heights of the truth. If there are no such leaves, the leaf is first alone.
+    /// In the tree, the leaf is first in its own ranking. In the truth, the leaf shares the first rank with all leaves
+    /// that it joins at the closest height of the whole truth. If it joins no leaf at this height, the leaf is first
+    /// alone.
     InFinestClass,
 }
 
@@ -145,8 +146,8 @@ struct Pairs {
 impl Pairs {
     fn tau_b(self, others: usize, itself: Itself) -> f64 {
         let others = others as u64;
-        // Numbers of pairs of the leaf itself and another leaf: all pairs, the pairs tied in the truth, and the pairs
-        // in opposite order.
+        // A leaf in its own ranking forms pairs with the other leaves. `own` counts all these pairs, `tied` the pairs
+        // tied in the truth, and `before` the pairs in opposite order.
         let (own, tied, before) = match itself {
             Itself::LeftOut => (0, 0, 0),
             Itself::First => (others, 0, 0),
@@ -412,7 +413,8 @@ mod tests {
             .collect()
     }
 
-    /// Returns the matrix of the closeness of pairs. The diagonal has the closest of all heights.
+    /// Returns the (n, n) matrix of the heights at which leaves merge, negated for dissimilarities. The diagonal has
+    /// the largest value.
     fn rows_of(truth: &Dendrogram) -> Vec<f64> {
         let n = truth.n_leaves();
         let sign = if truth.is_dissimilarity() { -1.0 } else { 1.0 };

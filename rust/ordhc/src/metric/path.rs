@@ -97,7 +97,8 @@ impl<'a, T: Copy + Default> Rows<'a, T> {
 
     /// Returns the row of the leaf at this position. The leaf's own entry has no meaning.
     ///
-    /// From one position to the next, only entries below the LCA of the two leaves change.
+    /// If the last call was for the position before this one, only the entries of leaves below the LCA of the two
+    /// leaves are updated.
     pub(super) fn at(&mut self, place: usize) -> &[T] {
         let known = self.last.filter(|last| last + 1 == place);
         for (merge, joining) in self.paths.walk(self.paths.order[place] as usize) {

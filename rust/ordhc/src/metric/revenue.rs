@@ -8,7 +8,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{LcaSizes, Topology};
 
-/// A revenue, exact for unweighted comparisons.
+/// The [`revenue`](revenue()) of a tree: an integer for unweighted comparisons, otherwise a float.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Revenue {
     /// The exact sum of unweighted comparisons.
@@ -80,7 +80,7 @@ pub fn revenue<const K: usize>(
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
-    // For few leaves and many comparisons, a table of all sizes is faster.
+    // For few leaves and many comparisons, a table is faster. It has the number of leaves below the LCA of each pair.
     if n <= 2048 && comparisons.len() > n * n / 4 {
         let table: Vec<u16> = (0..n * n).map(|at| lca.size(at / n, at % n) as u16).collect();
         return sum(comparisons, |[i, j]| i64::from(table[i * n + j]), monitor);

@@ -156,8 +156,9 @@ impl Judge {
         }
     }
 
-    /// Returns 1 if node `first` is below the later node `second`. For nodes in different branches, returns 1 if
-    /// `first` is at a closer height, -1 if it is at a farther height, and 0 for equal heights or without heights.
+    /// Compares two nodes, of which `first` must have the smaller number. Returns 1 if `first` is below `second`. For
+    /// nodes in different branches, returns 1 if `first` has the closer height, -1 if `first` has the farther height,
+    /// and 0 for equal heights or a tree without heights.
     fn earlier(&self, first: usize, second: usize) -> i8 {
         if self.lca.holds(second, first) {
             return 1;

@@ -17,15 +17,15 @@ use crate::tree::{HeavyPaths, Restriction, Topology};
 /// A tree resolves three leaves if two of them are closer to each other than to the third.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TripletCounts {
-    /// The number of sets that both trees resolve in the same way.
+    /// The number of sets of three leaves that both trees resolve in the same way.
     pub same: u64,
-    /// The number of sets that both trees resolve, but differently.
+    /// The number of sets of three leaves that both trees resolve, but differently.
     pub different: u64,
-    /// The number of sets that only the first tree resolves.
+    /// The number of sets of three leaves that only the first tree resolves.
     pub only_a: u64,
-    /// The number of sets that only the second tree resolves.
+    /// The number of sets of three leaves that only the second tree resolves.
     pub only_b: u64,
-    /// The number of sets that neither tree resolves.
+    /// The number of sets of three leaves that neither tree resolves.
     pub unresolved: u64,
 }
 
@@ -37,7 +37,7 @@ impl TripletCounts {
         Self { same, different, only_a, only_b, unresolved: three(n) - same - different - only_a - only_b }
     }
 
-    /// Returns the number of sets on which the trees differ.
+    /// Returns the number of sets of three leaves on which the trees differ.
     ///
     /// ```
     /// let counts = ordhc::bindings::TripletCounts { same: 1, different: 2, only_a: 3, only_b: 4, unresolved: 5 };
@@ -47,7 +47,7 @@ impl TripletCounts {
         self.different + self.only_a + self.only_b
     }
 
-    /// Returns the distance divided by the number of sets, or 0 for fewer than 3 leaves.
+    /// Returns the distance divided by the number of sets of three leaves, or 0 for fewer than 3 leaves.
     ///
     /// ```
     /// let counts = ordhc::bindings::TripletCounts { same: 1, different: 2, only_a: 3, only_b: 4, unresolved: 5 };

@@ -77,8 +77,8 @@ pub(super) struct Chain<'a> {
     weights: Vec<f64>,
     /// For each node: its number of leaves, without the leaves of a subtree that is cut off.
     sizes: Vec<u32>,
-    /// For each inner node: the decrease of the log prior if the leaves of the subtree are added to this node and all
-    /// nodes above.
+    /// For each inner node: the decrease of the log prior if the subtree that was cut off is put below this node, so
+    /// that its leaves are added to this node and all nodes above.
     costs: Vec<f64>,
 }
 
@@ -279,7 +279,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Draws the parameters of the prior of shapes from their posterior, given the tree.
+    /// Draws the parameters of the prior of tree shapes from their posterior, given the tree.
     pub(super) fn change_shape(&mut self) {
         let inner = self.order.iter().filter(|&&node| !self.tree.is_leaf(node));
         self.shape = self.shapes.draw(inner.map(|&node| self.sizes[node as usize]), &mut self.random);
@@ -325,8 +325,8 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Makes Metropolis steps for the length of each leaf. Then draws the mean and the deviation of lengths from their
-    /// distributions.
+    /// Makes Metropolis steps for the length of each leaf. Then draws the mean of all lengths, and the standard
+    /// deviation of their prior.
     fn change_lengths(&mut self) {
         for _ in 0..LENGTH_STEPS {
             (0..self.tree.n_leaves() as u32).for_each(|leaf| self.change_length(leaf));
@@ -336,15 +336,16 @@ impl<'a> Chain<'a> {
         for spread in SPREADS {
             self.scale_lengths(spread);
         }
-        // Answers do not depend on the mean of the lengths, so a shift changes nothing else.
+        // Adding a constant to all lengths does not change the likelihood, because the constant cancels between the
+        // pairs of an answer. So draw the mean of the lengths from its prior.
         self.lengths.shift(&mut self.random);
         self.lengths.learn(&mut self.random);
         self.choices.refresh(&self.tree, self.answers.choices(), &self.lengths);
     }
 
-    /// Multiplies all lengths and their deviation by a factor, as a Metropolis step. Without this step, a chain hardly
-    /// leaves small lengths, because small lengths keep the deviation small, and a small deviation keeps the lengths
-    /// small.
+    /// Multiplies all lengths and their prior standard deviation by a factor, as a Metropolis step. Without this step,
+    /// a chain hardly leaves small lengths, because small lengths keep the deviation small, and a small deviation keeps
+    /// the lengths small.
     pub(super) fn scale_lengths(&mut self, spread: f64) {
         let scale = (spread * self.random.normal()).exp();
         if !self.lengths.may_scale(scale) {

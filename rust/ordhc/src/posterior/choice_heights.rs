@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::memory;
 
 /// For answers of several comparisons (choices): the nodes on which each answer depends in the current topology, and
-/// the probability of the answer without noise.
+/// the probability that the answer would have without noise.
 #[derive(Debug, Clone)]
 pub(super) struct ChoiceHeights {
     /// For each pair of leaves in the answers: its lowest common ancestor (`nodes`), and exp of minus the sum of the
@@ -163,7 +163,7 @@ impl ChoiceHeights {
         self.tried.drain(..).for_each(|(choice, clear)| self.clear[choice as usize] = clear);
     }
 
-    /// Returns the probability of each answer without noise.
+    /// Returns the probability that each answer of several comparisons would have without noise.
     pub(super) fn clear(&self) -> &[f64] {
         &self.clear
     }

@@ -27,8 +27,8 @@ pub(super) struct ChoiceScores {
     /// this node.
     pub(super) powers: Vec<[f64; 2]>,
     open: Vec<Open>,
-    /// For each two consecutive entries of `open`: the lowest common ancestor of their leaves outside of the subtree.
-    /// If both entries have the same leaf, the leaf itself.
+    /// For each two consecutive pairs in `open`: the lowest common ancestor of their outer leaves (the leaves outside
+    /// of the subtree). If both pairs have the same outer leaf, the leaf itself.
     joins: Vec<u32>,
     /// For each option (pair of leaves) of the answer: its weight in the choice (`weights`), and the part of this
     /// weight that comes from the lengths of the two leaves (`factors`).
@@ -36,9 +36,10 @@ pub(super) struct ChoiceScores {
     factors: Vec<f64>,
 }
 
-/// The probability of an answer as a function of x = exp(height), where height is the height of the subtree's place.
+/// The probability of an answer as a function of x = exp(h), where h is the height at which the subtree is put.
 enum Curve {
-    /// (num\[0\] + num\[1\] x) / (den\[0\] + den\[1\] x), where x is exp(height) or its inverse.
+    /// (num\[0\] + num\[1\] x) / (den\[0\] + den\[1\] x), where x is exp(h) or exp(-h), and h is the height at which
+    /// the subtree is put.
     Ratio {
         num: [f64; 2],
         den: [f64; 2],
@@ -94,7 +95,8 @@ impl ChoiceScores {
     }
 
     /// Adds the log-likelihood of the answer to the scores of places below the node `stop`. These places are on the
-    /// paths from `stop` down to the outer leaves (leaves outside of the subtree) of the pairs `open[from..to]`.
+    /// paths from `stop` down to the outer leaves of the pairs `open[from..to]`. Each of these pairs has one leaf in
+    /// the subtree, and an outer leaf.
     fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
         let tree = scored.tree;
         let height = |node: &u32| if tree.is_leaf(*node) { f64::INFINITY } else { tree.height(*node) };

@@ -13,7 +13,8 @@ use crate::error::Result;
 use crate::memory;
 use crate::sorting::{order_by, order_by_key};
 
-/// An answer: a range of pairs in order of closeness, in blocks of equal rank. `blocks` has the sizes of the blocks.
+/// An answer that ranks pairs of leaves by closeness. The pairs are consecutive in the list of all pairs, starting at
+/// index `first`. Pairs of equal rank form a block, and `blocks` has the sizes of the blocks.
 #[derive(Debug, Clone, PartialEq)]
 struct Choice {
     first: usize,
@@ -40,7 +41,7 @@ pub(super) struct Choices {
 /// The pairs of an answer in order of closeness, and the size of each block of pairs with equal rank.
 pub(super) type Order = (Vec<[u32; 2]>, Vec<u32>);
 
-/// An answer with its order, its weight and its person.
+/// An answer of several comparisons: its pairs in order of closeness ([`Order`]), its weight, and its person.
 pub(super) type Given = (Order, f64, u32);
 
 /// Returns the order of pairs that the comparisons (nearer pair, farther pair) of an answer determine. Each pair starts

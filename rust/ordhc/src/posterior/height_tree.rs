@@ -166,8 +166,8 @@ impl HeightTree {
     }
 
     /// Makes a node the root (`Under`), or makes a new root on the edge above a node (`Beside`). The height of a new
-    /// root is not set. A former root with two children is removed, unless it is the new root. Then its two edges
-    /// become one.
+    /// root is not set. If the old root has two children, it is removed, and its two edges become one edge. But if the
+    /// new root would be on this edge, the tree does not change.
     pub(super) fn put_root(&mut self, place: Place) {
         let old = self.root;
         let (node, is_new) = match place {

@@ -17,7 +17,7 @@ const REGULARITIES: [i32; 5] = [1, 2, 3, 4, 6];
 pub(super) struct Increments {
     mean: f64,
     regularity: i32,
-    /// The logarithm of the constant factor of the density.
+    /// The logarithm of the constant factor of the gamma density of an increment.
     constant: f64,
 }
 
@@ -49,8 +49,8 @@ impl Increments {
         self.constant + powers - f64::from(k) * increment / self.mean
     }
 
-    /// Returns the change of the log density of all increments, minus the logarithm of `density`, with which a new
-    /// height was drawn. `count` is the change of the number of increments. `more` is the change of their sum, and
+    /// Returns the change of the log density of all increments, minus ln(`density`). A new height was drawn with the
+    /// density `density`. `count` is the change of the number of increments. `more` is the change of their sum, and
     /// `times` is the factor by which their product changes.
     #[inline]
     fn log_of(&self, count: f64, more: f64, times: f64, density: f64) -> f64 {

@@ -71,7 +71,8 @@ impl Lengths {
         self.factors[leaf as usize] = power(-length);
     }
 
-    /// Returns the contribution of the leaves' lengths to the nearer pair's closeness minus that of the farther pair.
+    /// Returns the sum of the two lengths of the farther pair, less the sum of the two lengths of the nearer pair.
+    /// Leaves with smaller lengths are closer to all other leaves.
     #[inline]
     pub(super) fn offset(&self, answer: &Answer) -> f64 {
         if self.values.is_empty() {
@@ -81,7 +82,7 @@ impl Lengths {
         far - near
     }
 
-    /// Returns the part of the closeness of a pair that is due to lengths.
+    /// Returns the contribution of lengths to the closeness of a pair: minus the sum of its two lengths.
     #[inline]
     pub(super) fn closeness(&self, [i, j]: [u32; 2]) -> f64 {
         if self.values.is_empty() { 0.0 } else { -self.of(i) - self.of(j) }
@@ -98,7 +99,7 @@ impl Lengths {
         self.values.iter().all(|&length| may_be(factor * length))
     }
 
-    /// Multiplies all lengths and their deviation by `factor`.
+    /// Multiplies all lengths and the standard deviation of their prior by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         for leaf in 0..self.values.len() {
             self.set(leaf as u32, self.values[leaf] * factor);
@@ -106,7 +107,7 @@ impl Lengths {
         self.deviation *= factor;
     }
 
-    /// Shifts all lengths by the same amount, so that their mean is drawn from its distribution.
+    /// Adds a constant to all lengths, drawn so that the mean of the lengths has its prior distribution.
     pub(super) fn shift(&mut self, random: &mut Random) {
         let n = self.values.len() as f64;
         let change = self.deviation / n.sqrt() * random.normal() - self.values.iter().sum::<f64>() / n;
@@ -115,7 +116,7 @@ impl Lengths {
         }
     }
 
-    /// Draws the deviation from its distribution, given the lengths.
+    /// Draws the standard deviation of the prior of lengths from its posterior given the lengths.
     pub(super) fn learn(&mut self, random: &mut Random) {
         entered!(posterior_lengths);
         let squares: f64 = self.values.iter().map(|length| length * length).sum();
@@ -128,8 +129,8 @@ impl Lengths {
         -0.5 * (length / self.deviation).powi(2)
     }
 
-    /// Returns the change of the log prior density when the deviation is multiplied by `factor`. The density is that of
-    /// the logarithm of the deviation.
+    /// Returns the change of the log prior density of ln(deviation) when the deviation is multiplied by `factor`. The
+    /// deviation is the standard deviation of the prior of lengths.
     pub(super) fn log_scaled(&self, factor: f64) -> f64 {
         if self.values.is_empty() {
             return 0.0;

@@ -11,8 +11,8 @@ const CELLS: f64 = 32.0;
 /// each cell is at an integer.
 const MIDDLE: f64 = REACH * CELLS - 0.5;
 
-/// Returns the probability of an answer, if the closer pair is higher by `difference` and a share of `2 noise` of the
-/// answers is random.
+/// Returns the probability of the answer that one pair is closer than another. `difference` is the height of the first
+/// pair minus the height of the second pair; higher pairs are closer. A share of 2 `noise` of all answers is random.
 pub(super) fn probability(difference: f64, noise: f64) -> f64 {
     noise + (1.0 - 2.0 * noise) / (1.0 + (-difference).exp())
 }
@@ -97,8 +97,8 @@ impl Link {
     }
 
     /// Returns the log-likelihood of comparisons with a pair of height `height`, as a function of the other pair's
-    /// height. `sign` is 1 if the answer says that the other pair is closer, and -1 otherwise. `offset` is
-    /// the contribution of the leaves' lengths to the nearer pair's closeness minus that of the farther pair.
+    /// height. `sign` is 1 if the answer says that the other pair is closer, and -1 otherwise. `offset` is the sum of
+    /// the two leaf lengths of the farther pair, less the sum of the two leaf lengths of the nearer pair.
     #[inline]
     pub(super) fn against(&self, height: f64, sign: f64, offset: f64) -> Against<'_> {
         Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }

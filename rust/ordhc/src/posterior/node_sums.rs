@@ -6,7 +6,7 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// The total weight of the answers which say that a node is above (or below) another node.
+/// The total weight of the answers that say that a node is higher (if `above`) or lower than the node `other`.
 #[derive(Debug, Clone, Copy)]
 struct NodeSum {
     other: u32,
@@ -26,7 +26,8 @@ pub(super) struct NodeSums {
     even: Vec<f64>,
     joins: Vec<[u32; 2]>,
     by_node: Vec<NodeSum>,
-    /// The sum for each node and noise level, and for each of the two directions of an answer.
+    /// A buffer for adding up the answers about one node: a weight for each other node, each noise level, and each
+    /// value of `above`. All weights are 0 after use.
     sums: Vec<f64>,
     touched: Vec<u32>,
 }
@@ -118,7 +119,7 @@ impl NodeSums {
         self.of(node).iter().map(gain).sum()
     }
 
-    /// Returns the number of sums.
+    /// Returns the number of [`NodeSum`]s (sums of weights of answers) over all nodes.
     pub(super) fn len(&self) -> usize {
         self.merged.len()
     }

@@ -8,8 +8,9 @@ use super::reliability::Noises;
 use super::terms::Terms;
 use crate::error::Result;
 
-/// Comparisons of two pairs. Without lengths, comparisons of the same two nodes are summed. With lengths, each
-/// comparison has its own difference.
+/// Comparisons of two pairs of leaves. If leaves have no lengths, the weights of comparisons that depend on the heights
+/// of the same two nodes are added up. If leaves have lengths, the difference in closeness is stored for each
+/// comparison.
 #[derive(Debug, Clone)]
 pub(super) enum Pairs {
     Sums(NodeSums),

@@ -130,8 +130,8 @@ impl Scores {
     }
 
     /// Adds a comparison along the path from `leaf` up to `join`. One pair consists of `leaf` and a leaf of the
-    /// subtree; `against` has the height of the other pair. For places from `join` upwards (also above the root), both
-    /// pairs have the same height, so the log-likelihood is `even`.
+    /// subtree. `against` returns the log-likelihood for a height of this pair, given the height of the other pair. If
+    /// the subtree is put at `join` or above, both pairs have the same height, and the log-likelihood is `even`.
     #[inline]
     fn climb(&mut self, even: f64, against: Against<'_>, weight: f64, leaf: u32, join: u32) {
         // No subtree can be put under a leaf, so the initial value has no effect.

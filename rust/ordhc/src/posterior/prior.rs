@@ -134,8 +134,9 @@ pub(super) const MOST_NOISE: f64 = 0.45;
 mod tests {
     use super::*;
 
-    /// Returns every tree of any degree, as the number of leaves of each inner node. Divides the leaves into the
-    /// child of the root with the first leaf and the other leaves, and the other leaves recursively.
+    /// Returns every tree of any degree, as the number of leaves of each inner node. The recursion chooses the leaves
+    /// of the child of the root that contains the first leaf. Then it divides the remaining leaves among other
+    /// children.
     fn trees(n: usize) -> Vec<Vec<u32>> {
         fn forests(leaves: &[u32], whole: usize) -> Vec<Vec<u32>> {
             let Some((first, others)) = leaves.split_first() else { return vec![vec![]] };
@@ -189,7 +190,9 @@ mod tests {
         let n = 3000;
         let shapes = Shapes::new(n).unwrap();
         assert!(shapes.sums.iter().all(|sum| sum.is_finite()));
-        // Yule trees: for binary trees, the sum over histories is 1 / n. With many nodes, trees are nearly binary.
+        // If `balance` is 1, the sum of the weights of all binary trees is n! (`node` / 2)^(n - 1), as for Yule's
+        // process. The entries of `sums` do not include the factor n!. With the largest `node`, other trees have little
+        // weight.
         let cell = 6 * NODES + NODES - 1;
         let shape = Shape::at(cell);
         assert_eq!(shape.balance, 1.0);

@@ -80,7 +80,7 @@ impl Noises {
     }
 
     /// Draws the level of each person from its distribution given the tree. Then draws the frequencies of the levels.
-    /// `clear` has the probability of each choice without noise.
+    /// `clear` has the probability of each answer of several comparisons, if there were no noise.
     pub(super) fn draw(
         &mut self,
         tree: &HeightTree,

@@ -13,9 +13,9 @@ use super::random::Random;
 /// The properties that the tree would have if a node were the root.
 #[derive(Debug, Clone, Copy, Default)]
 struct AsRoot {
-    /// The change of the mean length.
+    /// The change of the mean length of leaves when the root moves to the node.
     mean: f64,
-    /// The sum of the squared deviations of lengths from their mean.
+    /// The sum of the squared deviations of leaf lengths from their mean.
     squares: f64,
     /// The change of the total cost of inner nodes. The cost of a node with a given number of leaves is minus the
     /// logarithm of its prior weight.

@@ -9,8 +9,9 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// A comparison, and the sign of its effect: 1 if the nearer pair becomes closer as the node or leaf rises, -1
-/// otherwise.
+/// The comparison with index `at`, as it depends on the height of a node or the length of a leaf. `sign` is 1 if the
+/// nearer pair becomes closer, relative to the farther pair, when this height or length increases. Otherwise `sign` is
+/// -1.
 #[derive(Debug, Clone, Copy)]
 struct Term {
     at: u32,

@@ -41,7 +41,7 @@ fn clusters(tree: &HeightTree) -> Clusters {
     all
 }
 
-/// Adds the leaves below each inner node.
+/// Appends to `sets`, for each inner node, an integer whose bits are the leaves below the node.
 fn all_sets(tree: &Dendrogram, sets: &mut Vec<u32>) {
     for node in tree.n_leaves()..tree.topology().n_nodes() {
         sets.push(tree.topology().children(node).iter().fold(0, |all, &child| all | sets[child as usize]));
@@ -62,7 +62,7 @@ fn start(n: usize) -> Dendrogram {
     random_tree(TreeShape::Yule, n, 5).unwrap()
 }
 
-/// Returns a chain that begins at the tree `start(n)`, without lengths.
+/// Returns a chain of trees without lengths. Its first tree is `start(n)`.
 fn chain_at<'a>(answers: &'a Answers, shapes: &'a Shapes, noises: Noises, n: usize, random: Random) -> Chain<'a> {
     chain_with(Lengths::new(0), answers, shapes, noises, n, random)
 }
@@ -200,7 +200,7 @@ fn assert_scores_are_true<const K: usize>(comparisons: &Comparisons<'_, K>, belo
                 log_likelihood(&moved, &answers, &chain) - score
             })
             .collect();
-        // All values differ by an amount that does not depend on the place.
+        // The log-likelihood minus the score is the same for all places.
         worth.iter().for_each(|&worth_here| assert!((worth_here - worth[0]).abs() < 1e-6, "{worth:?}"));
         tree.put(top, here);
         assert_eq!(clusters(&tree), clusters(&chain.tree));

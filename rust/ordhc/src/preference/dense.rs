@@ -9,9 +9,10 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// A table of net counts of answers, for each column and each pair of slots. Slots are the clusters that existed when
-/// clusters were last renumbered. A pair is compared with a column, which is a slot in 3-AL and a pair of slots in
-/// 4-AL.
+/// A table that has, for each column and each pair of slots, the total weight of answers that prefer the pair, less the
+/// total weight of answers that prefer the column. Slots are the clusters that existed when clusters were last
+/// renumbered. A column is what answers compare a pair with: another slot if answers are triplets, and another pair of
+/// slots if answers are quadruplets.
 pub(super) struct Dense<V: Value, const K: usize> {
     values: Vec<V>,
     n_pairs: usize,
@@ -34,8 +35,9 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Counts the answers, and adds their values to `gains`, the sums for each pair of clusters. Returns `None` if
-    /// `fits` returns false for a count, because sums of such counts could overflow.
+    /// Counts the answers, and adds their values to `gains` (for each pair of clusters, the sum of preferences for
+    /// merging the pair). Returns `None` if `fits` returns false for a count, because sums of such counts could
+    /// overflow.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -90,7 +92,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         parallel::map(parts.into_iter().zip(slices).collect(), |(pairs, gains)| work(pairs, gains, &self.values));
     }
 
-    /// Updates the table, and `gains` (the sums for each pair of clusters), for the merge of clusters `a` and `b`.
+    /// Updates the table, and `gains` (for each pair of clusters, the sum of preferences for merging the pair), for the
+    /// merge of clusters `a` and `b`.
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let touched = touched::<K>(slots, a, b);
         if K == 3 {
@@ -119,8 +122,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Removes answers of 3-AL that no longer compare three different clusters when clusters `a` and `b` merge. In
-    /// these answers, one of the two clusters is the column, and the other one is in the pair.
+    /// Removes triplets that no longer compare three different clusters when clusters `a` and `b` merge. In the table,
+    /// these triplets have one of the two clusters as column, and the other one in the pair.
     fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         for (own, other) in [(a, b), (b, a)] {
             let factor = 1.0 / slots.sizes[own];
@@ -150,8 +153,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(wide)
     }
 
-    /// Returns the columns of the table that are in use: one for each existing cluster in 3-AL, and one for each pair
-    /// of existing clusters in 4-AL.
+    /// Returns the columns of the table that are in use: one for each existing cluster if answers are triplets, and one
+    /// for each pair of existing clusters if they are quadruplets.
     fn columns(slots: &Slots) -> Vec<usize> {
         let active = &slots.active;
         if K == 3 {

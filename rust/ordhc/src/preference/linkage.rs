@@ -185,17 +185,19 @@ fn merges<V: Value, const K: usize>(
 }
 
 /// Returns the largest count that a 16-bit cell may have, so that no sum overflows before clusters are next renumbered.
-/// Returns `None` if even a count of 1 can overflow. `slots` is the number of clusters.
+/// About a quarter of the clusters merge before that. Returns `None` if even a count of 1 can overflow. `slots` is the
+/// number of clusters.
 ///
-/// Until then, about a quarter of the clusters merge. In the worst case, all of these merge into the clusters of one
-/// column of the table: one cluster in 3-AL, and two in 4-AL.
+/// In the worst case, all of them merge into the clusters of one column of the table. A column has one cluster if
+/// answers are triplets, and two clusters if they are quadruplets.
 fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
     let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
     let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };
     Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)
 }
 
-/// Returns the pair with the largest total per pair of leaves, and this value. Among ties, returns the first pair.
+/// Returns the pair of clusters with the largest preference, and this preference: the total of the pair, divided by the
+/// number of pairs of leaves between the two clusters. Among ties, returns the first pair.
 ///
 /// Updates `size`, the largest absolute value so far, which bounds rounding errors. Sets `size` to infinity if a value
 /// is not finite.

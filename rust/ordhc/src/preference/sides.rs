@@ -51,8 +51,9 @@ impl Value for f64 {
     }
 }
 
-/// One of the two effects of an answer. The answer prefers `pair` to `column`, or, if `value` is negative, `column` to
-/// `pair`. A column is a cluster r in 3-AL, and a pair {r, s} in 4-AL.
+/// The effect of an answer on one of its two pairs of clusters. `value` is positive for the closer pair, and negative
+/// for the farther pair. `column` is what the pair is compared with: the third cluster of a triplet, or the other pair
+/// of a quadruplet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side<V> {
     pub(super) column: usize,
@@ -60,8 +61,9 @@ pub(super) struct Side<V> {
     pub(super) value: V,
 }
 
-/// Calls `work` with both sides of each answer, if their column is in `columns`. Answers that do not compare different
-/// clusters have no effect, and are skipped.
+/// Calls `work` for each answer with its effect on the closer pair of clusters, and with its effect on the farther
+/// pair. Effects whose `column` (see [`Side`]) is not in `columns` are skipped. Answers that do not compare different
+/// clusters are skipped, too.
 pub(super) fn each_side<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     slots: &Slots,

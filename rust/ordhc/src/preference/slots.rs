@@ -45,8 +45,8 @@ impl Slots {
     }
 }
 
-/// Returns, for each pair of existing clusters, the sum of the `gains` of all pairs of slots that belong to these
-/// clusters.
+/// Returns, for each pair of existing clusters, the sum of preferences for merging the pair. `gains` has parts of this
+/// sum: a value for each pair of slots (numbers of clusters) that belong to the two clusters.
 pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     if slots.active.len() == slots.len() {
         return gains.to_vec();
@@ -91,14 +91,14 @@ where
     sums
 }
 
-/// Returns the number of columns for a number of clusters: one for each cluster in 3-AL, one for each pair of clusters
-/// in 4-AL.
+/// Returns the number of columns for a number of clusters: one for each cluster if answers are triplets, and one for
+/// each pair of clusters if answers are quadruplets.
 pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
     if K == 3 { slots } else { condensed_len(slots) }
 }
 
 /// Two columns that become one when clusters `a` and `b` merge, with the factors of their values before and after the
-/// merge. A column is a cluster in 3-AL, and a pair of clusters in 4-AL.
+/// merge. A column is a cluster if answers are triplets, and a pair of clusters if answers are quadruplets.
 pub(super) struct Touched {
     pub(super) into: usize,
     pub(super) from: usize,
@@ -124,8 +124,8 @@ pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<
     slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
 }
 
-/// Returns the factor of the values in each column: 1 divided by the number of leaves of a cluster (3-AL), or by the
-/// number of pairs of leaves of two clusters (4-AL).
+/// Returns the factor of the values in each column: 1 divided by the number of leaves of a cluster (triplets), or by
+/// the number of pairs of leaves of two clusters (quadruplets).
 pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
     let sizes = &slots.sizes;
     if K == 3 {

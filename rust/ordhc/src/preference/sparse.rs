@@ -17,8 +17,9 @@ struct Entry<E> {
     value: E,
 }
 
-/// Lists of answers, one for each column: a cluster in 3-AL, and a pair of clusters in 4-AL. The list of a merged
-/// column is a linked chain of initial lists, so that a merge of two columns takes constant time.
+/// Lists of answers, one for each column. A column is a cluster if answers are triplets, and a pair of clusters if
+/// answers are quadruplets. The list of a merged column is a linked chain of initial lists, so that a merge of two
+/// columns takes constant time.
 pub(super) struct Sparse<V: Value, const K: usize> {
     entries: Vec<Entry<V::Entry>>,
     /// For each initial column: the end of its list in `entries`.
@@ -34,7 +35,8 @@ pub(super) struct Sparse<V: Value, const K: usize> {
 const NONE: u32 = u32::MAX;
 
 impl<V: Value, const K: usize> Sparse<V, K> {
-    /// Sorts the answers by column, and adds their values to `gains`, the sums for each pair of clusters.
+    /// Sorts the answers by column, and adds their values to `gains` (for each pair of clusters, the sum of preferences
+    /// for merging the pair).
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -113,7 +115,8 @@ impl<V: Value, const K: usize> Sparse<V, K> {
             })
     }
 
-    /// Updates the lists, and `gains` (the sums for each pair of clusters), for the merge of clusters `a` and `b`.
+    /// Updates the lists, and `gains` (for each pair of clusters, the sum of preferences for merging the pair), for the
+    /// merge of clusters `a` and `b`.
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let mut add = |p: usize, q: usize, gain: f64| {
             if p != q {

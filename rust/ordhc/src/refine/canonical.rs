@@ -33,8 +33,9 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
     order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), None)
 }
 
-/// Adds to `sums` the hash of the comparisons about each leaf, given the keys of all leaves. Together with
-/// [`next_keys`], this computes the [`canonical_order`] of comparisons that arrive in parts.
+/// Adds to `sums` a hash of the comparisons about each leaf. `keys` has a number for each leaf; leaves that are not
+/// distinguished yet have equal keys. Together with [`next_keys`], this computes the [`canonical_order`] of comparisons
+/// that arrive in parts.
 ///
 /// `unit` is 1 if all weights of all parts are integers, and otherwise the largest weight of all parts. Sums are
 /// integers modulo 2^61 - 1.
@@ -150,8 +151,8 @@ fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64
     }
 }
 
-/// Adds a hash of each value in the row of a leaf to the sum of the other leaf. Returns the sum of hashes for the leaf
-/// itself.
+/// For each entry in a leaf's row of the matrix, adds a hash of its value to the entry of `sums` for the other leaf.
+/// Returns the sum of such hashes for the leaf of the row.
 #[inline(always)]
 fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
@@ -194,8 +195,8 @@ pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
     numbers
 }
 
-/// Returns the leaves in canonical order. `about` adds, for each leaf, a hash of the data about it, given the keys of
-/// all leaves.
+/// Returns the leaves in canonical order. `about` gets a key for each leaf (equal keys for leaves that are not
+/// distinguished yet). It adds a hash of the data about each leaf to a sum for this leaf.
 fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
     let mut first = vec![0; n];
     let all_apart = distinguish(&mut first, &about);
@@ -209,7 +210,8 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) 
     order
 }
 
-/// Refines the keys as long as this distinguishes more leaves. Returns true if all leaves are distinguished.
+/// Recomputes `keys` as long as this distinguishes more leaves. Leaves with different keys are distinguished. Returns
+/// true if all leaves are distinguished.
 fn distinguish(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
     while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];

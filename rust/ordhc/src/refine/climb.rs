@@ -11,13 +11,13 @@ use crate::sorting::order_by_key;
 
 /// An objective that is maximized.
 pub(super) trait Objective {
-    /// Computes the sums for a new tree.
+    /// Computes the data that are needed to score subtrees of a new tree, such as sums of similarities.
     fn prepare(&mut self, shape: &Shape);
 
     /// Scores subtrees in the order `turn`, starting at index `from`, until a subtree is better elsewhere.
     fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked;
 
-    /// Makes a move, and updates the sums. Returns true if the tree changes.
+    /// Puts `subtree` on the edge above `target`, and updates the data for scoring. Returns true if the tree changes.
     fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool;
 
     /// Recomputes values that may have rounding errors.

@@ -52,7 +52,8 @@ impl Exactness {
 /// The number of moves after which sums with rounding errors are recomputed.
 const SUMMED: u32 = 256;
 
-/// The number of subtrees that are scored together, for each [`Exactness`].
+/// The number of subtrees that are scored together, if sums are exact in single precision. `DOUBLE` is this number if
+/// they are exact in double precision, and `ROUNDED` is this number if sums have rounding errors.
 pub(super) const SINGLE: usize = 16;
 pub(super) const DOUBLE: usize = 8;
 pub(super) const ROUNDED: usize = 4;
@@ -71,8 +72,8 @@ pub(super) struct Cost<V, const LANES: usize> {
 }
 
 impl<V: Real, const LANES: usize> Cost<V, LANES> {
-    /// Computes the sums. Leaf i of the matrix is leaf `number[i]` of the tree. Subtrees may be put only above nodes
-    /// that are `movable`.
+    /// Computes the sums of similarities for the tree `shape`. Leaf i of the matrix is leaf `number[i]` of the tree.
+    /// Subtrees may be put only above nodes that are `movable`.
     pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32], movable: &[bool]) -> Result<Self> {
         let n = shape.n_leaves();
         let mut rows = Buffer::<V>::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
@@ -149,7 +150,8 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         1e-12 * (self.n as f64 * with + shape.size(subtree) as f64 * cross)
     }
 
-    /// Updates rows and the sums between children for a move that will be made next.
+    /// Prepares for a move of `subtree` to the edge above `target`. Updates, for each node whose leaves will change,
+    /// the sum of similarities between its children, and marks its row as stale.
     fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
         let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
             self.look(shape, 0, [subtree; LANES]);

@@ -3,7 +3,8 @@
 use super::cost::Real;
 use super::shape::Shape;
 
-/// The values of all groups of subtrees are kept between calls if they need at most this number of bytes.
+/// The limit, in bytes, below which the scores of all groups of subtrees stay in memory. Above the limit, only the
+/// scores of the last group stay.
 const KEPT: usize = 1 << 20;
 
 /// Sums of similarities between the nodes of a tree, and between subtrees and every node.
@@ -18,7 +19,8 @@ pub(super) struct Places<V, const LANES: usize> {
     places: Vec<u32>,
     /// The number of the current tree, which grows by 1 with every change of the tree.
     tree: u64,
-    /// If only one move was made since the last tree: the two nodes at and above which the trees differ.
+    /// If the tree differs from the tree before it by one move: two nodes, such that only these two and the nodes above
+    /// them changed.
     changed: Option<[usize; 2]>,
     /// For each inner node, counted from the first inner node: the number of the first tree in which it has its current
     /// leaves.
@@ -43,10 +45,10 @@ struct Group<const LANES: usize> {
 struct Join<V> {
     children: [u32; 2],
     sizes: [V; 2],
-    /// The sum of similarities between the two children.
+    /// The sum of similarities between the leaves of the node's two children.
     cross: V,
-    /// Minus infinity if no subtree may be put on the edge above the node, otherwise 0. This is the score of that edge,
-    /// relative to itself.
+    /// 0 if a subtree may be put on the edge above the node, otherwise minus infinity. The score of an allowed edge is
+    /// 0, because scores are relative to this edge.
     floor: V,
 }
 
@@ -62,7 +64,7 @@ struct Lanes<V, const LANES: usize> {
 
 impl<V: Real, const LANES: usize> Places<V, LANES> {
     /// Returns sums of 0 for a tree with `n` leaves. `same_groups` means that the same subtrees are scored together
-    /// every time. Their values are then kept if they need at most [`KEPT`] bytes.
+    /// every time. Then the scores of all groups stay in memory if they need at most [`KEPT`] bytes.
     pub(super) fn new(n: usize, movable: &[bool], same_groups: bool) -> Self {
         let floor = |movable: bool| if movable { V::ZERO } else { V::of(f64::NEG_INFINITY) };
         let nothing = Join { children: [0; 2], sizes: [V::ZERO; 2], cross: V::ZERO, floor: V::ZERO };
@@ -172,7 +174,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         &self.lanes[group * n_nodes..][..n_nodes]
     }
 
-    /// Returns the group for the `at`-th `LANES` subtrees, counted in the order in which subtrees are scored.
+    /// Returns the index in `groups` at which the group number `at` is stored. Groups have `LANES` subtrees, in the
+    /// order in which subtrees are scored.
     pub(super) fn group_of(&self, at: usize) -> usize {
         at % self.groups.len()
     }
@@ -212,8 +215,9 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
             let x = subtrees.map(|subtree| V::of(shape.size(subtree) as f64));
             match changed {
                 Some(ends) => {
-                    // The tree differs above two nodes. The first iteration computes their common ancestors from old
-                    // values of the second node's side. The second iteration corrects these ancestors.
+                    // Recompute each of the two changed nodes, and all nodes above it. In the first iteration, values
+                    // of the second node are still old, so common ancestors get wrong values. The second iteration
+                    // computes these ancestors again.
                     for mut node in ends {
                         sum_up(joins, lanes, node - n, &x);
                         while let Some(above) = shape.parent(node) {
@@ -265,8 +269,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         Some((gain, target))
     }
 
-    /// Calls `visit` for each step from a node to its parent, starting at `from` and ending at the root. The subtree in
-    /// the lane has x leaves and must be below `from`.
+    /// Calls `visit` for each step from a node to its parent, starting at `from` and ending at the root. `lane` is the
+    /// index of the moved subtree in its group. The moved subtree has x leaves and must be below `from`.
     #[inline(always)]
     fn go_up(
         &self,

@@ -117,9 +117,10 @@ impl Spans {
         Self { n, place, halves }
     }
 
-    /// Returns the possible positions of the first and the last leaf of a cluster, given by `part` (its merge, or
-    /// `None` for a leaf). One of them is in the first half of the cluster, and the other is in the second half. Each
-    /// entry of the result has the two ranges for one of these cases. For a leaf, both ranges are its position.
+    /// Returns the possible positions of the first and the last leaf of a cluster. `part` is the merge that makes the
+    /// cluster, or `None` for a leaf. A merge joins two parts, with the first leaf in one part and the last leaf in the
+    /// other. So there are two cases. The result has an entry for each case: the range of the first leaf, and the range
+    /// of the last leaf. For a cluster of one leaf, both ranges are its position.
     fn ends(&self, part: Option<usize>, span: Range<usize>) -> Vec<[Range<usize>; 2]> {
         let Some(merge) = part else { return vec![[span.clone(), span]] };
         let Halves { start, middle, end, .. } = self.halves[merge];
@@ -135,8 +136,8 @@ impl Spans {
         pairs(parts[0], start..middle) * right + pairs(parts[1], middle..end) * left
     }
 
-    /// Computes the smallest sum over neighbours in a cluster, for each pair of ends: a leaf in one part of the cluster
-    /// and a leaf in the other part.
+    /// Computes the smallest sum of distances between neighbours in a cluster, for each possible first and last leaf.
+    /// One of these leaves is in the first part of the cluster, and the other is in the second part.
     fn join(&self, halves: &Halves, far: &[f64], best: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         let &Halves { start, middle, end, parts } = halves;

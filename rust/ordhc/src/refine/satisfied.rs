@@ -33,7 +33,7 @@ impl Wish {
     }
 }
 
-/// Triplets as conditions, indexed by leaf.
+/// Conditions ([`Wish`]) on the places of leaves, derived from triplets. Conditions are indexed by leaf.
 pub(super) struct SatisfiedTriplets<'a> {
     starts: Vec<usize>,
     wishes: Vec<Wish>,
@@ -100,7 +100,8 @@ impl<'a> SatisfiedTriplets<'a> {
         }
         starts[shape.n_leaves()] = n_wishes;
         wishes.truncate(n_wishes);
-        // Each triplet has exactly one condition with `apart`, on its far leaf.
+        // Each triplet gives exactly one condition with `apart`: its far leaf must join after the two others. So the
+        // weights of these conditions are the weights of triplets.
         let mean = total / n_apart.max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));

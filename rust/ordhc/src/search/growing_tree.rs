@@ -31,7 +31,8 @@ impl GrowingTree {
         self.nodes.len() as u32 - 1
     }
 
-    /// Joins two roots under a new root, which the same leaf as `b` represents in questions. Returns the new root.
+    /// Joins two roots under a new root, and returns the new root. In questions, the leaf that represents `b` also
+    /// represents the new root.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> u32 {
         let parent = self.leaf(self.representative(b));
         self.adopt(parent, b);

@@ -50,7 +50,8 @@ impl Order {
             let place = match *done {
                 0 => place,
                 1 => {
-                    // Inserting the next leaf makes the node of this leaf first, and then this node.
+                    // Inserting the next leaf makes two nodes: `made` is the node of the leaf, and `made + 1` is its
+                    // parent. This parent corresponds to `node`.
                     grown[node] = made + 1;
                     Some(Place::Above(grown[children[0] as usize]))
                 }

@@ -9,8 +9,8 @@ use super::region::{PivotRule, Region};
 /// two children of a node, the *pivot*.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// The previous state. [`NONE`] for the first state. [`STALE`] or [`MARKED`] for a replaced state, which only
-    /// searches that already run can reach.
+    /// The previous state. [`NONE`] for the first state. [`STALE`] or [`MARKED`] for a replaced state: running searches
+    /// may still reach this state, but new searches do not.
     up: u32,
     /// The node whose children are asked about (the pivot), or the node of the final position.
     node: u32,
@@ -231,8 +231,8 @@ impl PivotTree {
         new
     }
 
-    /// Chooses the question of `state`: the best one about the possible positions below `top` (a part of the region).
-    /// Makes the states that follow.
+    /// Chooses the best question for `state`, and makes the states that follow. In `state`, the possible positions for
+    /// the new leaf are a part of the region, and `top` is the index of the topmost node of this part.
     fn fill(&mut self, top: u32, state: u32, scratch: &mut Scratch) {
         let Scratch { region, open, children, .. } = scratch;
         let pivot = region.pivot(top, PivotRule::Entropy);
@@ -255,7 +255,8 @@ impl PivotTree {
                     next[Outcome::Second as usize] = self.part(region, second, state, open);
                     region.node(second)
                 }
-                // An odd last child is asked about together with a child that has been ruled out.
+                // A question needs two children. If the number of children is odd, ask about the last child together
+                // with a child that has been ruled out.
                 None => self.tree.children(node).find(|&child| child != first).unwrap_or(first),
             };
             let neither = match pairs.peek() {
@@ -273,8 +274,9 @@ impl PivotTree {
         }
     }
 
-    /// Returns the state for some possible positions (a part of the region). A single position has a final state.
-    /// Otherwise, makes a new state, and adds it to `open`, so that [`fill`](Self::fill) chooses its question.
+    /// Returns a state in which the possible positions for a new leaf are a part of `region`. `top` is the index of the
+    /// topmost node of this part. A single position has a final state. Otherwise, makes a new state, and adds it to
+    /// `open`, so that [`fill`](Self::fill) chooses its question.
     fn part(&mut self, region: &Region, top: u32, up: u32, open: &mut Vec<(u32, u32)>) -> u32 {
         let state = if region.size(top) == 1 {
             self.above[region.node(top) as usize]

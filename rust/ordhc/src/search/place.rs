@@ -24,7 +24,8 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// Returns the outcome of a question whose leaves are the representatives of the first and the second child and the
-    /// new leaf, in this order. The answer is the position of the odd one out, or -1 if no two are closer.
+    /// new leaf, in this order. The answer is the position of the odd one out, or -1 if no two of the three leaves are
+    /// closer than the others.
     pub(crate) fn of_answer(answer: i8) -> Self {
         match answer {
             0 => Self::Second,

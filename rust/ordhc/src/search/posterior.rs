@@ -370,8 +370,8 @@ impl Posterior {
         self.stack.push((0, 1.0));
         while let Some((at, unit)) = self.stack.pop() {
             let Spot { node, sum, .. } = self.spots[at as usize];
-            // For any node below, the weight outside is at least the weight outside this node. This bounds the value of
-            // all pivots below.
+            // For each pivot at or below this node, the probability of the outcome "outside" is at least `1.0 - all`.
+            // The value of a question about such a pivot is largest if the three other outcomes are equally likely.
             let all = unit * sum;
             let third = all / 3.0;
             let is_worse = |best: &Pivot| all <= 0.75 && value([third, third, third, 1.0 - all]) <= best.2;

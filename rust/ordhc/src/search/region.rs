@@ -14,7 +14,7 @@ pub(crate) enum PivotRule {
 }
 
 /// A node of the region, the part of the tree in which a new leaf may still belong. `up` (the parent), `first` (the
-/// first child) and `next` (the next sibling) are indices of spots in the region, in preorder.
+/// first child) and `next` (the next sibling) are indices in [`Region::spots`], where nodes are in preorder.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
@@ -37,8 +37,8 @@ pub(crate) struct Region {
     spots: Vec<Spot>,
     /// True if the new leaf is known to be below the topmost node of the region.
     is_inside: bool,
-    /// For each node of the tree: its index in `above`, the nodes beside which the new leaf may belong. Old indices are
-    /// not erased, so an index is valid only if `above` has the node there.
+    /// For each node of the tree: its index in `above`, if the new leaf may belong beside the node. Old indices are not
+    /// erased. So an index is valid only if the entry of `above` at this index is the node.
     marks: Vec<u32>,
     above: Vec<u32>,
     stack: Vec<(u32, u32)>,
@@ -46,7 +46,8 @@ pub(crate) struct Region {
 }
 
 /// Nodes with less than 1 / `SMALLEST_SHARE` of the possible positions are not considered as pivots (nodes to ask
-/// about). Their entropy would be below 0.67, and a part with more than half of the positions would be left.
+/// about). The entropy of the outcomes would be below 0.67, and one outcome would leave more than half of the
+/// positions.
 const SMALLEST_SHARE: u32 = 8;
 
 /// Values of x log2 x are tabulated for x below this number.
@@ -60,7 +61,7 @@ impl Region {
     }
 
     /// Fills the region with the given positions for a new leaf, which must be a connected part of the tree. Returns
-    /// the size of the region.
+    /// the number of positions in the region.
     pub(crate) fn load(&mut self, tree: &GrowingTree, places: &[Place]) -> u32 {
         let mut above = std::mem::take(&mut self.above);
         above.clear();
@@ -112,8 +113,9 @@ impl Region {
         self.stack = stack;
         for at in (0..self.spots.len()).rev() {
             let spot = &mut self.spots[at];
-            // Count the position for one more child only if the node has more than two children already. At the topmost
-            // node, this position is counted instead of an excluded position above the node.
+            // `size` already counts the position beside the node. Also count the position for one more child if the
+            // node has more than two children. Exception: if the position beside the topmost node is excluded, the
+            // position for one more child replaces it in `size`.
             spot.size += u32::from(spot.degree > 2 && !(at == 0 && self.is_inside));
             let (size, up) = (spot.size, spot.up);
             if up != NONE {
@@ -247,7 +249,8 @@ mod tests {
             let pivot = region.pivot(top, PivotRule::Halving);
             assert_eq!(largest(region.node(pivot)), best(&largest));
             assert!(largest(region.node(pivot)) <= (all.len() as f64 / 2.0).ceil());
-            // The positions outside of the pivot must have the same size as a region that is loaded from them.
+            // After the positions below the pivot are removed, the region must have as many positions as a new region
+            // that is filled with the remaining positions.
             region.cut(pivot, top);
             let outside = region.size(top);
             let gone: Vec<u32> = tree.children(region.node(pivot)).collect();

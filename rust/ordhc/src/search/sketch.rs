@@ -13,7 +13,7 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    /// Returns the sketch of a whole tree. Leaves from `n` on are left out.
+    /// Returns the inner nodes and leaves of a whole tree. Leaves from `n` on are left out.
     pub(crate) fn of(tree: &GrowingTree, root: u32, n: usize) -> Self {
         let mut sketch = Self::default();
         sketch.tree(0, tree, root, n as u32);

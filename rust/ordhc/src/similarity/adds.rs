@@ -190,8 +190,8 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
     }
 }
 
-/// Additions to a condensed vector, sorted by bucket (a range of the vector). An addition is twice the index within the
-/// bucket, plus 1 if the weight is subtracted.
+/// Additions to a condensed vector, sorted by bucket (a range of the vector). An entry of `updates` is twice the index
+/// of a value within the bucket, plus 1 if the weight is subtracted instead of added.
 struct Sorted<T> {
     starts: Vec<usize>,
     updates: Vec<u32>,

@@ -43,8 +43,8 @@ pub struct NearFarCounts {
 
 /// Maximum number of cells of the n x n table of pairs of one near and one far leaf.
 const CELLS: usize = 1 << 22;
-/// Terms with the same near and far leaves are joined when the number of added terms reaches this number plus the
-/// number of terms after the previous joining.
+/// Terms with the same near and far leaves are joined only now and then, to save time: when the number of terms added
+/// since the previous joining reaches this number, plus the number of terms that were left then.
 const PENDING: usize = 1 << 20;
 /// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;

@@ -82,8 +82,9 @@ pub fn sorted_run<const K: usize>(
     Ok(run)
 }
 
-/// Calls `take` with each key of a row whose first leaf is in `leaves`, and with true if the key is of the closer pair.
-/// The keys of the closer pair come first.
+/// Calls `take(key, is_closer)` for the closer pair of a comparison, and then for the farther pair. The key of leaves
+/// (i, j) is `i 2^32 + j`. If `both` is true, each pair has the keys (i, j) and (j, i). Keys whose first leaf is not in
+/// `leaves` are skipped.
 #[inline]
 fn each_key<const K: usize>(row: &[i32; K], leaves: &Range<usize>, both: bool, mut take: impl FnMut(u64, bool)) {
     let (near, far) = Comparisons::<K>::pairs(row);
@@ -171,7 +172,8 @@ pub fn merge_runs(runs: &[(&[u64], &[f64])], monitor: Option<&Monitor>) -> Resul
     summed(&updates)
 }
 
-/// Sorts stably, so that values of a key stay in the order of runs and, within a run, of rows.
+/// Sorts `updates` (key of a pair, value) by key. The sort is stable, so the values of a key stay in the order of runs
+/// and, within a run, of rows.
 fn sort_by_pair(updates: &mut [(u64, f64)]) {
     updates.sort_by_key(|&(key, _)| key);
 }

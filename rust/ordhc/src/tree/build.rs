@@ -169,7 +169,7 @@ mod tests {
     fn inconsistent_triplets_are_shown() {
         let shown = text(vec![[0, 1, 2], [0, 2, 1], [3, 4, 5]], 6);
         assert!(shown.ends_with("(0, 1, 2) and (0, 2, 1)"), "{shown}");
-        // Three triplets that are inconsistent together, although any two are consistent.
+        // The first three triplets are inconsistent together, although any two of these three are consistent.
         let shown = text(vec![[0, 1, 2], [1, 2, 3], [2, 3, 0], [4, 5, 0]], 6);
         assert!(shown.contains("these 3 triplets") || shown.contains("these 2 triplets"), "{shown}");
     }

@@ -106,7 +106,8 @@ impl Dendrogram {
         }
     }
 
-    /// Returns the same tree with mapped heights, and the kind given by `dissimilarity`.
+    /// Returns the same tree with the heights `map(height)`. The new heights are dissimilarities if `dissimilarity` is
+    /// true, and otherwise similarities.
     pub(crate) fn map_heights(mut self, dissimilarity: bool, map: impl Fn(f64) -> f64) -> Self {
         // Add 0 because negation turns 0 into -0.
         self.heights.iter_mut().for_each(|height| *height = map(*height) + 0.0);

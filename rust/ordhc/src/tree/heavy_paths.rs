@@ -78,13 +78,13 @@ impl<'a> HeavyPaths<'a> {
         &self.leaves(node)[self.size(self.heavy(node))..]
     }
 
-    /// Returns the topmost node of each path.
+    /// Returns the topmost node of each path of heavy children.
     pub(crate) fn tops(&self) -> impl Iterator<Item = usize> {
         let root = self.tree.root();
         (0..=root).filter(move |&node| node == root || self.heavy(self.tree.parent(node)) != node)
     }
 
-    /// Returns the nodes of a path from its leaf up to `top`.
+    /// Returns the nodes of the path of heavy children that begins at `top`, from its leaf up to `top`.
     pub(crate) fn path_up(&self, top: usize) -> Vec<usize> {
         let mut path = vec![top];
         let mut node = top;

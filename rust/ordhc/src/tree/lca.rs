@@ -20,7 +20,8 @@ use super::topology::Topology;
 #[derive(Debug, Clone)]
 pub struct LcaSizes {
     places: Vec<u32>,
-    /// The nodes between neighbouring leaves, counted from the first inner node.
+    /// For each two neighbouring leaves, from left to right: the node at which they join, counted from the first inner
+    /// node.
     gaps: RangeMax,
     sizes: Vec<u32>,
     /// The position of the first leaf of each node.

@@ -70,9 +70,9 @@ impl RawMerge {
         Found { merges, doubtful }
     }
 
-    /// Does the same as [`sort`](Self::sort), but calls `key_of` for similarities that may be equal within rounding
-    /// errors. `key_of` receives all merges in their original order and the index of one, and returns the exact key (a
-    /// rounded similarity, see [`Tolerance`]) of this merge.
+    /// Does the same as [`sort`](Self::sort), but compares exact keys where similarities may be equal within rounding
+    /// errors. `key_of(merges, at)` returns the exact key (a rounded similarity, see [`Tolerance`]) of `merges[at]`,
+    /// where `merges` are in their original order.
     pub(crate) fn sort_settled(
         n: usize,
         merges: Vec<RawMerge>,

@@ -36,50 +36,54 @@ pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -
     }
 }
 
-/// Returns the edges, computed with `P` coordinates for each point.
+/// Returns the edges of the minimum spanning tree. Points are stored with `P` coordinates, which is at least `p`.
 fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let boxes = Boxes::<P>::new(points, p);
     let search: Search<'_> = &|from, components, limit, stack| boxes.nearest_of::<C>(from, components, limit, stack);
     boxes.shape.edges(search, C::similarity, monitor)
 }
 
-/// A function that searches for the nearest point of another component to the point at a position. The point must be
-/// nearer than a limit. The last argument is working memory.
+/// A function that returns the nearest point outside the component of a given point. A component is a set of points
+/// that edges of the spanning tree already connect. The arguments are the position of the given point in the k-d tree,
+/// the components, a limit that the distance must be below, and working memory.
 ///
 /// Only this function is compiled for each measure and number of coordinates. All other code is compiled once.
 type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> Nearest + Sync);
 
-/// A k-d tree for searches. The number of coordinates is a constant of the loops; additional coordinates are zero.
+/// A k-d tree of points with at most `P` coordinates. Missing coordinates are zero. `P` is a constant, so that the
+/// compiler can unroll loops over coordinates.
 struct Boxes<const P: usize> {
     shape: Shape,
     /// The coordinates of each point, in the order of the tree.
     points: Vec<[f64; P]>,
     /// For each node, the smallest and the largest value of each coordinate.
     bounds: Vec<[[f64; P]; 2]>,
-    /// The number of coordinates.
+    /// The number of coordinates of the points, without the added zeros.
     p: usize,
 }
 
-/// A k-d tree without coordinates.
+/// The nodes and leaves of a k-d tree, without the coordinates of its points.
 struct Shape {
-    /// The leaf at each position.
+    /// For each position in the order of the k-d tree: the leaf.
     leaves: Vec<u32>,
     nodes: Vec<Node>,
     /// The parent of each node.
     parents: Vec<u32>,
-    /// The lowest node that contains each position.
+    /// For each position in the order of the k-d tree: the lowest node that contains it.
     node_of: Vec<u32>,
 }
 
-/// The nearest known point of another component. `place` is its position, or `NONE` if no point is nearer than `sum`.
-/// `sum` is the sum over coordinates, from which the distance is computed.
+/// The nearest point that a search found outside the component of a point (the points that edges already connect to
+/// it). `place` is the position of the found point. `sum` is the sum over coordinates from which the distance is
+/// computed. If `place` is `NONE`, no point outside the component has a sum below `sum`.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
     sum: f64,
     place: u32,
 }
 
-/// The nearest point of another component to any point of one component.
+/// The shortest known edge from one component (a set of points that edges already connect) to another component. `from`
+/// and `to` are the positions of its two points.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     sum: f64,
@@ -97,7 +101,8 @@ impl Best {
     }
 }
 
-/// The component of each position, and of each node whose points are all in one component.
+/// The components: sets of points that edges already connect. `of` is the component of the point at each position.
+/// `within` is the component of each node of the k-d tree whose points are all in one component.
 struct Components {
     count: usize,
     of: Vec<u32>,
@@ -198,8 +203,8 @@ impl<const P: usize> Boxes<P> {
         nearest
     }
 
-    /// Returns a lower bound of the distance between a point and a node. The bound is infinite if all points of the
-    /// node are in the point's own component.
+    /// Returns a lower bound of the sum over coordinates for the distance between a point and any point of a node. The
+    /// bound is infinite if all points of the node are in the point's own component.
     #[inline(always)]
     fn far<C: Closeness>(&self, (point, own): (&[f64; P], u32), node: u32, components: &Components) -> f64 {
         match components.within[node as usize] == own {
@@ -267,7 +272,7 @@ impl Shape {
         Components { count, of, within }
     }
 
-    /// Returns the nearest other point of every component.
+    /// Returns the shortest edge from each component to another component.
     fn nearest_of_components(
         &self,
         search: Search<'_>,
@@ -290,7 +295,7 @@ impl Shape {
     }
 }
 
-/// Returns, for every component, the nearest point of another component to its points at the positions `places`.
+/// Returns, for each component, the shortest edge to another component from its points at the positions `places`.
 fn nearest_from(
     search: Search<'_>,
     places: Range<usize>,

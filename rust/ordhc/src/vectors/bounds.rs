@@ -17,14 +17,14 @@ pub(super) const QUERIES: usize = 2;
 /// (the first and largest coordinates).
 const EXTRA: usize = 2;
 
-/// The means of clusters in tiles (groups) of [`LANES`] clusters. The *head* of a mean is the coordinates that are
-/// largest over all means. The values of each cluster are: the norm, the head, the norm of the other coordinates, and
-/// these coordinates.
+/// The means of clusters in tiles (groups) of [`LANES`] clusters. The coordinates with the largest mean squares over
+/// all clusters come first, and are called the *head*. The values of each cluster are: the norm, the head, the norm of
+/// the other coordinates, and these coordinates.
 pub(super) struct Tiles {
     values: Vec<f32>,
     /// The order in which coordinates are stored.
     order: Vec<u32>,
-    /// The number of coordinates in the head, the coordinates that are largest over all means.
+    /// The number of coordinates in the head, the coordinates with the largest mean squares over all clusters.
     head: usize,
 }
 
@@ -98,7 +98,7 @@ impl Tiles {
         out[0] = (self.values[first] * rounding).max(f32::MIN_POSITIVE);
     }
 
-    /// Returns a bound of the error that is due to values too small for single precision.
+    /// Returns a bound of the error of a dot product that is due to underflow in single precision.
     pub(super) fn slack(&self) -> f64 {
         (self.height() + 16) as f64 * 4.0 * f64::from(f32::from_bits(1))
     }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
-/// The smallest number of clusters for which a tree is faster.
+/// The smallest number of clusters for which a k-d tree is faster than comparing all pairs of clusters.
 pub(super) const TREE_FROM: usize = 256;
 /// Nodes with at most this number of clusters are not split.
 const LEAF: usize = 12;
@@ -17,8 +17,8 @@ const NONE: u32 = u32::MAX;
 /// The clusters and their k-d tree, by position in the tree. A merged cluster gets the position of its larger part.
 pub(super) struct CentroidTree<C> {
     criterion: C,
-    /// The k-d tree of clusters. Its boxes contain the means, and its points are the rows from which the criterion
-    /// computes means.
+    /// The k-d tree of clusters. Each of its points is the stored row of a cluster, from which the criterion computes
+    /// the mean. The box of a node contains the means of the clusters below the node.
     tree: Tree,
     /// For each position: the properties of the cluster besides the mean.
     about: Vec<About>,

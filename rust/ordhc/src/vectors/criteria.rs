@@ -91,7 +91,7 @@ pub(super) trait OfSquares: Copy + Sync {
     /// never makes clusters more similar.
     fn rank(self, about: About) -> f64;
 
-    /// Returns the term of a cluster in the limit of the squared distance, see [`Limits`].
+    /// Returns the contribution of a cluster to the limit of the squared distance of two means: its term in [`Limits`].
     fn term(self, about: About) -> f32;
 
     /// Returns limits of the squared distance for similarities of at least `floor`.
@@ -210,9 +210,9 @@ impl Criterion for MeanDot {
         if !self.sums {
             return product;
         }
-        // Sums are used only for integer coordinates. If the box has only leaves, the product is exact, and only the
-        // quotient is rounded, as in the similarity. Otherwise, the bound must cover the rounding of the means in the
-        // box.
+        // Sums are used only for integer coordinates. If the box has only single leaves (`least` is 1), the product is
+        // exact. Then only the quotient is rounded, and the similarity is rounded in the same way. Otherwise, the bound
+        // must cover the rounding of the means in the box.
         let added = || a.row.iter().zip(corner).fold(0.0, |sum, (x, y)| sum + (x * y).abs());
         (if least == 1.0 { product } else { product + added() * SLACK }) / a.about.size
     }

@@ -108,7 +108,7 @@ fn mean_dot_from(
     Ok(tree)
 }
 
-/// The largest number of coordinates for which a k-d tree of means can be faster.
+/// The largest number of coordinates for which a k-d tree of means can be faster than comparing all pairs of means.
 const FEW: usize = 10;
 
 /// Returns the smallest number of means with `p` coordinates for which a tree is faster than comparing all pairs.
@@ -150,7 +150,8 @@ impl Unit {
         times_power(x, -self.exponent)
     }
 
-    /// Undoes the scaling of a sum of products, each of `degree` coordinates.
+    /// Returns a value for the original coordinates, given the value `x` for scaled coordinates. If coordinates are
+    /// multiplied by c, the value is multiplied by c^`degree`.
     pub(super) fn grow(self, x: f64, degree: i32) -> f64 {
         times_power(x, degree * self.exponent)
     }
@@ -199,7 +200,7 @@ mod tests {
             steps in prop::sample::select(vec![0.0, 0.3, 1.0, 4.0]),
             classes in prop::option::of(1..9i64),
         ) {
-            // Sums of integers are exact, so all their ties occur.
+            // Sums of integers are exact, so similarities that should be equal are equal, and the test has ties.
             let value = |x: &f64| if steps > 0.0 { (x * steps).round() + shift } else { x + shift };
             let values: Vec<f64> = values.iter().map(value).collect();
             let initial = classes.map(|classes| {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, RawMerge};
 
-/// The largest number of coordinates for which a k-d tree of means is faster.
+/// The largest number of coordinates for which a k-d tree of means is faster than comparing all pairs of means.
 const FEW: usize = 8;
 
 /// Returns Ward's linkage of Euclidean distances, without a matrix of pairs.
@@ -66,8 +66,9 @@ pub fn mean_square_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> 
     linkage(vectors, MeanSquare, TREE_FROM, |unit, x| unit.grow(-x, 2), monitor)
 }
 
-/// Returns the dendrogram of a criterion. Uses a k-d tree of means for at least `tree_from` vectors. `height` computes
-/// the height of a merge from the criterion's value for scaled coordinates.
+/// Returns the dendrogram of the linkage whose similarity of clusters is `criterion`. Uses a k-d tree of means for at
+/// least `tree_from` vectors. `criterion` receives scaled coordinates, and `height` converts its similarities to
+/// heights for the original coordinates.
 fn linkage<C: OfSquares>(
     vectors: &Vectors<'_>,
     criterion: impl FnOnce(Tolerance) -> C,
@@ -120,7 +121,8 @@ mod tests {
             };
             let squares: Vec<f64> = (0..n * n).map(|at| square(at / n, at % n)).collect();
             let distances: Vec<f64> = squares.iter().map(|x| x.sqrt()).collect();
-            // Square roots of sums that cancel are less exact.
+            // Ward's recurrence subtracts squared distances. If the difference is near 0, its square root magnifies the
+            // rounding error.
             for (which, rule, pairs, near) in [(0, Rule::Ward, &distances, 1e-7), (1, Rule::Average, &squares, 0.0)] {
                 let matrix = Matrix::new(Values::F64(pairs), Layout::Square, Kind::Dissimilarity).unwrap();
                 let expected = Agglomeration::new(rule).engine(Engine::Naive).run(&matrix).unwrap();

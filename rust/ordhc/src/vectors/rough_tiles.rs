@@ -13,12 +13,13 @@ const ROUNDING: f64 = 1.0 / (1u64 << 22) as f64;
 /// The square of a sum a + b is at most (1 + SPREAD) a^2 + (1 + 1 / SPREAD) b^2.
 const SPREAD: f64 = 1.0 / 512.0;
 
-/// Vectors with `p` coordinates below 1, and for each cluster a term in the limit of its distance (see [`Limits`]).
+/// The means of clusters in single precision, with `p` coordinates between -1 and 1. Each cluster also has a term: its
+/// contribution to the limit of the squared distance of two means (see [`Limits`]).
 pub(super) struct RoughTiles {
     p: usize,
     values: Buffer<f32>,
-    /// The term of each cluster in the limit of its distance, see [`Limits`]. The term is minus infinity for removed
-    /// clusters, and for unused positions at the end of the last tile.
+    /// The contribution of each cluster to the limit of the squared distance of two means: its term in [`Limits`]. The
+    /// term is minus infinity for removed clusters, and for unused positions at the end of the last tile.
     terms: Vec<f32>,
 }
 
@@ -82,8 +83,8 @@ impl RoughTiles {
         let sums_rounded = 1.0 + (p + 16.0) * f64::from(f32::EPSILON);
         let factor = (limits.factor * (1.0 + SPREAD) * sums_rounded) as f32;
         let least = ROUNDING * ROUNDING * p * (1.0 + 1.0 / SPREAD) * sums_rounded;
-        // Terms are not larger than the constant (unless the constant is zero), so this share of the constant covers
-        // the rounding of terms.
+        // Increase the constant by the relative error `rounded`, to cover the rounding of terms. This is enough,
+        // because no term is larger than the constant (unless the constant is zero).
         let rounded = 1.0 + 8.0 * f64::from(f32::EPSILON);
         let constant = (limits.constant * (1.0 + SPREAD) * sums_rounded * rounded + least) as f32;
         let terms = &self.terms.as_chunks::<LANES>().0[tile];
@@ -122,8 +123,9 @@ mod tests {
     use super::super::criteria::{About, MeanSquare, OfSquares, Variance};
     use crate::agglomerate::Tolerance;
 
-    /// Checks that a tile of sixteen clusters is excluded only if all are farther from the last cluster than the
-    /// limits.
+    /// Checks a search for the nearest cluster of the last of 17 clusters. The other 16 clusters may be excluded only
+    /// if all their similarities with the last cluster are below a floor: `share` times the largest of these
+    /// similarities.
     fn check(criterion: impl OfSquares, rows: &[Vec<f64>], about: &[About], share: f64) {
         let mut tiles = RoughTiles::new(17, rows[0].len()).unwrap();
         for (at, (row, &about)) in rows.iter().zip(about).enumerate() {

@@ -33,12 +33,12 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
     Ok((rounds.merges, rounds.clusters))
 }
 
-/// After this number of searches for a nearest neighbour per cluster, a single nearest-neighbour chain continues. The
-/// chain needs at most three more searches per cluster.
+/// The number of searches for nearest neighbours, divided by the number of clusters, after which the remaining merges
+/// follow a single nearest-neighbour chain. The chain needs at most three more searches per cluster.
 const PATIENCE: usize = 8;
 /// A round of merges searches the nearest neighbours of 1 / `SHARE` of the clusters that need a search, but of at least
-/// `SMALL` clusters. These are the clusters with the largest bounds. For the other clusters, the merges of the round
-/// would outdate many results.
+/// `SMALL` clusters. These are the clusters with the largest upper bounds of the similarity to their nearest neighbour.
+/// The other clusters wait, because the merges of the round would outdate many of their results.
 const SHARE: usize = 8;
 const SMALL: usize = 64;
 
@@ -50,7 +50,8 @@ struct Rounds<'m> {
     nearest: Vec<Nearest>,
     /// The number of searches for a nearest neighbour so far.
     n_queries: usize,
-    /// The number of searches for a nearest neighbour after which a single nearest-neighbour chain continues.
+    /// The number of searches for nearest neighbours after which the remaining merges follow a single nearest-neighbour
+    /// chain.
     patience: usize,
     merges: Vec<RawMerge>,
     monitor: &'m Monitor,

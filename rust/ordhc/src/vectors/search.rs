@@ -145,8 +145,9 @@ impl<'a> Lookup<'a> {
         });
     }
 
-    /// Computes the similarities of a query with the clusters of a tile whose bounds reach `least`, in double
-    /// precision. Updates `near`, the nearest cluster so far, and `least`.
+    /// Compares a query (a cluster whose nearest cluster is searched) with the clusters of a tile in double precision.
+    /// Skips clusters whose entry in `bounds`, an upper bound of the similarity, is below `least`. Updates `near` (the
+    /// nearest cluster so far) and `least`.
     #[inline(never)]
     fn compare(&self, query: Query, tile: usize, bounds: &[f32; LANES], near: &mut Near, least: &mut f32) {
         for (lane, &bound) in bounds.iter().enumerate() {
@@ -163,7 +164,8 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// The bound that a nearer cluster must reach, for a query that needs no further search. No bound reaches this value.
+/// The value of `least` for a query that needs no further search. Clusters are compared only if the upper bound of
+/// their similarity is at least `least`, so no cluster is compared.
 const DONE: f32 = f32::INFINITY;
 
 fn rounded_down(x: f64) -> f32 {

@@ -60,7 +60,7 @@ pub fn single_linkage(
 
 /// In the k-d tree that is searched for ties, nodes with at most this number of points are not split.
 const TIED_LEAF: usize = 8;
-/// The smallest number of points for which a k-d tree is faster.
+/// The smallest number of points for which a k-d tree is faster than comparing all pairs of points.
 const TREE_FROM: usize = 32;
 /// The smallest number of coordinates per thread and step.
 const GRAIN: usize = 1 << 18;

@@ -51,7 +51,7 @@ pub(super) struct Rows<'a> {
     /// its similarities to other clusters. Infinite for removed clusters.
     pub(super) inner: Vec<f64>,
     means: Means,
-    /// The pairs of positions that were merged since the last call of [`Rows::pack`].
+    /// The pairs of positions that were merged since [`Rows::pack`] last removed the positions of removed clusters.
     log: Vec<(u32, u32)>,
     /// For each row: the number of merges in `log` that the row has applied.
     seen: Vec<u32>,
@@ -197,8 +197,9 @@ fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     }
 }
 
-/// The sums of a cluster with the other clusters, and the factors (`shares`) and terms (`inners`) that convert these
-/// sums into similarities.
+/// One cluster, compared with all clusters. `sums` has, for each cluster, the sum (centroid) or the mean (median) of
+/// the similarities between the leaves of both clusters. The similarity of two clusters is this number times both
+/// clusters' factors (`share`), minus both clusters' terms (`inner`).
 pub(super) struct Row<'r> {
     sums: &'r [[f64; LANES]],
     shares: &'r [[f64; LANES]],

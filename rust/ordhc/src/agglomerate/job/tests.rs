@@ -255,7 +255,8 @@ proptest! {
     fn engines_agree_halfway_between_two_keys(values in condensed(halfway(0), 60), dissimilarity: bool) {
         prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
-        // Different means are far apart, so similarities computed from the leaves decide all comparisons.
+        // Mean similarities of clusters are either equal or far apart, so similarities computed from the leaves decide
+        // all comparisons.
         prop_assert!(!all_doubts(&values, 0)[0]);
     }
 
@@ -354,7 +355,8 @@ proptest! {
     }
 }
 
-/// Uses inputs of different sizes, so that chains run on a square, and rounds run on a triangle.
+/// Uses inputs of different sizes. Small inputs use a nearest-neighbour chain on a square matrix, large inputs use
+/// rounds of merges on a triangle.
 #[test]
 fn infinite_similarities_are_errors() {
     for n in [3, 40, 1600] {

@@ -15,7 +15,7 @@ pub(in crate::agglomerate) const BLOCK: usize = 64;
 /// The relative difference up to which two triangles count as symmetric. Their mean is used.
 const ASYMMETRY: f64 = 1e-8;
 
-/// The results of one pass over the values.
+/// The properties of the values of a matrix, found in one pass.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts {
     /// The largest absolute value.
@@ -187,9 +187,9 @@ const ROUND: f64 = 6_755_399_441_055_744.0;
 struct Seen {
     low: [f64; LANES],
     high: [f64; LANES],
-    /// 0 if all values are finite, and otherwise NaN.
+    /// For each lane: 0 if all values are finite, and otherwise NaN.
     poison: [f64; LANES],
-    /// The sums of the distances to the nearest integer.
+    /// For each lane: the sum of the distances of the values to their nearest integers. 0 if all values are integers.
     fractions: [f64; LANES],
 }
 

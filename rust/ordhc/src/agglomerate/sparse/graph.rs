@@ -112,9 +112,9 @@ impl Graph {
     }
 }
 
-/// Returns the nearest cluster of a cluster of size `n_i` with these entries, or `None` if no similarity is above
-/// `rules.bar`. Ties are broken by the larger share of known pairs, then by the smaller name. `about` returns the size
-/// and the name of a cluster.
+/// Returns the nearest cluster of a cluster of size `n_i` whose links are `entries`, or `None` if no similarity is
+/// above `rules.bar`. Ties are broken by the larger share of known pairs, then by the smaller name. `about` returns the
+/// size and the name of a cluster.
 pub(super) fn nearest<K: Summary>(
     entries: &[Entry],
     n_i: f64,
@@ -141,9 +141,11 @@ pub(super) fn nearest<K: Summary>(
     best.near
 }
 
-/// The default of [`Rules::share`], by which a round is chosen instead of single merges.
+/// The default of [`Rules::share`]: pairs merge in rounds only if merging them one by one would move at least 1 /
+/// `SHARE` of all entries (each link has two).
 pub(super) const SHARE: usize = 128;
-/// The default of [`Rules::patience`], by which a chain stops.
+/// The default of [`Rules::patience`]: a chain on `Rows` stops after it has read `PATIENCE` times the number of entries
+/// (each link has two).
 pub(super) const PATIENCE: usize = 32;
 /// The default of [`Rules::filled`]: a table is used if half of all pairs are linked. A table then needs about the same
 /// memory as the links.

@@ -61,9 +61,9 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
         if !is_patient {
             break;
         }
-        // A chain on rows stops when the rows seem to have enough links for a table. But rows count a link twice if
-        // both parts of a merged cluster had this link, so there may be too few links. From now on, half of the links
-        // suffice for a table. Otherwise, the chain could stop after each merge.
+        // A chain on `Rows` stops when the number of entries seems large enough for a table. But `Rows` count a link
+        // twice if both parts of a merged cluster had this link, so a table may still need more links. The chain could
+        // then stop after each merge. So from now on, half as many links suffice for a table.
         filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
@@ -95,9 +95,10 @@ fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option
 
 /// The pairs of clusters that merge.
 struct Pairs {
-    /// For each new cluster: the old cluster that stays, or that absorbs another.
+    /// For each cluster after the round: the cluster before the round that stays as it is, or that absorbs another
+    /// cluster.
     left: Vec<u32>,
-    /// For each new cluster: the old cluster that is absorbed, or `NO_CLUSTER`.
+    /// For each cluster after the round: the cluster before the round that is absorbed, or `NO_CLUSTER`.
     taken: Vec<u32>,
     merged: Vec<(u32, u32)>,
 }
@@ -196,13 +197,13 @@ impl Pairs {
 
 /// Writes the links of the clusters after a round.
 struct Writer {
-    /// For each new cluster: its index in `row`, if it is in this row. The index may be outdated, so check it before
-    /// use.
+    /// For each cluster after the round: its index in `row`, if the cluster is in `row`. The index may be outdated, so
+    /// check the index before use.
     place: Vec<u32>,
     row: Vec<Sum>,
 }
 
-/// The links between two new clusters.
+/// The links between two clusters after the round.
 #[derive(Clone, Copy)]
 struct Sum {
     cluster: u32,
@@ -210,8 +211,8 @@ struct Sum {
     /// The number of links.
     links: u32,
     /// Two sums (or minima) over links between the parts of two clusters. `values[0]` is over the links between both
-    /// first parts and between both second parts, `values[1]` over the others. So rounding is the same for both
-    /// clusters.
+    /// first parts and between both second parts. `values[1]` is over all other links. So the lists of both clusters
+    /// get exactly the same sum, with the same rounding.
     values: [f64; 2],
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Rows<'m, K: Summary> {
     n_alive: usize,
     n_entries: usize,
     patience: usize,
-    /// For each cluster: its index in the current row. The index may be outdated, so check it before use.
+    /// For each cluster: its index in the current row. The index may be outdated, so check the index before use.
     place: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,

@@ -7,7 +7,7 @@ use crate::union_find::UnionFind;
 
 /// The links with negative similarity. Clusters are numbered in the order of their names.
 struct Below {
-    /// For each cluster: the start of its links.
+    /// For each cluster: the index in `others` at which its links start.
     starts: Vec<usize>,
     /// For each link: the other cluster, and the number of stored pairs.
     others: Vec<(u32, u32)>,

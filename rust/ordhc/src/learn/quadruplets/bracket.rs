@@ -6,7 +6,8 @@
 /// repeated only if the winner's similarity decreases.
 #[derive(Debug, Clone)]
 pub(super) struct Bracket {
-    /// The winner of each match. The children of match m are 2m and 2m + 1. Cluster c is entry n + c.
+    /// The winner of each match. The children of match m are 2m and 2m + 1. Entry n + c is the
+    /// cluster c.
     winners: Vec<u32>,
 }
 

@@ -59,16 +59,17 @@ pub(super) enum Contest {
     /// During a merge of two clusters: compares the least similar pairs that a third cluster has
     /// with each of the two.
     Third(u32),
-    /// A comparison of the final merge sort. The value is the index of the two runs that are
-    /// merged.
+    /// A comparison of the final merge sort. The value is the index of the merge of two sorted
+    /// runs.
     Sort(u32),
 }
 
-/// The approximate number of questions, divided by n^2. Measured: 1.1 on a line, 1.5 if similarities are independent.
+/// The approximate number of questions of complete linkage for n leaves, divided by n^2. Measured:
+/// 1.1 on a line, 1.5 if similarities are independent.
 const PRICE: f64 = 1.25;
 
 impl Complete {
-    /// Returns the strategy for `n` leaves, at least one.
+    /// Returns the strategy for `n` leaves. `n` must be at least 1.
     pub(super) fn new(n: usize) -> Result<Self> {
         memory::check("the representatives and tournaments", 12 * (n as u64) * n as u64)?;
         let leaves = 0..n as u32;
@@ -144,8 +145,8 @@ impl Complete {
         }
     }
 
-    /// Completes the merge of two clusters, after all other clusters were asked about. The merged
-    /// cluster has the number `kept`.
+    /// Completes the merge of two clusters, after all questions about other clusters were answered.
+    /// The merged cluster has the number `kept`.
     fn merged(&mut self, [kept, gone]: [u32; 2]) {
         let parts = [kept, gone].map(|cluster| self.labels[cluster as usize]);
         let level = |&part: &u32| (part as usize).checked_sub(self.n).map_or(0, |join| self.joins[join].level);

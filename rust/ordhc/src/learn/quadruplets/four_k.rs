@@ -57,7 +57,7 @@ pub(super) struct Cell {
 const NONE: u32 = u32::MAX;
 
 impl FourK {
-    /// Returns the strategy for `n` leaves, at least one.
+    /// Returns the strategy for `n` leaves. `n` must be at least 1.
     pub(super) fn new(
         n: usize,
         landmarks: Option<Landmarks>,

@@ -29,7 +29,7 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 
 struct Forest {
     leaves: UnionFind,
-    /// The number of each cluster in the dendrogram, at the index of the leaf that represents the
+    /// For each cluster: its number in the dendrogram. The index is the leaf that represents the
     /// cluster in `leaves`.
     labels: Vec<u32>,
 }

@@ -37,10 +37,10 @@ pub(super) struct Single {
     /// similar.
     levels: Vec<u32>,
     /// The winner of each match of the tournament, a leaf. The winners of the matches 2m and 2m + 1
-    /// play match m. Leaf v is entry n + v.
+    /// play match m. Entry n + v is the leaf v.
     winners: Vec<u32>,
-    /// For each depth of the tournament: the matches that changed after their next match was
-    /// played. Their winner is new or has a new best pair.
+    /// For each depth of the tournament: the matches whose winner is new or has a new best pair.
+    /// The next match of this winner must be updated.
     changed: Vec<Vec<u32>>,
     is_changed: Vec<bool>,
     depth: usize,
@@ -60,15 +60,15 @@ pub(super) enum Duel {
     /// A match of the tournament that finds the most similar of all best pairs. The value is the
     /// index of the match.
     Match(u32),
-    /// A comparison of the final merge sort. The value is the index of the two runs that are
-    /// merged.
+    /// A comparison of the final merge sort. The value is the index of the merge of two sorted
+    /// runs.
     Sort(u32),
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Single {
-    /// Returns the strategy for `n` leaves, at least one.
+    /// Returns the strategy for `n` leaves. `n` must be at least 1.
     pub(super) fn new(n: usize) -> Self {
         let mut winners = vec![NONE; n];
         winners.extend(0..n as u32);
@@ -130,14 +130,15 @@ impl Single {
         }
     }
 
-    /// Clears the list of changed matches at the current depth.
+    /// Clears the list of changed matches at the current depth of the tournament.
     fn settle(&mut self) {
         for at in std::mem::take(&mut self.changed[self.depth]) {
             self.is_changed[at as usize] = false;
         }
     }
 
-    /// Updates the match `at`, after one of the two matches before it has changed.
+    /// Updates the match `at` of the tournament, after one of the two matches that give its players
+    /// has changed.
     fn update_match(&mut self, at: u32) {
         let [left, right] = [2 * at, 2 * at + 1].map(|child| self.winners[child as usize]);
         let winner = self.winners[at as usize];
@@ -156,8 +157,8 @@ impl Single {
         self.change(at);
     }
 
-    /// Returns which of the two entries below match `at` contains a leaf: the match that the leaf
-    /// played before, or the leaf's own entry.
+    /// Returns the index in `winners` from which a leaf came into match `at`. This is the match
+    /// before `at` in which the leaf plays, or the leaf's own entry.
     fn side(&self, at: u32, leaf: u32) -> u32 {
         let mut side = self.n as u32 + leaf;
         while side / 2 > at {

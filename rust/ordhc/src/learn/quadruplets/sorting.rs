@@ -10,7 +10,7 @@ pub(super) struct Sorting {
     runs: Vec<Vec<u32>>,
     merges: Vec<Merge>,
     ready: VecDeque<u32>,
-    /// The number of merges that have not finished.
+    /// The number of merges of two sorted runs that have not finished.
     n_open: usize,
     n: usize,
     n_taken: u64,

@@ -14,9 +14,9 @@ pub(super) struct Evidence {
     of_leaf: Vec<Vec<(u32, u8)>>,
     /// For each answer and each leaf of its question: the evidence about the place of this leaf.
     /// Let C be the smallest cluster that contains the other two leaves. For each child of C, a
-    /// [`Tilt`] has the positions of the child and a log likelihood ratio. The ratio compares a
-    /// place of the leaf within the child to a place outside of C (where the leaf is the odd one
-    /// out).
+    /// [`Tilt`] has the range of positions of all nodes at and below the child, and a log
+    /// likelihood ratio. The ratio compares a place of the leaf within the child to a place outside
+    /// of C (where the leaf is the odd one out).
     tilts: Vec<[[Tilt; 2]; 3]>,
 }
 
@@ -86,7 +86,8 @@ impl Evidence {
                 let pivot = shape.smallest_holding(&[first, second].map(|other| leaves[other] as usize));
                 let [one, other] = shape.children(pivot).map(|child| shape.span(child));
                 let is_first = one.contains(&shape.place(leaves[first] as usize));
-                // If the leaf is beside one of the two others, the third leaf is the odd one out.
+                // If leaf `at` belongs in the child with one of the two other leaves, the remaining
+                // leaf is the odd one out.
                 let odd_ones = if is_first { [second, first] } else { [first, second] };
                 let tilt = |span: RangeInclusive<usize>, truth: usize| {
                     (*span.start()..*span.end() + 1, logs[truth] - logs[at])
@@ -96,8 +97,8 @@ impl Evidence {
         }));
     }
 
-    /// Returns the number of answers that no two leaves are closer, among answers about one leaf of
-    /// a subtree and two leaves outside.
+    /// Returns the number of answers "no two leaves are closer" to questions about one leaf of a
+    /// subtree and two leaves outside.
     pub(super) fn none(&self, shape: &Shape, subtree: usize) -> usize {
         let span = shape.span(subtree);
         let is_outside = |leaf: u32| !span.contains(&shape.place(leaf as usize));

@@ -138,7 +138,7 @@ impl Lengths {
 mod tests {
     use super::*;
 
-    /// Returns lengths for answers in which leaf 3 is named as the odd one out, whatever the tree.
+    /// Returns the lengths of the four leaves of the tree ((0,1),(2,3)), estimated from answers.
     fn learnt(answers: &[([u32; 3], i8)]) -> Lengths {
         let shape = Shape::of(vec![[0, 1], [2, 3], [4, 5]]);
         let (mut evidence, mut lengths) = (Evidence::new(4), Lengths::new(4, 1.5));
@@ -172,7 +172,8 @@ mod tests {
             .repeat(3);
         let (mut found, variance) = (Lengths::new(4, 1.5), 0.8);
         found.fit(&called, variance);
-        // The log density by definition, at some distance in every direction.
+        // The log density, computed from the definition. This density must be lower if any fitted
+        // length is changed.
         let density = |lengths: &[f64]| {
             let prior: f64 = lengths.iter().map(|l| -0.5 * l * l / variance).sum();
             let each = called.iter().map(|&(leaves, odd, truth)| {

@@ -47,7 +47,8 @@ pub(crate) struct Revise {
     /// For each leaf: the number of open questions about it.
     open: Vec<u32>,
     n_open: usize,
-    /// The sets of leaves that were asked about, in ascending order.
+    /// The sets of three leaves that were asked about. The leaves of each set are in ascending
+    /// order.
     asked: HashSet<[u32; 3]>,
     queue: VecDeque<[u32; 3]>,
     /// True if there were answers since questions were last chosen, or if no questions were chosen yet.
@@ -76,16 +77,18 @@ pub(crate) enum Purpose {
     Fallback(u64),
 }
 
-/// An answer agrees with the right place of a subtree with a probability of `PURE` times p. The
-/// factor is below 1, because other leaves of the question may be at wrong places.
+/// An answer agrees with the right place of a subtree with a probability of `PURE` times `p`, the
+/// assumed probability of a right answer. `PURE` is below 1, because other leaves of the question
+/// may be at wrong places.
 const PURE: f64 = 0.8;
 
-/// The maximum of [`Trust::loose`]: the prior odds of the current place of a subtree whose parent
-/// has more than two children. The binary tree joins these children in an arbitrary order. So other
-/// places below the parent are likely.
+/// The maximum of [`Trust::loose`], the prior odds of the current place of a subtree whose parent
+/// has more than two children in the given tree. The learner makes a binary tree, which joins these
+/// children in an arbitrary order. So other places below the parent are likely.
 const LOOSE: f64 = 3.0;
 
-/// A question is not worth asking if it is expected to correct fewer triplets than this, per leaf of the tree.
+/// A question is asked only if it is expected to correct more than `WORTH` triplets for each leaf
+/// of the tree.
 const WORTH: f64 = 1e-3;
 
 impl Revise {

@@ -7,10 +7,11 @@ use crate::refine::Shape;
 /// The reliability of answers and of the tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trust {
-    /// The probability that an answer agrees with the right place. The two other answers share the rest.
+    /// The probability that an answer agrees with the right place of a subtree. The two other
+    /// answers share the remaining probability equally.
     pub(super) right: f64,
-    /// The prior odds of the current place of a subtree, compared to all other places together in a cluster twice as
-    /// large.
+    /// The prior odds that a subtree is at its right place, against all other places together in a
+    /// cluster twice as large.
     pub(super) strength: f64,
     /// The value of `strength` for a subtree whose parent has more than two children.
     pub(super) loose: f64,
@@ -21,7 +22,8 @@ impl Trust {
         0.5 * (1.0 - self.right)
     }
 
-    /// Returns the log likelihood ratio of an answer that agrees with a place.
+    /// Returns the log likelihood ratio of an answer: for a place with which the answer agrees,
+    /// against another place.
     pub(super) fn evidence(self) -> f64 {
         (self.right / self.wrong()).ln()
     }
@@ -64,13 +66,16 @@ const UNLIKELY: f64 = 0.05;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,
-    /// For each position in the shape: the number of leaves at and below the node, without the subtree.
+    /// For each position of a node in the [`Shape`]: the number of leaves at and below the node,
+    /// without the leaves of the subtree that is examined.
     sizes: Vec<f64>,
-    /// For each position in the shape: the weight at and below the node.
+    /// For each position of a node in the [`Shape`]: the probability that the subtree belongs at or
+    /// below the node.
     masses: Vec<f64>,
     sums: Vec<f64>,
-    /// For each position in the shape: the number of triplets that a question about the children of
-    /// the node is expected to correct.
+    /// For each position of a node in the [`Shape`]: the value of a question about the children of
+    /// the node. The value is the number of triplets that the answer is expected to correct,
+    /// divided by the number of leaves of the subtree.
     values: Vec<f64>,
     above: Vec<f64>,
 }
@@ -118,8 +123,8 @@ impl Places {
         Finding { best, moves, evidence: (total / before).ln() }
     }
 
-    /// Writes the weights before any answer, and the sizes of all nodes without the subtree. Returns the sum of the
-    /// weights.
+    /// Writes the prior weight of each place of the subtree, and the number of leaves at and below
+    /// each node without the subtree. Returns the sum of the weights.
     fn lay_out(
         &mut self,
         shape: &Shape,
@@ -189,14 +194,15 @@ impl Places {
         shape.node_at(place)
     }
 
-    /// Returns the best question about the place of a subtree, and the value of this question: the
-    /// number of triplets that one answer is expected to correct. The question is given by the
-    /// position of its pivot, the node whose children are compared.
+    /// Returns the best question about the place of a subtree, and the value of this question. The
+    /// value is the number of triplets that one answer is expected to correct, divided by the
+    /// number of leaves of the subtree. The question is given by the position of its pivot, the
+    /// node whose children are compared.
     ///
-    /// The loss between a node and its parent is m (1 - m) times the number of triplets that differ
-    /// between the places beside them. Here m is the probability that the subtree belongs at or
-    /// below the node. This loss is used because its expected decrease can be computed for all
-    /// pivots at once.
+    /// The loss of the edge between a node and its parent is m (1 - m) times the number of triplets
+    /// that differ between the places beside them. Here m is the probability that the subtree
+    /// belongs at or below the node. This loss is used because its expected decrease can be
+    /// computed for all pivots at once.
     pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
         let m = shape.n_nodes();
         let span = shape.span(subtree);
@@ -206,8 +212,9 @@ impl Places {
         values.resize(m, 0.0);
         above.clear();
         above.resize(m, 0.0);
-        // Consider each step from a node to its parent. `values` is the loss on the child's side, and `above` is the
-        // difference to the loss on the other side.
+        // For the edge from a child to its parent, `values` is `step` times the squared probability
+        // of the child's side. `above` is the change in the sum over all edges between a node and
+        // the root, if the probability of the parent's side is squared instead.
         for place in (0..m).rev().filter(|&place| shape.size_at(place) > 1) {
             for child in shape.children_at(place) {
                 let step = sizes[child] * (sizes[place] - sizes[child]);

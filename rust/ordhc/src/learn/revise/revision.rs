@@ -57,8 +57,8 @@ impl Revision {
         places.weigh(&self.shape, subtree, tilts, self.trust, |node| self.is_loose(node))
     }
 
-    /// Calls `work` for each of the given subtrees with its [`Finding`], on all cores. Returns the
-    /// results.
+    /// Calls `work` for the subtree below each of the given `nodes`, on all cores. `work` also gets
+    /// the [`Finding`], the conclusion about the place of the subtree. Returns the results.
     fn each<R: Send>(&self, nodes: &[usize], work: impl Fn(&mut Places, usize, Finding) -> R + Sync) -> Vec<R> {
         const GRAIN: usize = 1 << 16;
         let ranges = parallel::ranges(nodes.len(), GRAIN.div_ceil(self.shape.n_nodes()));
@@ -127,8 +127,9 @@ impl Revision {
         found
     }
 
-    /// Returns the best question about a subtree for which `may` returns true. `taken` has the
-    /// number of open questions about each leaf. Leaves with a number above 0 are not used.
+    /// Returns the best question about the place of a subtree, among questions for which `may`
+    /// returns true. `taken` has the number of open questions about each leaf. Leaves with open
+    /// questions are not used.
     pub(super) fn question(
         &self,
         subtree: usize,
@@ -180,9 +181,9 @@ impl Revision {
         (!best.is_empty()).then(|| best[random.random_range(0..best.len())])
     }
 
-    /// Returns the tree. Inner nodes are removed if more answers say that no two leaves are closer
-    /// than agree with the node. A node that was made from a node with more than two children is
-    /// also removed if no answer agrees with it.
+    /// Returns the tree without some inner nodes. An inner node is removed if the answers "no two
+    /// leaves are closer" outnumber the answers that agree with the node. A node that was made from
+    /// a node with more than two children is also removed if no answer agrees with it.
     pub(super) fn tree(&self) -> Result<Dendrogram> {
         let n = self.shape.n_leaves();
         if n == 1 {

@@ -334,8 +334,8 @@ fn searches_follow_what_is_wanted() {
 }
 
 /// Checks that the estimate of remaining answers stays small if each question is asked several
-/// times. Then the learner must count decided questions, because the number of answers does not
-/// determine it.
+/// times. Then the learner must count the questions with decided majorities, because the number of
+/// answers does not determine the number of decided questions.
 #[test]
 fn majorities_are_counted_when_leaves_come_and_go() {
     let mut session = SessionLearner::new(changing(8, 5), None, None);

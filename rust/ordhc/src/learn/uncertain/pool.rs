@@ -41,7 +41,7 @@ impl<const K: usize> Pool<K> {
         }
     }
 
-    /// Removes a question that is asked from the list.
+    /// Removes the question about `leaves` from the list, because this question is asked now.
     pub(super) fn take(&mut self, leaves: [u32; K]) {
         let Self::Some(rows) = self else { return };
         if let Ok(at) = rows.binary_search_by_key(&key(leaves), |&row| key(row)) {

@@ -44,7 +44,8 @@ impl List {
         nodes.map(|node| self.0[node as usize].iter().sum::<f64>()).sum()
     }
 
-    /// Returns the value of a question about the two children of a node with the largest weights.
+    /// Returns the value of the question about the two children of `node` with the largest weights: the entropy of its
+    /// outcomes.
     fn value(&self, tree: &SizedTree, node: u32) -> f64 {
         let mut parts: Vec<f64> = children(tree, node).iter().map(|&child| self.below(tree, child)).collect();
         parts.sort_by(|a, b| b.total_cmp(a));
@@ -69,8 +70,8 @@ fn weights_are_those_of_a_list() {
         for step in 0..80 {
             if step % 5 == 4 {
                 let place = any_place(&tree, &mut random, wide);
-                // Visit the position first. Otherwise, the new position could get the weight of the positions beside
-                // nodes.
+                // Call `weight` before the insertion, so that the position has its own entry with a weight. Otherwise,
+                // the new position could be given the weight that all positions beside nodes share.
                 posterior.weight(&tree, place);
                 let new = tree.insert(place, 1000 + step);
                 let weight = match place {

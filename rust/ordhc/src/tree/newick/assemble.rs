@@ -48,7 +48,7 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
 /// A node that is kept: it has no children, or more than one.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
-    /// The index of the node among the nodes of the text.
+    /// The index of the node among all nodes of the Newick text, including nodes with one child.
     source: usize,
     /// The length of the branch to the next kept node above.
     length: f64,
@@ -65,7 +65,7 @@ struct Shape {
     /// The nodes, children before parents, with the root last.
     nodes: Vec<Kept>,
     children: Vec<u32>,
-    /// The indices of the nodes with one child, among the nodes of the text.
+    /// The indices of the nodes with one child, among all nodes of the Newick text.
     passed: Vec<usize>,
 }
 
@@ -178,7 +178,7 @@ impl Shape {
         }
     }
 
-    /// Returns, for each node of the text, its index among the inner nodes.
+    /// Returns, for each node of the Newick text, its index among the inner nodes.
     fn numbers_of_sources(&self, n_nodes: usize) -> Vec<u32> {
         let mut numbers = vec![NONE; n_nodes];
         self.inner().for_each(|(_, node)| numbers[node.source] = node.number);

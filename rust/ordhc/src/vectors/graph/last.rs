@@ -17,7 +17,8 @@ use crate::parallel;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// The largest number of leaves that are compared, over all clusters.
+/// The largest number of leaves that represent the clusters, all clusters together. If there are more leaves, some
+/// leaves represent each large cluster.
 const LEAVES: usize = 1 << 16;
 /// Two groups of this number of clusters are compared at a time, so that both stay in the cache.
 const TILE: usize = 16;
@@ -53,8 +54,8 @@ pub(super) fn merges(
     Ok(merges.into_iter().map(|merge| RawMerge { i: name(merge.i), j: name(merge.j), ..merge }).collect())
 }
 
-/// Writes the similarities of each cluster with all later clusters to a square whose rows start at multiples of
-/// `stride`.
+/// Writes the similarities of each cluster with all later clusters to a square matrix, above its diagonal. Row `i` of
+/// the matrix begins at `values[i * stride]`.
 fn write_above(
     clusters: &Clusters,
     names: &[u32],
@@ -84,7 +85,8 @@ fn write_above(
     done.into_iter().collect()
 }
 
-/// Copies the values above the diagonal of a square to the cells below, and writes minus infinity on the diagonal.
+/// Copies the values above the diagonal of a square matrix to the cells below the diagonal. Writes minus infinity on
+/// the diagonal.
 fn mirror(values: &mut [f64], n: usize, stride: usize) {
     // Copy block by block, so that the cache lines of both blocks stay in the cache.
     const BLOCK: usize = 64;
@@ -147,7 +149,7 @@ impl Members {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
 
-    /// Writes the values above the diagonal in the rows of the clusters `own`.
+    /// Writes the similarities above the diagonal of a square matrix, in the rows of the clusters `own`.
     fn write_above(&self, clusters: &Clusters, own: Range<usize>, rows: &mut [f64], stride: usize) {
         let n = self.starts.len() - 1;
         for first in (own.start..n).step_by(TILE) {

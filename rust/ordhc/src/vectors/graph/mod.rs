@@ -91,7 +91,7 @@ pub fn graph_linkage(
     };
     let (k, given) = checked(neighbors, n)?;
     let unit = match measure {
-        // Cosines need no scaling, and are compared with 1.
+        // Do not scale vectors for cosines: their length is 1, and the distance of a cosine is its difference from 1.
         Measure::Dot => Unit::below_one(0.0),
         _ => Unit::below_one(vectors.largest()),
     };

@@ -56,7 +56,8 @@ pub(super) struct Rounds<'c> {
     pub(super) links: Vec<Vec<Link>>,
     alive: Vec<bool>,
     n_alive: usize,
-    /// For each position: the position of the cluster into which its cluster has merged in this round.
+    /// For each position: its own position or, if its cluster was merged into another one in this round, the position
+    /// of the merged cluster.
     into: Vec<u32>,
     /// For each position: whether its cluster has merged in this round.
     changed: Vec<bool>,
@@ -84,8 +85,8 @@ impl<'c> Rounds<'c> {
         })
     }
 
-    /// Merges until at most `until` clusters are left. There must be more clusters before. Advances the monitor by
-    /// `steps` for the search, and by `steps` for the merges.
+    /// Merges until at most `until` clusters are left. `until` must be less than the current number of clusters.
+    /// Advances the monitor by `steps` for the search, and by `steps` for the merges.
     pub(super) fn run(&mut self, given: Option<&[u32]>, until: usize, monitor: &Monitor, steps: u64) -> Result<()> {
         entered!(vectors_graph_rounds);
         let start = self.n_alive;
@@ -243,8 +244,8 @@ impl<'c> Rounds<'c> {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    /// Adds missing links: if the best link of a cluster is to another cluster, both are linked with each other. A link
-    /// can be missing on one side, because long lists of links are cut.
+    /// Adds missing links in the opposite direction: if the best link of cluster a is to cluster b, also links b to a.
+    /// Such a link can be missing, because long lists of links are cut. Updates `best`.
     fn link_back(&mut self, best: &mut [Option<Link>]) {
         let back = |(at, link): (u32, &Option<Link>)| link.map(|link| (link.to, Link { to: at, ..link }));
         let wanted: Vec<(u32, Link)> = (0..).zip(&*best).filter_map(back).collect();

@@ -224,9 +224,10 @@ impl Lists<'_> {
         })
     }
 
-    /// Compares pairs of points within groups, and updates the lists of neighbours. `group` writes the new and the old
-    /// points of a group. New points are compared with old points and, if `group` returns true, with each other.
-    /// Returns the number of changes in the lists.
+    /// Compares pairs of points within groups, and updates the lists of neighbours. `group` writes the points of a
+    /// group to two lists, first "new" and then "old". Each new point is compared with each old point. If `group`
+    /// returns true, new points are also compared with each other. Returns the number of changes in the lists of
+    /// neighbours.
     fn join(
         &mut self,
         n_groups: usize,
@@ -270,7 +271,8 @@ impl Lists<'_> {
     }
 }
 
-/// Inserts a neighbour into a list. Returns false if the neighbour is farther than the whole list, or already in it.
+/// Inserts a neighbour into a list. Returns false if all neighbours in the list are nearer, or if the list already has
+/// this neighbour.
 fn insert(ids: &mut [u32], distances: &mut [f32], id: u32, distance: f32) -> bool {
     let k = ids.len();
     let is_before = |at: usize| (distance, id) < (distances[at], if ids[at] == NONE { NONE } else { ids[at] & !NEW });

@@ -67,7 +67,8 @@ proptest! {
 #[test]
 fn what_is_equal_only_by_underflow_is_not_the_same() {
     let tiny = [0.0, 1e-170, 2e-170, 3e-162, 1e-161];
-    // The largest number is chosen so that the others are not scaled.
+    // The largest number is between 1/2 and 1, so coordinates are not scaled, and squares of the tiny numbers
+    // underflow.
     let values: Vec<f64> = (0..80).map(|at| tiny[at * 7 % 5] + 0.3 * f64::from(at as u32 % 3)).collect();
     let spread: Vec<f64> =
         values.iter().enumerate().map(|(at, x)| if at % 4 == 0 { tiny[at % 5] } else { *x }).collect();

@@ -8,8 +8,8 @@ use super::shape::{NONE, Shape};
 use super::{Answer, Local};
 use crate::posterior::expected_information;
 
-/// The maximum number of leaves in the tree about which candidate questions are made. Up to two new
-/// leaves are added.
+/// Candidate questions are made about at most this number of leaves in the tree, and about up to
+/// two new leaves.
 const LEAVES: usize = 8;
 /// If all leaves are in the tree: the number of random leaves from which the most uncertain ones
 /// are chosen.
@@ -32,7 +32,8 @@ const QUESTIONS: usize = 16;
 /// question.
 const TRIES: usize = 8;
 
-/// Likely places of a leaf that was cut off the tree. Each place is beside a node of `beside`.
+/// Likely places of a leaf that was cut off the tree. The entries of `beside` are the nodes beside
+/// which the leaf may belong.
 struct Likely {
     leaf: u32,
     beside: Vec<u32>,
@@ -99,8 +100,8 @@ impl<const K: usize> Local<K> {
         all
     }
 
-    /// Returns the expected information of a question about a place, in nats. This is the place of
-    /// the question's leaf with the fewest answers.
+    /// Returns the expected information, in nats, that the answer to a question gives about the
+    /// place of one leaf. This leaf is the leaf of the question with the fewest answers.
     pub(in super::super) fn worth(&mut self, answers: &[Answer<K>], leaves: [u32; K], random: &mut ChaCha8Rng) -> f64 {
         let least = leaves.into_iter().min_by_key(|&leaf| (self.of_leaf[leaf as usize].len(), leaf));
         let Some(leaf) = least.filter(|_| self.shape.n_placed() > 2) else { return 0.0 };

@@ -105,8 +105,8 @@ impl Places {
     /// Gives scores to the places beside the nodes on a path, by adding gains to these nodes. The
     /// path leads from the node `from` up to the node below `stop`.
     ///
-    /// `value(node)` is the score of the place beside a node, and of all places below the node that are not on the
-    /// path. `top` is the score at `stop`.
+    /// `value(node)` is the score of the place beside a node, and of all places below the node that
+    /// are not on the path. `top` is the score of the place beside `stop`.
     #[inline]
     fn climb(&mut self, shape: &Shape, from: u32, stop: u32, value: impl Fn(u32) -> f64, top: f64) {
         let mut node = from;
@@ -213,7 +213,7 @@ impl Places {
         }
     }
 
-    /// Lists the places with their scores.
+    /// Lists the places of the subtree with their scores.
     pub(super) fn list(&mut self, shape: &Shape) {
         self.spots.clear();
         self.open.clear();
@@ -231,9 +231,9 @@ impl Places {
         }
     }
 
-    /// Computes cumulative weights of the listed places, and the entropy of their distribution. If
-    /// `is_part`, each leaf of a spot counts as one place. So without answers, a subtree is put
-    /// beside a random leaf (as in Yule's process).
+    /// Computes cumulative weights of the listed places, and the entropy of their distribution. A
+    /// listed place with `is_part` counts once for each leaf at or below its node. So without
+    /// answers, a subtree is put beside a random leaf (as in Yule's process).
     pub(super) fn weigh(&mut self, shape: &Shape) {
         let most = self.spots.iter().map(|spot| spot.score).fold(f64::NEG_INFINITY, f64::max);
         self.weights.clear();
@@ -256,7 +256,8 @@ impl Places {
         self.place(shape, at, random)
     }
 
-    /// Returns the place with the highest score. Returns `before` unless that score is higher by more than `least`.
+    /// Returns the place with the highest score. Returns the current place `before` instead, unless
+    /// the highest score exceeds its score by more than `least`.
     pub(super) fn best(&self, shape: &Shape, before: Place, least: f64, random: &mut ChaCha8Rng) -> Place {
         let up = |&node: &u32| Some(shape.parent(node)).filter(|&above| above != NONE);
         let path = std::iter::successors(Some(before.beside), up);

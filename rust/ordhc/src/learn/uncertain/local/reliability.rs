@@ -58,8 +58,9 @@ impl Reliability {
     /// Returns the share of right answers beyond chance for a class of questions. The share is 0
     /// for random answers, and 1 if all answers are right.
     fn excess(&self, class: usize) -> f64 {
-        // The prior is Luce's choice rule, with heights that rise by 1.2 for each doubling, mixed with some random
-        // answers.
+        // The prior is Luce's choice rule, mixed with a tenth of random answers. In this rule, the
+        // log odds of the right answer against one wrong answer rise by 1.2 for each doubling of
+        // the ratio of the sizes.
         let power = (1.2 * (class as f64 + 0.5) / PER_DOUBLING).exp();
         let others = 1.0 / self.chance - 1.0;
         let prior = 0.9 * power / (power + others) + 0.1 * self.chance;
@@ -103,7 +104,8 @@ impl Reliability {
         self.logs[level * CLASSES + Self::class(difference)]
     }
 
-    /// Returns the logarithm of the probability of an answer if all options are equally likely.
+    /// Returns the logarithm of the probability of an answer if all possible answers are equally
+    /// likely.
     pub(super) fn even(&self) -> f64 {
         self.chance.ln()
     }

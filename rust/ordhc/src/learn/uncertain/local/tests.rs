@@ -83,7 +83,8 @@ proptest! {
         }
     }
 
-    /// Compares the scores of places with those of trees in which the leaf is at each place.
+    /// Checks the score of each place of a leaf. Up to a constant, the score must be the
+    /// log-likelihood of the answers in the tree with the leaf at this place.
     #[test]
     fn scores_are_those_of_whole_trees(
         n in 4usize..9,
