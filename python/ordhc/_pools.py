@@ -37,7 +37,7 @@ def executor_of_pool(pool: Any) -> Executor | None:
 
 
 class _QueuingExecutor(Executor):
-    """An executor that queues tasks until the pool has room, because queued tasks can be cancelled."""
+    """An executor that keeps tasks until workers need them, because a task in a pool cannot be cancelled."""
 
     def __init__(self, max_workers: int | None) -> None:
         self._max_workers = max_workers
@@ -126,9 +126,9 @@ class _PoolExecutor(_QueuingExecutor):
     def fail_lost_tasks(self) -> None:
         """Fail all submitted tasks if a process of the pool died, because the pool itself never reports that.
 
-        Python numbers the processes of a program. A process that began and died since the last call leaves a
-        gap in the numbers of the pool. Processes outside of the pool leave gaps, too. Then tasks are repeated
-        without need.
+        Python numbers the processes of a program. A gap in the numbers of the pool's processes means that a
+        process began and died since the last call. Processes outside of the pool leave gaps, too: then tasks
+        fail, and are repeated, without need.
         """
         with self._lock:
             begun = self._processes() - self._workers

@@ -27,7 +27,7 @@ def importing_begins() -> None:
 
 
 def importing_is_over() -> None:
-    """Restore Python's handler, so that Ctrl-C raises KeyboardInterrupt again."""
+    """Restore the earlier handler of SIGINT, so that Ctrl-C raises KeyboardInterrupt again."""
     global _before
     if _before is not None:
         signal.signal(signal.SIGINT, _before)

@@ -200,7 +200,7 @@ def _let_shutdown_end(executor: Executor) -> None:
     94777).
     """
     if sys.version_info < (3, 11, 5) and isinstance(executor, ProcessPoolExecutor):
-        # `shutdown` sets the attribute to None.
+        # `_call_queue` is None after `shutdown`.
         reader = getattr(getattr(executor, "_call_queue", None), "_reader", None)
         if reader is not None:
             reader.close()

@@ -80,7 +80,10 @@ class MissingExtraError(ImportError):
 
     @classmethod
     def of(cls, what: str, package: str, extra: str) -> "MissingExtraError":
-        """Return the error for a missing `package` that `what` needs and the extra `extra` installs."""
+        """Return the error for a missing package.
+
+        `what` needs the package `package`, and `pip install "ordhc[extra]"` installs it.
+        """
         return cls(f'{what} needs {package}: pip install "ordhc[{extra}]"', name=package)
 
 

@@ -117,7 +117,7 @@ def test_unnamed_columns_go_by_position():
 
 
 BAD = [
-    (table(("anchor", "close", "away")), "'anchor' alone does not give the order"),
+    (table(("anchor", "close", "away")), "'anchor' alone does not say which column is which"),
     (table(("x", "y", "z"), weight=[1] * 4), "anchor, near, far are needed"),
     (table(("x", "y")[:2], [(0, 1)]), "anchor, near, far are needed"),
     (table("ijkl", [(0, 1, 2, 3)]), "i, j, k, l are for ordhc.Quadruplets"),

@@ -1,4 +1,4 @@
-"""Add a remedy to the message of a MemoryError."""
+"""Add a remedy, such as "give fewer leaves", to the message of a MemoryError."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -18,7 +18,9 @@ def engine_linkage(
     parameters: Mapping[str, Any],
     similarities: Callable[[], NDArray[np.float64]],
 ) -> _ordhc.Linkage:
-    """Return the engine's linkage for `spec`; call `similarities` only if the (n, n) matrix is needed.
+    """Return the compiled linkage that `spec` specifies.
+
+    `similarities` returns the (n, n) matrix. It is called only if the linkage needs the matrix.
 
     Raises
     ------

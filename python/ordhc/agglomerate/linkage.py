@@ -287,7 +287,8 @@ def _of_matrix(
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
     look = None
     if dissimilarity and not given.overwrite and given.tie_seed is None:
-        # The engine reads all values anyway. It calls `look` only if a value is below 0, or for a diagonal.
+        # The engine reads all values anyway, so it also finds negative values. It calls `look` only if a
+        # value is below 0 or the matrix has a diagonal.
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
@@ -338,7 +339,7 @@ def _small_tree(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram
 
 @lru_cache(maxsize=64)
 def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Annotations]:
-    """Return a built-in linkage of the engine, and the annotations (settings) that its trees record."""
+    """Return a built-in linkage in compiled form, and the annotations (settings) that its trees record."""
     return _ordhc.Linkage.native(native), _annotations(name)
 
 

@@ -70,8 +70,8 @@ class Placement:
     def extended(self, names: Sequence[str] | None = None) -> Dendrogram:
         """Return the tree with the new items, as leaves n to n + m - 1.
 
-        Old clusters keep their heights, but not their names and supports. If several items have the same
-        place, the item at the lowest height merges first.
+        Old clusters keep their heights, but not their names and supports. If several items merge with the
+        same node, the item that is most similar to this node merges first.
 
         Parameters
         ----------
@@ -203,8 +203,8 @@ def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placem
     for at, (a, b) in enumerate(tree.merges):
         near[n + at] = _to_merged(name, near[a], near[b], float(inner[at]), float(sizes[a]), float(sizes[b]))
         sizes[n + at], first[n + at] = sizes[a] + sizes[b], min(first[a], first[b])
-    # A node exists at dissimilarities from `begin` to `end` (in the units of `near`), so an item can merge
-    # with it only there.
+    # A cluster exists from its own merge (`begin`) to its merge with another cluster (`end`). An item can
+    # merge with the cluster only in between. Both are dissimilarities, that is negated similarities.
     begin, end = np.full(2 * n - 1, -np.inf), np.full(2 * n - 1, np.inf)
     begin[n:] = -inner
     end[tree.merges.reshape(-1)] = np.repeat(-inner, 2)

@@ -65,10 +65,9 @@ def single_linkage(
 
 
 def _before(last: int, link: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return for each leaf in `outside` whether its pair with `last` comes before its pair with `link`.
+    """Return for each k whether the pair (last, outside[k]) comes before the pair (link[k], outside[k]).
 
-    Pairs are ordered by their smaller leaf, then by their larger leaf. `link` has one leaf for each leaf in
-    `outside`.
+    Pairs are ordered by their smaller leaf, then by their larger leaf.
     """
     low, high = np.minimum(last, outside), np.maximum(last, outside)
     other_low, other_high = np.minimum(link, outside), np.maximum(link, outside)

@@ -142,9 +142,10 @@ class Analysed:
 
 
 class Analysis:
-    """The analysis of the answers of a session whose contents are in memory.
+    """The analysis of the answers of a session.
 
-    Callers must call the methods within `Contents.reading` or `Contents.writing`.
+    Callers must call the methods within `Contents.reading` or `Contents.writing`, which first read new
+    events from the session's file.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -171,7 +172,8 @@ class Analysis:
         if heldout is not None:
             is_heldout = self._kinds(at) == HELDOUT
             if heldout:
-                # A question that another sampler asked too is not held out.
+                # Leave out a question that was also asked for another reason, because its answers may have
+                # been used for the tree.
                 questions, _ = as_questions(log.leaves[at], log.answers[at])
                 numbers, count = numbered(questions)
                 elsewhere = np.bincount(numbers, ~is_heldout, minlength=count) > 0
@@ -254,7 +256,10 @@ class Analysis:
         return self._excluded(self._log.answer_rows())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
-        """Return the people whom the latest rules exclude, judged by the answers in rows `at` of the log."""
+        """Return the people whom the latest rules exclude, each with the reasons in words.
+
+        The rules take into account only the answers in the rows `at` of the session's log.
+        """
         history = self.rules()
         if not history or not history[-1].in_words():
             return {}
@@ -268,7 +273,7 @@ class Analysis:
         return {name: reasons for name, reasons in found.items() if reasons}
 
     def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
-        """Return the numbers by which rules exclude people, such as each person's median response time."""
+        """Return for each person the quantities that rules test, such as the median response time."""
         log = self._log
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
@@ -456,7 +461,7 @@ def best_tree(data: Triplets | Quadruplets, progress: Progress | None = None) ->
 
 
 def rows_and_answers(table: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """Return the (m, 3) or (m, 4) leaves and the (m,) answers in a `Session.table`."""
+    """Return the (m, 3) or (m, 4) leaves and the (m,) answers of a table that `Session.table` returned."""
     leaves = [values for name, values in table.items() if name.startswith("leaf_")]
     return np.column_stack(leaves).astype(np.int32, copy=False), table["answer"]
 

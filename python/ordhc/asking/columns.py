@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 class Columns(NamedTuple):
-    """Consecutive events as columns; `who` has the index in `names` of the person of each event."""
+    """Consecutive events as columns: `names` lists people, and `who` has each event's index in `names`."""
 
     kinds: Ints
     refs: Ints

@@ -78,7 +78,7 @@ class Contents:
         self.leases = Leases({})
         #: The time when each person was last seen, in ascending order.
         self.seen: dict[str, float] = {}
-        #: The number of events whose people are in `seen`.
+        #: The number of events, from the first, whose people are recorded in `seen`.
         self._seen_at = 0
         #: True once this process has written to the file.
         self._has_written = False
@@ -244,7 +244,10 @@ class Contents:
             return work()
 
     def latest(self, work: Callable[[], T]) -> T:
-        """Return the result of `work` as `reading` does, also after the file was closed."""
+        """Return the result of `work`, which reads the current state of the file.
+
+        After the file was closed, `work` reads the last state that this object has in memory.
+        """
         with self._lock:
             return work() if self._is_closed else self.reading(work)
 

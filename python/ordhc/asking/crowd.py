@@ -156,10 +156,11 @@ class Crowd:
         return found
 
     def _adapt_parallel(self, who: str | None, people: int) -> None:
-        """Adapt the number of leaves that the learner places in the tree in parallel to the number of people.
+        """Set the number of leaves that the learner places in the tree at the same time.
 
-        The new number is `people` (the number of leased and requested questions) or the number of people seen
-        recently, whichever is larger. The number changes only if it has grown or has fallen below half.
+        The new number is the number of people seen recently, or `people` if that is larger. `people` is the
+        number of questions leased to other people, plus the number that `who` requests now. A smaller number
+        is set only if it is below half of the old number.
         """
         if self._method.follows_people and who is not None:
             people = min(max(len(self._contents.seen), people), self._log.n_leaves)
@@ -169,7 +170,7 @@ class Crowd:
     def _asked(
         self, most: int, who: str | None, history: History | None, mine: list[int], found: Found
     ) -> Found:
-        """Return the questions `found`, extended by questions of the learner to at most `most` in all."""
+        """Return the list `found` after questions of the learner were appended; at most `most` questions."""
         found += self._new(self._waiting(most - len(found), history), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
             skipped = len(self._drafts(2**31)) if history is not None else 0
@@ -195,7 +196,10 @@ class Crowd:
         return self._contents.learner.waiting(most, self._progress)
 
     def _waiting(self, most: int, history: History | None) -> list[Row]:
-        """Return at most `most` drafts (questions that no person was given yet) that are not in `history`."""
+        """Return at most `most` questions of the learner that no person was given yet.
+
+        If the `history` of a person is given, questions that this person was asked before are left out.
+        """
         if most <= 0:
             return []
         if history is None:
@@ -210,7 +214,11 @@ class Crowd:
         return list(found.values())
 
     def _new(self, rows: Sequence[Row], who: str | None, wanted: int = -1) -> Found:
-        """Record that `who` was given the questions `rows`; the learner was asked for `wanted` questions."""
+        """Record that `who` was given the questions `rows`, and return them with their numbers.
+
+        `wanted` is the number of questions that was requested from the learner, -1 if none was requested. The
+        first of the recorded events stores `wanted`.
+        """
         if not rows and wanted == -1:
             return []
         events = [Event(ASKED, -1, row, None, who) for row in rows] or [Event(ASKED, -1, (), None, None)]
@@ -220,7 +228,10 @@ class Crowd:
         return [(number, row, ASKED) for number, row in enumerate(rows, first)]
 
     def _filled(self, most: int, who: str | None, fill: Mapping[str, float]) -> Found:
-        """Return at most `most` new questions, drawn by the samplers whose shares are in `fill`."""
+        """Return at most `most` new questions that are drawn without the learner.
+
+        `fill` has the share of each sampler (a way to draw questions: "heldout", "repeat", "random", "gold").
+        """
         most = min(most, self._contents.learner.left)
         if most <= 0:
             return []

@@ -47,8 +47,8 @@ class Disk:
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # Each is a pair: the number of reported commits, and the number of events. `_latest` counts what was
-        # written, `_synchronised` counts what is known to be on the disk.
+        # `_latest` counts what was written, `_synchronised` counts what is known to be on the disk. Both are
+        # pairs: the number of reported commits, and the number of events.
         self._latest, self._synchronised = (0, 0), (0, -GAP)
         self._last = 0.0
         self._lock = threading.Lock()
@@ -96,7 +96,7 @@ class Disk:
             self._synchronise(self._latest[0])
 
     def _will_catch_up(self) -> bool:
-        """Start a timer that synchronises after `PAUSE` seconds; return False if no thread can start."""
+        """Start a timer that writes commits to the disk in `PAUSE` seconds; False if no thread can start."""
         self._timer = threading.Timer(PAUSE, self._catch_up)
         try:
             self._timer.start()

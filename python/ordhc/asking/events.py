@@ -38,7 +38,7 @@ __all__ = [
     "sums_of",
 ]
 
-#: The learner asked `who` a question. The seq of the event is the number of the question. If several
+#: The learner asked `who` a question. The number of the event is also that of the question. If several
 #: questions were requested together, `ref` of the first event is the number requested. An event without
 #: leaves means that the learner had no question.
 ASKED = 1
@@ -46,7 +46,7 @@ ASKED = 1
 ANSWER = 2
 #: An answer that was given outside of the session.
 IMPORT = 3
-#: The answer with the seq `ref` is taken back.
+#: The answer in event number `ref` is taken back.
 UNDO = 4
 #: The learner asks questions and gets the answers from the log, until the log has no answer to a question.
 USE = 5
@@ -162,7 +162,7 @@ def _bits(number: float) -> int:
 
 
 def checksum_of_text(text: str | None) -> int:
-    """Return the number by which a person's name enters a checksum; `NONE` without a name."""
+    """Return a CRC-32 of a name, which `checksums` uses as the name's value; `NONE` if there is no name."""
     return NONE if text is None else zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 

@@ -18,8 +18,9 @@ __all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]
 DEFAULT_FILL = {"heldout": 0.5, "repeat": 0.3, "random": 0.2}
 
 _NAMES = tuple(name for name in SAMPLERS if name != "learner")
-#: Number of random draws for a question that is new to the person. If all draws fail, the question is chosen
-#: from a list: all questions if these are at most about `_FEW`, or for "repeat" the last `_FEW` answers.
+#: `_DRAWS` is the number of random draws for a question that is new to the person. If all draws fail, the
+#: question is chosen from a list. For "repeat" the list has the questions of the last `_FEW` answers. For
+#: "random" and "heldout" it has all questions, if there are at most about `_FEW`.
 _DRAWS, _FEW = 50, 20_000
 
 
@@ -89,7 +90,10 @@ class Filler:
         return tuple(pairs[0] + pairs[1])
 
     def _is_new(self, leaves: Key) -> bool:
-        """Return True if the question is new to the person, without retired leaves, and not the learner's."""
+        """Return True if the question is new to the person and has no retired leaves.
+
+        False also for a question that the learner is asking at the moment.
+        """
         key = key_of(leaves)
         if self._log.is_retired[list(leaves)].any():
             return False
@@ -141,7 +145,7 @@ class Filler:
         return self._random.choice(left) if left else None
 
     def _fits(self, row: int, kind: int) -> bool:
-        """Return True if the sampler `kind` (`REPEAT` or `GOLD`) can ask the question of an event."""
+        """Return True if the sampler `kind` (`REPEAT` or `GOLD`) may ask the question in a row of the log."""
         log = self._log
         if kind == GOLD:
             return bool(log.kinds[row] == KNOWN)

@@ -13,9 +13,9 @@ class History:
     Attributes
     ----------
     given
-        The number of the question that the person was given, by its key (`events.key_of`).
+        A dict from the key (`events.key_of`) of each question that the person was given to its number.
     answered
-        The number of answers of the person, by the key of the question.
+        A dict from the key of each question to the number of answers that the person gave.
     """
 
     def __init__(self) -> None:

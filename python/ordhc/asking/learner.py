@@ -66,9 +66,11 @@ def places_of(
 
 
 def mistake_about(noise: str | None, method: Method, repeat: int) -> str | None:
-    """Return a warning with a remedy if a method does not fit the noise of an oracle.
+    """Return a warning with a remedy if a method cannot handle the wrong answers of an oracle.
 
-    The result is None if the oracle never errs (`noise` is None) or if the method is made for its errors.
+    `noise` says whether a repeated question gets an independent answer ("independent") or the same answer
+    ("persistent"). The result is None if the oracle never errs (`noise` is None) or if the method is made
+    for such errors.
     """
     if noise is None or method.expects_errors:
         return None

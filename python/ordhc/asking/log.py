@@ -254,7 +254,7 @@ class Log:
             raise BrokenError(n + 1 + int(wrong[0]), "refers to an impossible event")
 
     def _count(self, n: int, end: int) -> None:
-        """Update the counts of answers, of answers taken back and of events with the rows `n` to `end`."""
+        """Update all counts, such as `n_answers` and `total_undone`, with the events in rows `n` to `end`."""
         kinds, refs = self.kinds[n:end], self.refs[n:end]
         answered = refs[(kinds == ANSWER) & (refs != -1)] - 1
         np.add.at(self.n_answers, answered, 1)

@@ -208,7 +208,7 @@ _DONE: Any = object()
 
 
 def _sent(steps: Steps, given: Any) -> Any:
-    """Send answers to the generator; return the next questions, or `_DONE`."""
+    """Send answers to the generator `steps`; return its next questions, or `_DONE` if there are none."""
     try:
         return steps.send(given)
     except StopIteration:
@@ -247,7 +247,7 @@ def _prepared(
     who: str | None,
     settings: dict[str, Any],
 ) -> tuple[Any, Oracle]:
-    """Return the learner or session `subject`, and the oracle with the leaf numbers of `subject`."""
+    """Return the learner or session `subject`, and the oracle with leaves numbered as in `subject`."""
     answer = as_oracle(oracle)
     if learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
@@ -408,7 +408,10 @@ def _steps(
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
-    """Close the generator, and attach the learner to the error as `error.learner`."""
+    """Close the generator `steps`, and add to `error` a note that says where the answers are kept.
+
+    If `subject` is a learner, it becomes the attribute `error.learner`.
+    """
     try:
         steps.close()
         if isinstance(subject, Learner):

@@ -114,7 +114,7 @@ def _learner_of(
         raise InputError(reason, path=brief(store.path, 200))
     if n_leaves is not None and n_leaves != n and n_leaves not in map(len, _later_names(store)):
         raise InputError(f"the session has {n} leaves, not {n_leaves}", path=brief(store.path, 200))
-    # Files of a salvaged session may lack settings; the method has their defaults.
+    # The file of a salvaged session may lack settings of the method; `to_settings` adds their defaults.
     kept = {**_DEFAULTS, **settings, **store.method.to_settings()}
     for key, value in given.kept(own_names, n).items():
         if kept.get(key) != value:

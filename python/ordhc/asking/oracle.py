@@ -138,9 +138,9 @@ def advised(oracle: Any, method: Method | None, repeat: int) -> tuple[Method | N
 
 
 def known_to(oracle: Any, leaves: int | Sequence[str]) -> NDArray[np.int32] | None:
-    """Return the questions that an oracle can answer, with leaves numbered as in `leaves`.
+    """Return the questions that an oracle can answer; None if it can answer all questions.
 
-    None means that the oracle can answer all questions.
+    If `leaves` are names, leaf i of the result is `leaves[i]`.
     """
     known: NDArray[np.int32] | None = getattr(oracle, "known", None)
     names = getattr(oracle, "names", None)

@@ -51,11 +51,11 @@ def read_prior(prior: Any) -> Dendrogram:
 
 
 def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
-    """Return the names of a prior's leaves, or their number."""
+    """Return the names of the leaves of a prior (a tree), or their number if they have no names."""
     tree = read_prior(prior)
     return tree.n_leaves if tree.names is None else tree.names
 
 
 def kept_prior(prior: Any, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
-    """Return a prior over numbered leaves as a dict for JSON, from which the same tree can be made."""
+    """Return the prior, a tree, as a dict for JSON; its leaves have the learner's numbers, not names."""
     return from_engine(prior_tree(prior, names, n_leaves)).to_dict()

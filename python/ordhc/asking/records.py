@@ -135,7 +135,10 @@ def _payload(data: bytes, page: bytes, at: int, length: int, size: int) -> bytes
 
 
 def _value(payload: bytes, kind: int, at: int) -> tuple[Any, int]:
-    """Return the value of serial type `kind` at position `at`, and the position after the value."""
+    """Return the value at position `at`, and the position after the value.
+
+    `kind` is the type of the value, one of SQLite's "serial types".
+    """
     if kind == 0:
         return None, at
     if kind in (8, 9):

@@ -61,10 +61,11 @@ class Rules:
 
 @dataclass(frozen=True)
 class Figures:
-    """Numbers of people by which rules exclude people, (n_people,) each; NaN if unknown. See `Person`.
+    """For each person, the quantities that the rules for excluding people test; NaN if unknown.
 
-    `n_timed` and `n_placed` are the numbers of answers with a known response time, and with a known position
-    of the answer on the page.
+    Each array has shape (n_people,). `n_timed` is the number of answers with a known response time, and
+    `n_placed` the number of answers with a known position on the page. The other attributes are described
+    in `Rules` and `Person`.
     """
 
     n_answers: NDArray[np.int64]
@@ -120,7 +121,10 @@ def reasons_of(rules: Rules, figures: Figures, person: int, chance: float) -> tu
 
 
 def medians(who: NDArray[Any], values: Floats, size: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Return for each person the median and the number of values, ignoring NaN; both have shape (size,)."""
+    """Return for each person the median of their `values`, and their number; NaN values are ignored.
+
+    `who` has the number of the person of each value. Both results have shape (size,).
+    """
     known = ~np.isnan(values)
     who, values = who[known], values[known]
     order = np.lexsort((values, who))

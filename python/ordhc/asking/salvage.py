@@ -302,8 +302,8 @@ def _checked(
         except BrokenError:
             for k, seq in enumerate(seqs):
                 try:
-                    # Check again, because an event of this chunk to which the event refers may be lost by
-                    # now.
+                    # The event may refer to an earlier event of this chunk that this loop has just marked
+                    # as lost, so check the reference again.
                     events[k] = _detached((events[k], 0.0), seq, lost)
                     log.extend(pack([events[k]], seq, width))
                 except BrokenError:

@@ -502,7 +502,7 @@ class Session:
         self._change(check, self._crowd.retire)
 
     def _change(self, check: Callable[[], Any], change: Callable[[Any], None]) -> None:
-        """Call `change` with the result of `check`, within a transaction."""
+        """Add or retire items: call `change` with the result of `check`, within a transaction."""
         # An error in `writing` would make the transaction of a caller fail, so check before. Check again when
         # no other process can write, because the items may have changed.
         self._contents.reading(check)
@@ -650,8 +650,8 @@ class Session:
             (`set_rules`), otherwise "equal".
         heldout
             False (the default): all answers except answers to held-out questions. True: only answers to
-            held-out questions that no other sampler asked. None: all answers. Score a tree that was made
-            with False on the comparisons of True: ``ordhc.metrics.satisfied(tree,
+            held-out questions that were not also asked for another reason. None: all answers. Score a tree
+            that was made with False on the comparisons of True: ``ordhc.metrics.satisfied(tree,
             session.comparisons(heldout=True))``.
         exclude
             The names of people whose answers are left out; `()` leaves out no one. By default the people whom

@@ -107,10 +107,11 @@ def named(name: str, **settings: Any) -> Method:
 
 
 def from_settings(settings: Mapping[str, Any], *, default: str = "insertion") -> Method:
-    """Return the method that flat settings describe; other settings in the mapping are ignored.
+    """Return the method that a mapping of settings describes.
 
-    If the mapping has no name, the method is "revise" if there is a prior. Otherwise it is the first of
-    `default`, "insertion" and "robust" that has all given settings.
+    Keys other than "method" and the settings of methods are ignored. Without the key "method", the method
+    is "revise" if there is a prior. Otherwise it is the first of `default`, "insertion" and "robust" that has
+    all given settings.
     """
     given = {key: value for key, value in settings.items() if key in SETTINGS and value is not None}
     name = settings.get("method")

@@ -215,13 +215,16 @@ def comparisons_of(
 
 
 def _total(n: int, quadruplets: bool) -> int:
-    """Return the number of questions about n leaves."""
+    """Return the number of possible triplets of n leaves, or of quadruplets if `quadruplets` is True."""
     pairs = n * (n - 1) // 2
     return pairs * (pairs - 1) // 2 if quadruplets else n * max(n - 1, 0) * max(n - 2, 0) // 2
 
 
 def _drawn(total: int, number: int, share: float | None, random: np.random.Generator) -> Any:
-    """Yield arrays of `number` distinct question numbers, or of each number with probability `share`."""
+    """Draw distinct whole numbers below `total`, and yield them in arrays.
+
+    Without `share`, `number` numbers are drawn. Otherwise each number is drawn with probability `share`.
+    """
     if share is None and number < total:
         chosen = random.choice(total, number, replace=False, shuffle=False)
         yield from np.array_split(chosen, number // _CHUNK + 1)

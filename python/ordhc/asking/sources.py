@@ -137,9 +137,10 @@ def _by_pairs(
 def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answering:
     """Return an oracle that answers from comparisons that were collected before.
 
-    The odd one out is the leaf with the largest net weight of triplets that call it farther than another
-    leaf, if this weight is positive. One triplet is enough if no triplet contradicts it. The question
-    whether a is closer to b than to c is the question (a, b, a, c) about two pairs.
+    A triplet (a, b, c) says that a is closer to b than to c. It is a vote for c as the odd one out, and
+    against b. The odd one out is the leaf with the largest sum of weighted votes (for minus against), if the
+    sum is positive. One triplet is enough if no triplet contradicts it. The question whether a is closer to b
+    than to c is the question (a, b, a, c) about two pairs.
 
     ``oracle.known`` is the array of questions that the oracle can answer. Its shape is (m, 3) if all triplets
     come in pairs (a, b, c) and (b, a, c) that name c as the odd one out, otherwise (m, 4).

@@ -57,7 +57,10 @@ class Watch:
         self._left = inf
 
     def reason(self) -> BaseException | None:
-        """Return the exception that stopped a statement, or None; watch the next statement."""
+        """Return the exception that stopped the last SQL statement, or None; then reset this handler.
+
+        After the reset, the handler can stop the next statement.
+        """
         reason, self._reason = self._reason, None
         self._begin()
         return reason

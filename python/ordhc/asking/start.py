@@ -97,7 +97,7 @@ def _with_scale(start: Dendrogram, found: Dendrogram) -> Dendrogram:
         scale = {"lengths": _lengths(start, found, old)}
         edges = scale["lengths"][:-1]
     if scale:
-        # The edges above and below a new inner node.
+        # Check the edges above and below each new inner node: they are parts of divided edges.
         is_new = np.array([v >= n and not is_old[v] for v in range(len(above))])
         divided = edges[is_new[:-1] | is_new[above[:-1]]]
         if (divided[~np.isnan(divided)] <= _SMALLEST * np.nanmax(edges, initial=0)).any():

@@ -199,7 +199,10 @@ class Store:
         return all(os.access(place, os.W_OK) for place in (self.path, Path(self.path).absolute().parent))
 
     def explain(self, error: BaseException) -> NoReturn:
-        """Raise the `InputError` or `OSError` that explains an error of SQLite or of reading its values."""
+        """Raise the `InputError` or `OSError` that explains an error in reading or writing the file.
+
+        `error` is an error of SQLite, or of Python if a value in the file cannot be decoded.
+        """
         if isinstance(error, sqlite3.Error):
             if self._is_closed:
                 raise InputError("the session is closed", path=brief(self.path, 200)) from None
@@ -335,7 +338,7 @@ class Store:
     # Events.
 
     def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield lists of rows of events from seq `after` + 1 on, for `Log.extend`."""
+        """Yield lists of the rows of events from event number `after` + 1 on, for `Log.extend`."""
         with self._errors:
             of_sqlite = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
             query = f"SELECT (SELECT max(seq) FROM events), ({of_sqlite})"
@@ -367,7 +370,7 @@ class Store:
             return last if isinstance(last, int) else 0
 
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
-        """Append events at time `at` (seconds since 1970); the first event gets the seq `after` + 1."""
+        """Append events at time `at` (seconds since 1970); the first gets the event number `after` + 1."""
         rows = as_rows(events, after + 1, self.width, at)
         with self._errors:
             self._write(self._insert, rows)

@@ -14,7 +14,7 @@ from ordhc.tree.parts import without_nodes
 
 __all__ = ["contracted", "supported"]
 
-#: Maximum number of leaves that the settings list for a removed node.
+#: Maximum number of leaves of a removed node that are listed in the settings of the returned tree.
 _LISTED = 10
 
 

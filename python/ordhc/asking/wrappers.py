@@ -109,8 +109,8 @@ def noisy(
     before, own = errors_of(right)
     both = p if own is None else None if before is None else p * before
     if own is not None or 0.5 < p < 1:
-        # Persistent errors are harder to correct than independent errors, so the noise is persistent if both
-        # occur. No learner can correct errors if p is 1/2 or less.
+        # If the given oracle or the added errors have persistent noise, `noise` is "persistent", because
+        # persistent errors are harder to correct. No learner can correct errors if p is 1/2 or less.
         made.p = both if both is not None and both > 0.5 else None
         made.noise = "persistent" if "persistent" in (own, noise if p < 1 else None) else "independent"
     return made
@@ -132,11 +132,11 @@ class _Repeated:
         self._seed = seed
 
     def random(self, size: int) -> NDArray[np.float64]:
-        """Return a number from 0 to 1 for each question."""
+        """Return a random number from 0 to 1 for each question."""
         return self._uniform(1, size)
 
     def integers(self, low: int, high: int, size: int) -> NDArray[np.int64]:
-        """Return a whole number from `low` to `high` - 1 for each question."""
+        """Return a random whole number from `low` to `high` - 1 for each question."""
         return low + ((high - low) * self._uniform(high, size)).astype(np.int64)
 
     def _uniform(self, stream: int, size: int) -> NDArray[np.float64]:

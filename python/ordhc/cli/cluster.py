@@ -35,7 +35,7 @@ def _answers(
 ) -> Any:
     """Return the answers in FILE as comparisons, or as a `Scan`, which reads them from the file when needed.
 
-    A large file becomes a scan only if the method can use a scan. `asked` has the arguments of `takes_scan`.
+    A large file becomes a scan only if the method can use a scan. `takes_scan` decides that from `asked`.
     """
     from ordhc.clustering.scanned import takes_scan
     from ordhc.errors import InputError

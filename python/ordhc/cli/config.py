@@ -15,7 +15,7 @@ from ordhc.errors import InputError
 
 __all__ = ["configure"]
 
-#: Options that a file cannot have.
+#: Options that a file of settings cannot contain.
 _NEVER = ("config", "help", "help-all")
 
 
@@ -104,12 +104,12 @@ def _every_option(command: click.Command) -> dict[str, click.Option]:
 
 
 def _checked(ctx: click.Context, option: click.Option, key: str, value: Any, path: str) -> Any:
-    """Return the value of an option as click takes defaults.
+    """Return a value from the file of settings in the form that click needs for a default of `option`.
 
     Raises
     ------
     InputError
-        The option does not take such a value; the file and the key are named.
+        The option does not accept the value. The message has the file and the key.
     """
     if option.is_flag:
         if not isinstance(value, bool):

@@ -29,7 +29,7 @@ __all__ = [
 
 #: The heading of options that are in no other section.
 OPTIONS = "Options"
-#: The key of a context that is True while `--help-all` is shown.
+#: The key in click's `Context.meta` whose value is True while `--help-all` is shown.
 _WHOLE = "ordhc.whole_help"
 #: Metavars of options that take a file.
 _FILES = ("CSV", "FILE", "NEW", "PICTURE", "TREE")
@@ -83,7 +83,7 @@ class Name(click.ParamType):  # type: ignore[type-arg]
         self._choices = tuple(choices)
 
     def choices(self) -> dict[str, str]:
-        """Return the names, each with a summary, or an empty text."""
+        """Return the names, each with its summary or an empty text."""
         return dict.fromkeys(self._choices, "")
 
     def text(self) -> str:
@@ -115,7 +115,7 @@ class Registered(Name):
 
 
 class Settings(click.ParamType):  # type: ignore[type-arg]
-    """A setting KEY=VALUE of a method, linkage or other plugin, which another option names."""
+    """A setting KEY=VALUE of the method, linkage or other plugin that another option names."""
 
     name = "key=value"
 
@@ -140,7 +140,7 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
     ) -> list[CompletionItem]:
         """Return the settings that begin with the incomplete word.
 
-        If the other options name registered things, only their settings are returned.
+        If the other options name methods, linkages or other plugins, only the settings of these are returned.
         """
         chosen = {kind: ctx.params.get(option) or () for kind, option in self.options.items()}
         named = {

@@ -263,7 +263,7 @@ def _method(settings: Mapping[str, Any], prior: str | None, default: str) -> Met
 
 
 def _refuse(options: dict[str, Any], needed: str) -> None:
-    """Raise `UsageError` if one of the options is given; the message says that it needs `needed`."""
+    """Raise `UsageError` if any of `options` has a value; the message is "OPTION needs NEEDED"."""
     for option, value in options.items():
         if value is not None:
             raise click.UsageError(f"{option} needs {needed}")
@@ -327,7 +327,7 @@ def _answerer(
 
 
 def _learnt(oracle: Answering, quiet: bool, kept: Learner | Session, **options: Any) -> Dendrogram:
-    """Return the tree that an oracle's answers give; if its budget is spent, the tree so far."""
+    """Return the tree that an oracle's answers give; if the oracle's budget is spent, the tree so far."""
     from ordhc.asking.loop import learn
     from ordhc.errors import StoppedError
 

@@ -19,21 +19,22 @@ _KINDS = {
     "similarities": "FILE is a matrix; larger is more alike.",
     "vectors": "FILE has a row of numbers for each leaf.",
 }
-#: Options about answers that also apply to numbers.
+#: Options for files of answers that also apply to files of distances, similarities or vectors.
 _SHARED = ("names", "delimiter")
 
 
 def numbers_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for the kind of numbers in FILE; return the command."""
+    """Add the options for FILE with distances, similarities or vectors; return the command."""
     for name, text in reversed(_KINDS.items()):
         command = click.option(f"--{name}", is_flag=True, help=text)(command)
     return command
 
 
 def numbers_in(reading: dict[str, Any]) -> str | None:
-    """Return which of the options `_KINDS`, such as "vectors", is given, or None; remove them from `reading`.
+    """Return the kind of numbers in FILE that an option names, such as "vectors"; None if FILE has answers.
 
-    Options that are only for answers are an error for numbers.
+    `reading` has the values of options by name; the options for kinds of numbers are removed. If FILE has
+    numbers, an option that is only for answers is an error.
     """
     given = [name for name in _KINDS if reading.pop(name)]
     if not given:

@@ -46,9 +46,9 @@ __all__ = [
 ]
 
 
-#: The key of a context for the counts of rows that were left out.
+#: The key in click's `Context.meta` for the numbers of rows that were left out, by reason.
 LEFT_OUT = "ordhc.left_out"
-#: The keys of a context for the analysis of a session and its held-out answers.
+#: The keys in click's `Context.meta` for the analysis of a session, and for its held-out answers.
 SESSION, HELD_OUT = "ordhc.session", "ordhc.held_out"
 #: The stream of the JSON document while `only_json` redirects all other output to standard error.
 _document: ContextVar[Any] = ContextVar("document", default=None)

@@ -389,7 +389,7 @@ def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
 
 @contextmanager
 def _left_out() -> Iterator[None]:
-    """Record the number of rows that are left out within the block, by reason, for the command's JSON."""
+    """Record, for the command's JSON, how many rows the `with` block leaves out for each reason."""
     import warnings
 
     from ordhc.errors import SkippedRowsWarning
@@ -464,9 +464,9 @@ def parameters_of(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def parts_of(similarity: str | None, linkage: str | None, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the two parts of a method, each a name or a pair of the name and its settings.
+    """Return the similarity and the linkage of a method: each a name, or a pair of the name and its settings.
 
-    Settings with the prefix of a part, such as linkage.beta, are removed from `settings`.
+    Settings that begin with "similarity." or "linkage.", such as linkage.beta, are removed from `settings`.
     """
     return {
         "similarity": _with_settings("similarity", similarity, settings),
@@ -475,9 +475,10 @@ def parts_of(similarity: str | None, linkage: str | None, settings: dict[str, An
 
 
 def _with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
-    """Return a part's name, or a pair of the name and the settings with the prefix `part`.
+    """Return `name`, or a pair of `name` and its settings, if there are any.
 
-    These settings are removed from `settings`.
+    Settings of a similarity or linkage begin with `part` and a dot, such as linkage.beta. They are removed
+    from `settings`.
     """
     prefix = f"{part}."
     own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}

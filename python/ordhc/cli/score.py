@@ -126,7 +126,7 @@ def score(
     else:
         for name, value in scores.items():
             say(f"{name}  {value:,}" if isinstance(value, int | float) else f"{name}  {value}")
-        # Print the context to standard error, because scripts read the scores from standard output.
+        # Print chance and the noise ceiling to standard error, because scripts read standard output.
         if limits and not quiet:
             say(f"  of satisfied: chance {limits['chance']:.4f}", err=True)
             if limits["ceiling"] is not None:
@@ -136,8 +136,8 @@ def score(
 def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
     """Return the share of comparisons that chance satisfies, and the noise ceiling.
 
-    The noise ceiling is the share that the best tree could satisfy. It is estimated from repeated questions,
-    and None without them.
+    The noise ceiling is the share that the best tree could satisfy, estimated from repeated questions. The
+    ceiling is None if no question is repeated, or if `data` is a scan (comparisons in files).
     """
     from ordhc.evaluate.ceiling import chance_of, noise_ceiling
     from ordhc.evaluate.scanned import chance_of_scan

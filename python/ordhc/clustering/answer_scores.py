@@ -161,7 +161,7 @@ def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind],
 
     For kinds with more than 720 possible answers (long rankings), the given answer is only compared with
     answers in which two pairs of leaves are exchanged. The given answer counts as the likeliest if none of
-    these is likelier. With several models, an answer with more exchanges can be likelier still.
+    these is likelier. With several models, an answer with more exchanges can nevertheless be likelier.
 
     Parameters
     ----------

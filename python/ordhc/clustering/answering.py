@@ -13,8 +13,8 @@ from ordhc.comparison.units import answers_of
 
 __all__ = ["Crowd", "chances_of", "simulated", "unknown_text", "with_own_noise"]
 
-#: The number of existing answers that are drawn at random as models. Each simulated answer has the kind (odd
-#: one out, ranking and so on) of one of them.
+#: Maximum number of existing answers that are drawn at random. Each simulated answer has the kind (odd one
+#: out, ranking and so on) of a drawn answer.
 _KINDS = 40
 
 
@@ -25,7 +25,7 @@ class Crowd:
     Attributes
     ----------
     people
-        (k,) numbers of people as in the groups of comparisons; None if people are unknown.
+        (k,) numbers of people, as in `Triplets.groups`; None if people are unknown.
     shares
         (k,) for each person: the number of their answers, divided by the number of all answers.
     noises
@@ -38,7 +38,7 @@ class Crowd:
 
     @classmethod
     def of(cls, data: Triplets | Quadruplets, noise: float, by_group: Mapping[str | int, float]) -> "Crowd":
-        """Return the people of `data`; people who are not in `by_group` have the noise `noise`."""
+        """Return the people of `data`, with their noise from `by_group`, or else the value `noise`."""
         if data.groups is None or not by_group:
             return cls(None, np.ones(1), np.array([noise]))
         people, counts = np.unique(data.groups, return_counts=True)
@@ -58,7 +58,7 @@ class Crowd:
 def chances_of(
     data: Triplets | Quadruplets, numbers: NDArray[Any], at: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the probability by random guessing of each answer whose row is in `at`.
+    """Return the probability that random guessing gives the answer, for each row in `at`.
 
     Parameters
     ----------
@@ -86,7 +86,9 @@ def with_own_noise(
     at: NDArray[np.int64],
     by_group: Mapping[str | int, float],
 ) -> NDArray[np.float64]:
-    """Return the probability of each answer whose row is in `at`, given the noise of the answer's person.
+    """Return the probability of the answer for each row in `at`, given the noise of the person.
+
+    The noise of a person is half of the probability that the person answers at random.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def _single_rows(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
-    """Simulate answers that have one row each; return the rows, and the person of each row."""
+    """Simulate answers of one comparison (row) each; return the rows, and the person of each row."""
     n = len(H)
     if isinstance(like, Quadruplets):
         pairs = [np.argsort(rng.random((count, n)), axis=1)[:, :2] for _ in range(2)]
@@ -179,7 +181,10 @@ def _several_rows(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32] | None]:
-    """Simulate answers that can have several rows; return the rows, and the answer and person of each row."""
+    """Simulate answers that can consist of several comparisons (rows), such as rankings.
+
+    Return the rows, and the number of the answer and of the person of each row.
+    """
     numbers = answers_of(like)
     models = rng.integers(int(numbers.max()) + 1, size=min(_KINDS, count))
     rows, answer, people = [], [], []
@@ -214,10 +219,10 @@ def _drawn(
     noise: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Simulate one answer for each row of `leaves`; return its quadruplets, (number of answers, rows, 4).
+    """Simulate one answer for each row of `leaves`; return its quadruplets, (answers, rows of an answer, 4).
 
-    `order` is the result of `order_of`: the pairs of leaves that an answer orders, and the number of pairs in
-    each block. The answer does not compare the pairs of one block.
+    `order` is the result of `order_of`: the pairs of leaves that an answer orders, and the sizes of its
+    blocks. An answer does not compare the pairs of the same block with each other.
     """
     pairs, blocks = leaves[:, np.array(order[0])], order[1]
     closeness = H[pairs[..., 0], pairs[..., 1]]

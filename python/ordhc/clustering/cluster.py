@@ -187,8 +187,8 @@ def fit(
     if degree is not None:
         data, unit = in_units(data)
     if not are_vectors and plan.similarity is None and names is None:
-        # Plans without a similarity name leaves in their errors. The names are the caller's numbers, because
-        # leaves are renumbered below.
+        # Errors contain the names of leaves if the plan has no similarity. Use the caller's numbers as names,
+        # because leaves are renumbered below.
         data = changed(data, names=tuple(map(str, range(n))))
     order = np.arange(n)
     if plan.refine:
@@ -290,7 +290,7 @@ def _of_answered(
         return routes.of_comparisons(plan, data, initial, progress), np.zeros(0, dtype=np.int64)
     unanswered = np.flatnonzero(~answered)
     labels = np.arange(n) if initial is None else initial
-    # Leaves without answers stay with their initial cluster, if it has answers.
+    # Keep a leaf without answers if another leaf of its initial cluster has answers.
     kept = np.isin(labels, labels[answered])
     if kept.all():
         return routes.of_comparisons(plan, data, initial, progress), unanswered

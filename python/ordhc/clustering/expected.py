@@ -15,8 +15,8 @@ __all__ = ["CORRELATED", "Expected", "Predicted", "expected_of", "heights_of_pai
 
 #: Numbers of flat clusters into which two trees are cut, to compare the clusters.
 _LEVELS = (2, 4, 8)
-#: Up to this number of leaves, a posterior's `dendrogram` has correlations between rows of the mean
-#: similarities as heights. With more leaves, mean similarities are the heights.
+#: The largest number of leaves for which the heights of a posterior's `dendrogram` are correlations between
+#: rows of the matrix of mean similarities. For more leaves, the heights are mean similarities.
 CORRELATED = 3_000
 #: Approximate number of drawn trees with which flat clusters are compared.
 _COMPARED = 50
@@ -36,8 +36,8 @@ class Expected:
         simulations it contained a third to two thirds of the true accuracies.
     aari
         The adjusted Rand index between flat clusters of the tree and of a drawn tree, averaged over 2, 4 and
-        8 clusters and over the drawn trees. If heights of the tree are correlations, the drawn trees are cut
-        by correlations, too.
+        8 clusters and over the drawn trees. If the heights of the tree are correlations between leaves, as in
+        `Posterior.dendrogram`, the heights of a drawn tree are replaced by correlations before it is cut.
     """
 
     accuracy: float
@@ -87,7 +87,8 @@ class Predicted:
 def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlation: bool) -> Expected:
     """Return the expected accuracy of a tree if each of `truths` is equally likely to be true.
 
-    `by_correlation` is True if the heights of `tree` are correlations.
+    `by_correlation` is True if the heights of `tree` are correlations between leaves. The heights of `truths`
+    are then replaced by correlations, before flat clusters are compared.
     """
     n = tree.n_leaves
     accuracies = []
@@ -105,14 +106,15 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
 
 
 def _at_correlations(truth: Dendrogram) -> Dendrogram:
-    """Return `truth` with other heights: mean correlations instead of its own heights.
+    """Return the drawn tree `truth` with correlations between leaves as heights, instead of its own heights.
 
-    The correlation of two leaves is that of their rows in the (n, n) matrix of heights at which pairs of
-    leaves join. The height of a merge is the mean correlation over the pairs of leaves that the merge joins.
+    Row i of an (n, n) matrix has the heights at which leaf i joins each leaf. The correlation of two leaves
+    is the correlation of their rows. The height of a merge is the mean correlation over the pairs of leaves
+    that the merge joins.
 
-    The dendrogram of a posterior has correlations of mean heights as its heights. Few answers compare heights
-    of nodes that are far apart in the tree, so cuts by the heights of a single drawn tree are noisy.
-    Comparing the dendrogram with such cuts would underestimate its accuracy.
+    The heights of a posterior's `dendrogram` are such correlations, of mean heights. The own heights of a
+    drawn tree are noisy, because few answers compare heights of nodes that are far apart in the tree. Cuts at
+    these heights would therefore underestimate the accuracy of the dendrogram.
     """
     H = heights_of_pairs(truth)
     np.fill_diagonal(H, -np.inf)

@@ -105,10 +105,11 @@ def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
 
 @contextmanager
 def one_of_many_trees() -> Iterator[None]:
-    """Suppress warnings about chains during the block, because a hundred resamples would repeat them.
+    """Suppress the warning about chains that have not mixed during the block, which makes many trees.
 
-    The tree of all answers still gives the warning. The context manager sets a context variable, because
-    `warnings.catch_warnings` would affect all threads.
+    For example, trees of a hundred resamples would repeat the warning. The tree of all answers, made outside
+    of the block, still gives the warning. `warnings.catch_warnings` would affect all threads, so the context
+    manager sets a context variable.
     """
     token = _IS_ONE_OF_MANY.set(True)
     try:
@@ -125,7 +126,7 @@ def warn_unmixed(states: list[NDArray[np.float64]]) -> None:
 
 
 def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np.float64]:
-    """Return a (k, trees) array of 1 if a tree contains a cluster, else 0, for the least certain clusters."""
+    """Return a (k, trees) array for the k least certain clusters: 1 if the tree has the cluster, else 0."""
     support = np.zeros(0) if tree.support is None else tree.support
     unsure = np.flatnonzero((support > 0.05) & (support < 0.95))
     unsure = unsure[np.argsort(np.abs(support[unsure] - 0.5), kind="stable")][:_UNSURE]
@@ -145,11 +146,12 @@ def mixing_of(
     Parameters
     ----------
     states
-        For each chain a (sweeps, 5) array with the values after each sweep: the log-likelihood; the noise;
-        the model's mean of height differences between a node and its parent, which is not used here; the
-        number of inner nodes; and the standard deviation of the lengths of leaves.
+        For each chain a (sweeps, 5) array with the values after each sweep: the log-likelihood; the noise
+        (half of the share of random answers); a parameter of the model, which is not used here; the number of
+        inner nodes; and the standard deviation of the lengths of leaves.
     has_clusters
-        (k, trees) array of 1 if a tree contains a cluster, else 0; trees are in the order of chains.
+        (k, trees) array for k clusters: 1 if the tree has the cluster, else 0. Trees are in the order of
+        chains.
     has_lengths
         True if lengths of leaves (how untypical each leaf is) are estimated.
     """

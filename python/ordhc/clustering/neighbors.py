@@ -17,8 +17,8 @@ __all__ = ["by_neighbors", "check_neighbors", "links_few_pairs"]
 
 #: Up to this number of vectors, all pairs are compared, even if neighbours are given.
 _FEW = 2000
-#: All pairs of clusters are compared when 1/`_SHARE` of the vectors remain as clusters. This number
-#: is at least `_FEW` and at most `_MOST`.
+#: Merges follow the graph of neighbours until the number of clusters is 1/`_SHARE` of the number of vectors,
+#: but at least `_FEW` and at most `_MOST`. Then all pairs of these clusters are compared.
 _SHARE, _MOST = 4, 10_000
 
 

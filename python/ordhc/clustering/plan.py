@@ -30,8 +30,9 @@ __all__ = [
 
 #: Default methods move subtrees up to this number of leaves, which takes one or two seconds.
 MOVES_UP_TO = 2_000
-#: The posterior is the default up to this estimated processor time in seconds; two cores need half of it. If
-#: a learner chose the questions, the limit is higher, because other methods are biased.
+#: The posterior is the default method up to this estimated processor time in seconds (half as long on two
+#: cores). If a learner chose the questions, the second, higher limit applies, because other methods are
+#: biased.
 DRAWN_UP_TO, DRAWN_UP_TO_IF_ADAPTIVE = 20.0, 120.0
 _POSTERIOR = "posterior-al"
 #: Linkages that do not depend on how often a question was asked.
@@ -158,7 +159,7 @@ class Plan:
 
     @property
     def degree(self) -> int | None:
-        """The exponent d such that weights times f give heights times f**d; None if d is unknown."""
+        """The exponent d: weights multiplied by f give heights multiplied by f**d; None if d is unknown."""
         parts = self.linkage if self.similarity is None else self.similarity
         if not registry.is_builtin(parts) or not registry.is_builtin(self.linkage):
             return None
@@ -216,7 +217,8 @@ _DEGREES = {
     "build": 0,
     "consistency": 0,
 }
-#: The exponents after moves of subtrees: heights are mean AddS similarities, or numbers of leaves.
+#: The exponents of `Plan.degree` if subtrees are moved, by objective: heights are then mean AddS similarities
+#: (exponent 1) or numbers of leaves (exponent 0).
 _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 
 #: Options that users give to `cluster` but that belong to other functions, with a hint for each.

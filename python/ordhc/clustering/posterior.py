@@ -42,9 +42,9 @@ from ordhc.tree.settings import made_by
 
 __all__ = ["Mixing", "Posterior", "drawn_posterior", "posterior"]
 
-#: Number of trees that are kept, over all chains.
+#: Number of drawn trees that a posterior stores, over all chains.
 _KEPT = 200
-#: Measured memory in bytes for each comparison (with four chains) and for each pair of leaves.
+#: Measured memory of `posterior` in bytes, for each comparison (with four chains) and each pair of leaves.
 _BYTES_OF_ROW, _BYTES_OF_PAIR = 350, 32
 
 
@@ -101,9 +101,9 @@ class Posterior:
 
         The lengths of paths between leaves fit the mean lengths of these paths in the drawn trees. The unit
         is that of the model: if two paths differ by 1, the odds of an answer are e = 2.7 to 1 (without
-        noise). Answers would be equally likely if the edges of all leaves were longer by the same constant.
-        The constant is chosen so that the shortest of these edges is 0. ``tree.contract(min_support=0.5)``
-        removes clusters that are less likely than not.
+        noise). A constant that is added to the lengths of the edges of all leaves does not change the
+        probabilities of answers. The constant is chosen so that the shortest of these edges is 0.
+        ``tree.contract(min_support=0.5)`` removes clusters that are less likely than not.
         """
         if not self._lengths.size:
             return self.dendrogram
@@ -161,7 +161,8 @@ class Posterior:
     def trees(self) -> tuple[Dendrogram, ...]:
         """The drawn trees, chain after chain; nodes may have more than two children.
 
-        The heights are similarities, in the units of the model. With lengths, the length of the path between
+        The heights are similarities. Without lengths, if the similarities of two pairs differ by 1, the odds
+        of an answer are e = 2.7 to 1 (without noise). With lengths, the length of the path between
         two leaves is the sum of both lengths, minus the height of their lowest common ancestor.
         """
         drawn = (from_engine(self._samples.tree(at)) for at in range(len(self._samples)))
@@ -189,7 +190,7 @@ class Posterior:
         return mixing_of(self._states(), has_clusters, has_lengths=bool(self._lengths.size))
 
     def _states(self) -> list[NDArray[np.float64]]:
-        """Return the states of each chain after the burn-in."""
+        """Return the values of each chain (log-likelihood, noise, ...) by sweep, without the burn-in."""
         return [chain[self._burn_in :] for chain in self._samples.states()]
 
     @cached_property
@@ -642,7 +643,8 @@ def _sampled(
 def _note_of(found: Posterior, again: Repeats, data: Triplets | Quadruplets) -> str | None:
     """Return a note that repeated answers of a person count once, or None.
 
-    The result is None if the estimated noise is so low that independent answers would agree as often.
+    The result is None if independent answers, given the estimated noise, would agree as often as the repeated
+    answers do.
     """
     if not found.n_trees:
         return None

@@ -107,7 +107,11 @@ def posterior_linkage(
     scale: str = "heights",
     **how: Any,
 ) -> Dendrogram:
-    """Return the tree of the posterior; `scale` is "heights" or "lengths" (of edges)."""
+    """Return the tree that summarizes the posterior.
+
+    `scale` selects the tree: "heights" for `Posterior.dendrogram`, "lengths" for `Posterior.tree`, which has
+    lengths of edges.
+    """
     scale = _checks.choice("scale", scale, ("heights", "lengths"))
     if initial_clusters is not None and len(np.unique(initial_clusters)) < data.n_leaves:
         raise InputError(

@@ -186,7 +186,7 @@ def refine(
     return better.replace(settings={**made_by(), **before, **after})
 
 
-#: Measured memory in bytes for each comparison of moves by "satisfied".
+#: Measured memory of `refine` with the objective "satisfied", in bytes for each comparison.
 _BYTES_OF_ROW = 72
 
 
@@ -229,7 +229,7 @@ def _searched(
     search: _Search,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
-    """Return the better tree, and the increase of its objective."""
+    """Return the tree that the search found, and the improvement of the objective."""
     if search.heights is not None:
         _checks.choice("heights", search.heights, ("sizes", "average"))
     how_high = refining(objective, search.heights)["heights"]

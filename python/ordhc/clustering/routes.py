@@ -99,7 +99,7 @@ def by_matrix(
 ) -> Dendrogram:
     """Return the tree by similarities of all pairs.
 
-    If similarities are products of vectors (the similarity has a factor), the matrix may not be needed.
+    If similarities are dot products of vectors, the matrix of all pairs may not be needed.
     """
     build = plan.similarity
     assert build is not None

@@ -67,8 +67,8 @@ def with_groups(
 ) -> Triplets | Quadruplets:
     """Return the data with the groups (people) that the arguments of `posterior` demand.
 
-    With `group`, its values become the groups. If `unit` is "answer", the result has no groups. Otherwise the
-    data are unchanged.
+    If `group` is given, its values become the groups. If `unit` is "answer", the result has no groups, so
+    people are not distinguished. Otherwise the data are unchanged.
     """
     if group is not None and unit is not None:
         raise InputError("give group or unit, not both")
@@ -89,9 +89,11 @@ def with_groups(
 def people_of(
     data: Triplets | Quadruplets,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], list[str | int]] | None:
-    """Return an order of the rows, the number of the person of each row, and the people; None for one person.
+    """Return the rows in sorted order, the person of each sorted row, and the names of people.
 
-    People are numbered by the content of their answers, so that names and the order of rows do not matter.
+    The result is None if there are fewer than two people. Rows are given by their numbers, and sorted by
+    their content. People are numbered by the content of their answers. Names of people and the order of rows
+    in `data` therefore do not matter. A person without a name has the number in `data.groups` as name.
     """
     codes = groups_of(data)
     if codes is None:

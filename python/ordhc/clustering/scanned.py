@@ -30,7 +30,7 @@ from ordhc.tree.parts import from_engine, replaced
 
 __all__ = ["check_additive", "fit_scan", "takes_scan"]
 
-#: The completed fraction after rows are counted.
+#: The completed fraction of the work when the sums over all rows are complete.
 _COUNTING = 0.7
 #: The share of progress for finding the order of leaves, if subtrees are moved.
 _ORDERING = 0.3
@@ -103,7 +103,7 @@ def fit_scan(
     with Spill(scan.spill) as folder:
         if plan.may_have_lengths:
             before, rest = part(progress, 0, _LENGTHS), part(progress, _LENGTHS, 1)
-            # `fit` estimates lengths in this order of leaves. Rounding depends on the order.
+            # Estimate lengths with leaves in the same order as `fit`, because rounding depends on the order.
             number = np.argsort(order) if plan.refine or tie_seed is not None else None
             scan, has_lengths = scan_less_lengths(
                 scan,
@@ -180,7 +180,7 @@ class _ScannedTree:
         return Dense(pairs, answered)
 
     def _leaves(self, answered: NDArray[np.bool_]) -> NDArray[np.int64]:
-        # Leaves without answers stay with their initial cluster, if it has answers.
+        # Keep a leaf without answers if another leaf of its initial cluster has answers.
         return np.flatnonzero(np.isin(self.labels, self.labels[answered]))
 
     def _initial(self, leaves: NDArray[np.int64]) -> NDArray[np.int64] | None:

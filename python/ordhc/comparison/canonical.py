@@ -29,9 +29,9 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
     n
         The number of leaves.
     sums
-        A function that receives (n,) keys, by which leaves are sorted, and returns (n,) sums over all
-        comparisons. New keys are made from these sums, and the function is called again, as long as new keys
-        distinguish more leaves.
+        A function that receives a key for each leaf, and returns a sum for each leaf, (n,). The sum adds up
+        hashes of the leaf's comparisons, which depend on the keys of their leaves. New keys are made from
+        these sums. The function is called again as long as new keys distinguish more leaves.
     """
     keys = np.zeros(n, dtype=np.uint64)
     while n > 1 and (found := _ordhc.canonical_keys(keys, sums(keys))) is not None:

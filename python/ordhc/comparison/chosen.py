@@ -111,7 +111,7 @@ def _option(table: Table, options: Options, name: Any) -> int:
 
 
 def _looked_up(codes: NDArray[np.int32], meaning: list[int]) -> _Places:
-    """Return the chosen option of each row: `meaning` by the row's code, or -1 for rows without a cell."""
+    """Return the chosen option of each row, `meaning[code]`; -1 for rows without a cell (code -1)."""
     return np.array([*meaning, -1], dtype=np.int64)[codes]
 
 

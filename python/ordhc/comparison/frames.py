@@ -92,7 +92,7 @@ class Columns:
 
 
 def are_adaptive(samplers: Iterable[Any]) -> bool:
-    """Return True if `samplers`, the sources of questions, contain a learner."""
+    """Return True if `samplers` contain a learner, which chooses questions by earlier answers."""
     return any(str(sampler).strip().lower() in _LEARNERS for sampler in set(samplers))
 
 
@@ -172,7 +172,7 @@ def _by_position(
     if found:
         raise InputError(
             f"the columns are {_checks.quoted(shown)}; {needed} are needed: "
-            f"{found[0]!r} alone does not give the order of the columns"
+            f"{found[0]!r} alone does not say which column is which"
         )
     if further or len(names) != width:
         raise InputError(f"the columns are {_checks.quoted(shown)}; {needed} are needed")

@@ -44,7 +44,7 @@ class CodedNames(tuple[str, ...]):
         return made
 
 
-#: If the largest id is below this number, any ids below it may be missing.
+#: If the largest id is below this number, any number of smaller ids may be missing.
 FAR = 10_000
 
 

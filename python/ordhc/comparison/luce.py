@@ -1,7 +1,7 @@
 """Compute the probability of people's choices among pairs of leaves, by Luce's model.
 
 The model is that of Luce 1959, "Individual choice behavior".
-`rust/ordhc/src/posterior/luce.rs` has the same model for the posterior; a test compares both.
+`rust/ordhc/src/posterior/luce.rs` has the same model for the posterior of trees; a test compares both.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 #: Utilities minus the largest utility are raised to at least this value, so that products stay above 0.
 _LOWEST = -300.0
-#: Logarithms of the times at which the integral for a chosen set is evaluated.
+#: The integral in `_several` is evaluated at times with these logarithms.
 _TIMES = np.arange(-120, 21) * 0.25
 #: The integral is computed in blocks of this number of values, to limit memory.
 _AT_ONCE = 4_000_000

@@ -15,7 +15,8 @@ __all__ = ["MOST_WEIGHTS", "in_units", "unit_of"]
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
-#: A unit of weights is sought up to this number of distinct weights. More are probably measurements.
+#: The maximum number of distinct weights for which a common unit is sought. More distinct weights are
+#: probably measurements, which have no unit.
 MOST_WEIGHTS = 1000
 #: The largest denominator of the ratio of a weight to the smallest weight.
 _MOST_PARTS = 1000

@@ -40,9 +40,9 @@ def first_rows(codes: NDArray[Any], n: int) -> Numbers:
 
 
 def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
-    """Return the rank of each code by its first row, and the codes that occur, sorted by first row.
+    """Return a number for each code, in order of first appearance, and the code of each number.
 
-    `first` has the first row of each code; `end` means that the code does not occur.
+    `first` has the first row in which each code occurs, or `end` for a code that does not occur.
     """
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < end)]
     rank = np.zeros(len(first), dtype=np.int64)

@@ -201,7 +201,7 @@ _JSON = (".json", ".jsonl")
 
 
 def _in_order(asked: Asked) -> Asked | None:
-    """Return the arguments for `read_in_order`: `asked`, with `items` in the order of their roles.
+    """Return `asked` with `items` in the order that `read_in_order` needs, such as anchor, near, far.
 
     Return None if `read_in_order` cannot read the file, for example because a column names the chosen item.
     """

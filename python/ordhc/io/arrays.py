@@ -1,4 +1,4 @@
-"""Read rows from npz, npy and Parquet."""
+"""Read rows of comparisons from npz, npy and Parquet files."""
 
 import io as bytes_io
 import zipfile
@@ -240,7 +240,7 @@ class Table:
         self._file = parquet.ParquetFile(where, read_dictionary=coded, **options) if coded else file
 
     def _rows_at_once(self, columns: Sequence[str], most: int) -> int:
-        """Return the number of rows, up to `most`, that take 1/16 of the limit for unpacked files."""
+        """Return how many rows to read at once: at most `most`, with texts of `max_unpacked()` / 16 bytes."""
         size = max((self._longest[name] for name in columns if name in self._without_codes), default=1)
         return max(1, min(most, max_unpacked() // (16 * max(size, 1))))
 
@@ -316,7 +316,8 @@ class Table:
 def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Parsed:
     """Return the rows of a table, or of its current batch.
 
-    `known` has the names of leaves in earlier batches, without words for missing leaves, such as NA.
+    `known` has the names of leaves in earlier batches. Words that mean a missing leaf, such as NA, are not
+    among these names.
     """
     source, missing = table.source, set(asked.na or ())
     wanted, literal = leaf_columns(table, asked)

@@ -95,8 +95,8 @@ def read_piece(
     piece, asked
         The piece, and the description of what to read.
     whole
-        True if the caller keeps all rows in memory. Then numbers of answers are read as well, and the size of
-        unpacked files is limited.
+        True if the caller keeps all rows in memory. Then the number of each row's answer is also read, and
+        the size of unpacked files is limited.
     progress
         A callable that receives the completed fraction of the piece in [0, 1], or None.
 

@@ -16,8 +16,8 @@ from ordhc.io.sheet import read_sheet, unknown_column
 def read_column(path: Source, column: str) -> NDArray[np.str_]:
     """Read one column of a file of comparisons, as text.
 
-    To read persons or numbers of answers together with the comparisons, use `person=` and `answer=` of
-    `ordhc.read_answers` instead.
+    To read the person or the answer number of each row together with the comparisons, use `person=` and
+    `answer=` of `ordhc.read_answers` instead.
 
     Parameters
     ----------

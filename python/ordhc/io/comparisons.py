@@ -1,4 +1,4 @@
-"""Read comparisons from files whose columns are in the order of their roles."""
+"""Read comparisons from files whose columns are in a fixed order, such as anchor, near, far."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 
 @shows_progress("reading")
 def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | None = None) -> Any:
-    """Read comparisons from a file in which the columns `asked.items` are in the order of their roles.
+    """Read comparisons from a file whose columns of items are in a fixed order, such as anchor, near, far.
 
-    The first column has the anchor, the chosen item or the reference. By default columns are found by name,
-    and the items of a ranking are all columns except those of weights, answers and persons.
+    The first of the columns `asked.items` has the anchor, the chosen item or the reference. By default,
+    columns are found by name. All columns of a ranking are items, except those of weights, answers and
+    persons.
     """
     progress = _checks.callback("progress", progress)
     asked = checked(asked)
@@ -87,12 +88,12 @@ def _assembled(parsed: Parsed, make: Callable[..., Any], asked: Asked, progress:
 
 
 def _maker(asked: Asked) -> Callable[..., Any]:
-    """Return the function that makes comparisons from rows whose columns are in the order of their roles."""
+    """Return the function that makes comparisons from rows in a fixed order, such as anchor, near, far."""
     if asked.kind in ("triplet", "pairs"):
         return Quadruplets if asked.of_pairs else Triplets
 
     def make(rows: Any, **known: Any) -> Triplets:
-        # Each row is one answer, so numbers of answers in the file are not needed.
+        # Each row is one answer, so a column with the number of each answer is not needed.
         known.pop("answers", None)
         known.pop("copy", None)
         adaptive = known.pop("adaptive", None)

@@ -240,7 +240,7 @@ def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
         return None if os.fspath(path) == STDIO else str(Path(os.path.realpath(path)))
     import stat
 
-    # Writing cannot destroy the content of a device or pipe.
+    # Writing to a device or pipe cannot destroy an input, so it needs no identity.
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 

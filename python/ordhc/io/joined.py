@@ -195,7 +195,7 @@ def joined(path: str, asked: Asked, progress: Progress | None) -> Parsed | None:
 
 
 class _Joined:
-    """Collects the blocks of a file, and joins them to one `Parsed`."""
+    """Collects the blocks of rows of a file, and joins the blocks to one `Parsed` with all rows."""
 
     def __init__(self) -> None:
         self._last: Parsed | None = None
@@ -255,7 +255,7 @@ class _Joined:
         return np.array(own, dtype=np.int32)[parsed.rows]
 
     def parsed(self) -> Parsed | None:
-        """Return all blocks as one `Parsed`; None without rows, or if some blocks lack a column."""
+        """Return all rows as one `Parsed`; None without rows, or if some blocks lack a column."""
         last, count = self._last, len(self._lines)
         if last is None or self._rows is None:
             return None

@@ -15,7 +15,7 @@ from ordhc.io.numbers import Numbers, read_numbers
 
 __all__ = ["read_matrix"]
 
-#: The largest relative difference of two values that must be equal, as in `ordhc.linkage`.
+#: The largest relative difference of entries (i, j) and (j, i) of a symmetric matrix, as in `ordhc.linkage`.
 _TOLERANCE = 1e-8
 
 

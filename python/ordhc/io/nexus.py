@@ -16,7 +16,7 @@ __all__ = ["newick_texts", "nexus_text"]
 
 #: The annotations from which `Dendrogram.from_newick` reads the support of a node.
 _SUPPORT = ("support", "posterior", "prob", "bootstrap")
-#: The first word of a statement.
+#: The first word of a statement in a NEXUS file.
 _WORD = re.compile(r"(?:\s|#NEXUS|\[[^]]*\])*([A-Za-z]+)\b", re.IGNORECASE)
 #: Names that DendroPy reads as punctuation, or as no name, even in quotes.
 _UNREADABLE = ("", "(", ")", ",", ":", ";")

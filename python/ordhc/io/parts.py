@@ -44,7 +44,7 @@ when you have your result, or if you will not repeat the call.
 
 
 class Job(Protocol):
-    """Work that consists of tasks."""
+    """Work on files that is divided into tasks; each task writes its result into a folder of its own."""
 
     def name(self, *task: Any) -> str:
         """Return the hash of all that the result of a task depends on."""

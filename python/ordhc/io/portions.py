@@ -76,15 +76,15 @@ class _RowsOfUnits:
     n_units: int
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of the folder for the result of these pieces."""
+        """Return the name of the folder for the result of these pieces of the scan."""
         return fingerprint("rows of units", self.unit, self.n_units, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the numbers of rows in these pieces to the folder."""
+        """Write the number of rows of each person or file, in these pieces of the scan, to the folder."""
         np.save(folder / "rows.npy", self.count(pieces, progress))
 
     def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
-        """Return the number of rows of each person or file in these pieces; None means all pieces."""
+        """Return the number of rows of each person or file in `pieces` of the scan; None means all pieces."""
         found = np.zeros(self.n_units, dtype=np.int64)
         for block in self.scan.blocks(pieces, progress=progress):
             found += np.bincount(block.units(self.unit), minlength=self.n_units)
@@ -110,7 +110,7 @@ class Portion(Scan):
 
     @property
     def survey(self) -> Survey:
-        """The facts about all rows of this scan."""
+        """The leaves, names, people and weights of all rows of this scan."""
         whole = self._whole.survey
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
@@ -143,7 +143,7 @@ class _InUnits(Scan):
 
     @property
     def survey(self) -> Survey:
-        """The facts about all rows."""
+        """The leaves, names, people and weights of all rows of this scan."""
         return replace(self._whole.survey, whole=True)
 
     def blocks(

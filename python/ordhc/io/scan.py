@@ -162,7 +162,7 @@ class Scan:
 
     @property
     def survey(self) -> Survey:
-        """The facts about all rows, found in one pass."""
+        """The leaves, names, people and weights of all rows, found in one pass over the files."""
         if self._survey is None:
             self._survey = surveyed(self)
         if not self._has_warned:
@@ -171,9 +171,10 @@ class Scan:
         return self._survey
 
     def surveying(self, whole: Progress | None) -> Progress | None:
-        """Find the facts about all rows (`survey`) if unknown; return the progress callback of later work.
+        """Compute `survey` if it is unknown; return a callable for the progress of the work after that.
 
-        `whole` receives the completed fraction of both together. None shows no progress and finds no facts.
+        `whole` receives the completed fraction of the survey and the later work together. If `whole` is None,
+        the result is None, and `survey` is computed when it is needed.
         """
         if whole is None or self._survey is not None:
             return whole
@@ -281,7 +282,7 @@ class Scan:
         if not with_survey:
             about = (fingerprint(self.asked),)
         else:
-            # The survey decides which leaf a name or an id means.
+            # The leaf of a name or id depends on all rows of the files, so `survey` reads them first.
             found = self.survey
             if self._leaves is None:
                 codes = None if found.codes is None else (found.codes[0].tolist(), found.codes[1])
@@ -367,7 +368,10 @@ class Scan:
         return Block(made, file, persons)
 
     def _persons_and_weights(self, parsed: Parsed, number: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-        """Return the persons and the weights of the rows, each None if unknown; add groups to `options`."""
+        """Return the person and the weight of each row, each None if unknown.
+
+        The arguments `groups` and `group_names` of the constructor of comparisons are added to `options`.
+        """
         persons = None
         if number is not None:
             if parsed.groups is None:
@@ -429,8 +433,8 @@ def scan(
 
     The files are csv, tsv or txt (also as .gz, .bz2, .xz or .zst), or Parquet. `ordhc.similarity`, `cluster`,
     `score`, `bootstrap` and `select` accept a scan in place of comparisons if the method or metric is a sum
-    over answers: AddS3, AddS4, the revenue, the share of satisfied answers. The result is the same, bit for
-    bit, as for comparisons in memory.
+    over answers: the similarities AddS3 and AddS4, the revenue of a tree, the share of satisfied answers.
+    The result is the same, bit for bit, as for comparisons in memory.
 
     Parameters
     ----------
@@ -465,7 +469,7 @@ def scan(
         never appear in a message or a file.
     **options
         As in `ordhc.read_answers`: person, weights, na, names, n_leaves, ids_from, delimiter, header,
-        comment, skip_bad. Columns with numbers of answers are not read.
+        comment, skip_bad. A column with the number of each answer is not read.
 
     Returns
     -------
@@ -504,7 +508,7 @@ def scan(
 
 
 def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any) -> Scan:
-    """Return the scan of files whose columns `asked.items` are in the order of their roles.
+    """Return the scan of files whose columns of items are in the order anchor, near, far or i, j, k, l.
 
     `how` has the keyword arguments of `Scan`.
     """

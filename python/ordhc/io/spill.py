@@ -68,7 +68,7 @@ class Spill:
 
     @property
     def parent(self) -> str | None:
-        """The folder that was given, or None."""
+        """The folder in which temporary folders are made, if one was given, or None."""
         return None if self._given is None else str(self._given)
 
     def __enter__(self) -> Self:

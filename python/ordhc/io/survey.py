@@ -33,17 +33,17 @@ __all__ = ["Survey", "surveyed", "warn_of"]
 LISTED = 1000
 #: Estimated seconds to read a byte of a file.
 _SECONDS = 1e-8
-#: The fraction of the progress at which all parts are read. The rest is for merging their facts.
+#: The completed fraction when all parts of the files are read. Then the results of the parts are merged.
 _READ = 0.95
 #: Ids that are read as names: the distinct ids, sorted, and the name of each.
 Codes = tuple[NDArray[np.int64], tuple[str, ...]]
-#: The classes that collect facts about rows.
+#: The type of collector: of distinct ids, or of everything in a `Survey`.
 _F = TypeVar("_F", "_IdCollector", "_FactCollector")
 
 
 @dataclass
 class Survey:
-    """The facts about all rows.
+    """Facts about all rows of the files: their leaves, names, people, weights and skipped rows.
 
     Attributes
     ----------
@@ -95,9 +95,10 @@ class Survey:
 
 
 def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
-    """Return the facts about all rows, from the statistics of Parquet files if possible, else from a pass.
+    """Return the `Survey` of a scan, from the statistics of Parquet files if these suffice.
 
-    If the names are whole numbers, an earlier pass over the files collects the ids.
+    Otherwise all rows are read. If the given names are whole numbers or have ids of their own, all rows are
+    read once more before that, to collect the distinct ids.
     """
     names = scan.asked.names
     quick = _by_statistics(scan)
@@ -127,7 +128,7 @@ class _IdCollector:
 
 
 def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: Progress | None) -> _F:
-    """Return a collector with all rows of a scan; `new` makes an empty collector.
+    """Add all rows of a scan to a new `_IdCollector` or `_FactCollector`, made by `new`, and return it.
 
     With an executor or `resume`, the parts of the files have collectors of their own, which are merged in the
     order of the files.
@@ -151,7 +152,7 @@ def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: 
 
 @dataclass(frozen=True)
 class _Part:
-    """The task that collects the facts about some pieces of the files."""
+    """A job whose tasks read pieces of the files, and collect the ids or other facts about their rows."""
 
     scan: Any
     new: Callable[[], Any]
@@ -163,11 +164,11 @@ class _Part:
         return fingerprint(type(self.new()).__name__, codes, self.scan.key(pieces, with_survey=False))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the facts to `folder`."""
+        """Write the collector with all rows of the pieces to `folder`."""
         (folder / "facts").write_bytes(pickle.dumps(self.read(pieces, progress), protocol=5))
 
     def read(self, pieces: Sequence[Piece], progress: Progress | None) -> Any:
-        """Return a collector with all rows of the pieces."""
+        """Return an `_IdCollector` or `_FactCollector` to which all rows of the pieces were added."""
         scan, found = self.scan, self.new()
         pieces = list(adjacent_merged(pieces))
         of_file = Counter(piece.file for piece in pieces)
@@ -187,7 +188,7 @@ class _Part:
 
 
 def _by_statistics(scan: Any) -> Survey | None:
-    """Return the facts about Parquet files of ids from their statistics, or None if these do not suffice."""
+    """Return the `Survey` of Parquet files from their statistics; None if the statistics do not suffice."""
     files, asked = scan.files, scan.asked
     names, n_leaves = asked.names, asked.n_leaves
     alone = not (asked.skip_bad or asked.ids_from or numbers_of(names or ()))
@@ -219,7 +220,7 @@ def _mostly_used(scan: Any, n: int) -> bool:
 
 
 class _FactCollector:
-    """Collects the facts about blocks of rows."""
+    """Collects the content of a `Survey` (leaves, names, people, weights) from blocks of rows."""
 
     def __init__(self, asked: Asked, codes: Codes | None) -> None:
         self.asked, self.given, self.n_leaves = asked, asked.names, asked.n_leaves
@@ -232,11 +233,11 @@ class _FactCollector:
         self.first: dict[str, str] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        # The collector of a part is only merged, and given names can be long.
+        # Omit the options and the given names: names can take much memory, and `merge` uses neither.
         return {**self.__dict__, "asked": None, "given": None}
 
     def merge(self, later: _FactCollector) -> None:
-        """Add the facts about the rows after those of this collector.
+        """Add the content of `later`, a collector of rows that follow the rows of this collector.
 
         Raises
         ------
@@ -289,7 +290,7 @@ class _FactCollector:
         self._persons(parsed)
 
     def _without_bad(self, parsed: Parsed) -> Parsed:
-        """Return the block without rows that cannot be used; these are in its attribute `bad`."""
+        """Return the block without rows that cannot be used; the result lists these rows in `bad`."""
         for name in parsed.names or ():
             self.code.setdefault(name, len(self.code))
         looked = replace(parsed)
@@ -305,7 +306,7 @@ class _FactCollector:
         return parsed
 
     def _with_weights(self, further: Iterable[float]) -> frozenset[float] | None:
-        """Return the weights so far and further ones; None if there are too many."""
+        """Return the distinct weights found so far and `further`; None if more than `MOST_WEIGHTS`."""
         if self.found.weights is None:
             return None
         different = self.found.weights.union(further)

@@ -225,7 +225,7 @@ def _of_newick(found: tuple[int, str], preserve_underscores: bool, progress: Pro
 
 
 def _reported(progress: Progress | None, done: float) -> Progress:
-    """Call `progress` with `done` and return it; without `progress`, return a callable that does nothing."""
+    """Call `progress(done)`, and return `progress`; if it is None, return a callable that does nothing."""
     if progress is None:
         return lambda _: None
     progress(done)

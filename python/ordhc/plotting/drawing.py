@@ -309,7 +309,7 @@ def _draw_leaders(ax: "Axes", drawn: Truncated, shapes: Shapes, inks: Theme) -> 
     if room < _BETWEEN * drawn.width:
         return
     leads = [shapes.leader(tip) for tip in drawn.tips]
-    # Rounding errors move the leaves of ultrametric trees a little. Such short leaders are left out.
+    # Leave out very short lines: in ultrametric trees, they are due to rounding errors.
     leads = [lead for lead in leads if np.abs(lead[0] - lead[1]).max() > 2e-3 * depth]
     if leads:
         dotted = (0, (1, 2.5))

@@ -87,7 +87,7 @@ def axes_for(
     need_matplotlib()
     if ax is not None:
         if not hasattr(ax, "transData"):
-            raise InputError(f"ax is {_checks.quoted(ax)}, no axes of Matplotlib")
+            raise InputError(f"ax is {_checks.quoted(ax)}, not axes of Matplotlib")
         found = ax
     else:
         found = _current(size) if pyplot else _new(size).add_subplot()

@@ -35,7 +35,7 @@ def write_names(
 ) -> None:
     """Write the names of the tips in the colours of their branches; names that are too long are cut.
 
-    `room` is the space of pictures between tips and names, in points.
+    `room` is the space for pictures between tips and names, in points.
     """
     colours = [
         inks.ink

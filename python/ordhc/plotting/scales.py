@@ -87,7 +87,7 @@ def _bar(ax: "Axes", drawn: Truncated, shapes: Shapes, inks: Theme, size: float)
     note = partial(ax.annotate, text, textcoords="offset points", fontsize=size, color=inks.line)
     if isinstance(shapes, Rectangle):
         start, end = drawn.root_end, drawn.root_end + math.copysign(length, shapes.depth)
-        # The bar is beyond the last leaf, so the limits of the axes are extended below.
+        # The bar is beyond the last leaf, so extend the limits of the axes.
         place = drawn.width + 0.2
         if shapes.sideways:
             ax.plot([start, end], [place, place], **style)  # type: ignore[arg-type]

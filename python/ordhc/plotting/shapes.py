@@ -36,7 +36,7 @@ class Shapes(Protocol):
     """The methods that all layouts have."""
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Return the line from a node to a child, (k, 2)."""
+        """Return the line between a node and a child, (k, 2)."""
 
     def node(self, item: Item) -> tuple[float, float]:
         """Return the position of a node."""
@@ -77,7 +77,7 @@ class Rectangle:
         return found if self.sideways else found[:, ::-1]
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Return a line of two segments: along the heights, then across."""
+        """Return the line between a node and a child: a segment along the heights, and a segment across."""
         return self._at(
             [(child.height, child.place), (parent.height, child.place), (parent.height, parent.place)]
         )
@@ -87,11 +87,11 @@ class Rectangle:
         return (item.height, item.place) if self.sideways else (item.place, item.height)
 
     def triangle(self, tip: Item) -> Points:
-        """Return the outline from the node to its farthest leaf and to its nearest leaf."""
+        """Return the outline of a collapsed cluster: from its node to its farthest and its nearest leaf."""
         return self._at([(tip.height, tip.place), (tip.far, tip.low + 0.12), (tip.near, tip.high - 0.12)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return a rectangle beyond the leaves."""
+        """Return the outline of a part of a tip's cell in a column of categories: a rectangle."""
         near, far = (self.reach(column) + shift for shift in (GAP * self.depth, self.step))
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return self._at([(near, low), (far, low), (far, high), (near, high)])
@@ -149,7 +149,7 @@ class Circle:
         return np.column_stack([radii * np.cos(steps), radii * np.sin(steps)])
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Return a radial segment and an arc."""
+        """Return the line between a node and a child: a radial segment and an arc."""
         start = self.arc(self.radius(child.height), child.place, child.place)[:1]
         return np.concatenate([start, self.arc(self.radius(parent.height), child.place, parent.place)])
 
@@ -159,12 +159,12 @@ class Circle:
         return x, y
 
     def triangle(self, tip: Item) -> Points:
-        """Return the outline from the node to its farthest leaf and to its nearest leaf."""
+        """Return the outline of a collapsed cluster: from its node to its farthest and its nearest leaf."""
         far, near = self.radius(tip.far), self.radius(tip.near)
         return np.concatenate([[self.node(tip)], self.arc(far, tip.low + 0.12, tip.high - 0.12, near)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return a part of a ring around the leaves."""
+        """Return the outline of a part of a tip's cell in a ring of categories around the leaves."""
         near = 1.0 + column * (COLUMN + GAP) + GAP
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return np.concatenate([self.arc(near, low, high), self.arc(near + COLUMN, high, low)])
@@ -218,14 +218,14 @@ class Unrooted(Circle):
         self.unit = 1.0 / (max(reach) or 1.0)
 
     def _away(self, difference: float) -> float:
-        """Return a difference of positions, positive if it points from the root towards the leaves."""
+        """Return a difference of two positions, with the sign that makes it positive towards the leaves."""
         return difference if self.drawn.leaf_end > self.drawn.root_end else -difference
 
     def _middle(self, item: Item) -> float:
         return (item.low + item.high) / 2
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Return a straight line."""
+        """Return the straight line between a node and a child."""
         return np.array([self.node(child), self.node(parent)])
 
     def node(self, item: Item) -> tuple[float, float]:
@@ -234,7 +234,7 @@ class Unrooted(Circle):
         return x * self.unit, y * self.unit
 
     def triangle(self, tip: Item) -> Points:
-        """Return a sector with the angle of the cluster, from its farthest leaf to its nearest leaf."""
+        """Return the outline of a collapsed cluster: a sector, from its farthest leaf to its nearest leaf."""
         far, near = (max(self._away(end - tip.height) * self.unit, 0.04) for end in (tip.far, tip.near))
         here = np.array([self.node(tip)])
         return np.concatenate([here, here + self.arc(far, tip.low + 0.1, tip.high - 0.1, near)])

@@ -26,7 +26,8 @@ class Item:
 
     `first` and `size` are the range of its leaves in the order of the picture. `height` is the position along
     the axis from root to leaves. `near` and `far` are the positions of its nearest and farthest leaf from the
-    root. `place`, `low` and `high` are the middle and the ends across the axis, where leaves are 1 apart.
+    root. Across the axis, where leaves are 1 apart, `place` is its position, and its leaves are between `low`
+    and `high`.
     """
 
     label: int

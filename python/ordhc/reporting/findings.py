@@ -55,13 +55,14 @@ class Asked:
     by: str
     folds: int
     n_resamples: int
-    #: True if support for a posterior is the share of its drawn trees that contain a cluster, without
-    #: resamples.
+    #: For a tree of the posterior: True if a cluster's support is the share of trees drawn from the
+    #: posterior that contain the cluster. Then no resamples are made.
     draws_support: bool
     seed: int
     unit: str | None
     n_clusters: int | None
-    #: True compares structures. None compares them if this takes at most about a minute on two cores.
+    #: True compares the tree with other models of the answers, such as flat clusters and points in space.
+    #: None makes this comparison if it takes at most about a minute on two cores.
     structure: bool | None
     #: True searches for groups of people with different trees.
     people_groups: bool
@@ -89,7 +90,8 @@ class Findings:
     #: The lengths of leaves from the posterior, and its tree with lengths of edges.
     lengths: dict[str, Any] | None
     others: dict[str, Dendrogram]
-    #: The comparison of the tree with other structures; None if not requested or if it takes too long.
+    #: The comparison of the tree with other models of the answers, such as flat clusters and points in space.
+    #: None if not requested or if it takes too long.
     structure: Structure | None
     #: The groups of people with different trees; None if not requested or if people are unknown.
     people_groups: PeopleGroups | None
@@ -104,7 +106,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _Work:
-    """The input of the computations. `notes` has the reasons why results are missing, by section."""
+    """The input of a report's computations. `notes` has, for each section, why a result is missing."""
 
     data: Comparisons
     answers: Answers
@@ -258,7 +260,7 @@ def _resampled(
 
 
 def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Structure | None:
-    """Return the comparison of the tree with other structures; None if it would take too long."""
+    """Return the comparison of the tree with flat clusters, points and so on; None if it takes too long."""
     if work.asked.structure is False or not work.folds:
         # Without folds, the note on methods already says that no answers could be held out.
         return None
@@ -332,7 +334,7 @@ def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str
 
 
 def _natural(tree: Dendrogram, n_unanswered: int) -> int:
-    """Return the number of clusters to colour: cut at the largest gap between heights of the last merges."""
+    """Return the number of clusters to colour, from the largest gap between heights of the last merges."""
     n = tree.n_leaves
     most = min(12 + n_unanswered, n - 1)
     if most < 2 or tree.scale != "heights" or not tree.is_monotone:
@@ -405,7 +407,7 @@ def sections_of(
 
 
 def _without_tree(found: Structure) -> dict[str, Any]:
-    """Return the comparison of structures without its tree, because the report has the same tree."""
+    """Return the comparison of the tree with other models as a dict, without the tree itself."""
     return {name: value for name, value in found.to_dict().items() if name != "tree"}
 
 

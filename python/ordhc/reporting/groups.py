@@ -18,7 +18,7 @@ Numbers = Mapping[str, Any]
 
 
 def has_groups(numbers: Numbers) -> bool:
-    """Return true if the report has the section on groups."""
+    """Return True if the report has the section on groups of people with different trees."""
     return numbers["people_groups"] is not None or "people_groups" in numbers["notes"]
 
 

@@ -13,7 +13,10 @@ __all__ = ["items_section"]
 
 
 def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
-    """Return the section with the most and the least typical items; empty if lengths are unknown."""
+    """Return the section with the most typical items (with the shortest edges) and the least typical items.
+
+    The section is empty if no lengths of edges were estimated.
+    """
     found = numbers["lengths"]
     if found is None:
         return Markup("")

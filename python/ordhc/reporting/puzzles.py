@@ -59,7 +59,7 @@ def puzzles_of(tree: Dendrogram, data: Comparisons, answers: Answers) -> dict[st
 def _items(
     tree: Dendrogram, data: Comparisons, answers: Answers, against: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:
-    """Return the items with their shares of unexplained answers, largest first."""
+    """Return the share of answers about each item that contradict the tree, the largest share first."""
     width, n = data.rows.shape[1], data.n_leaves
     pairs = np.unique(
         np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)]), axis=0

@@ -30,7 +30,7 @@ UNLIKE = (
 #: The maximum number of listed answers. If fewer than `FILLED` answers were given several times, the list is
 #: filled up to this number with answers that were given once.
 PUZZLES, FILLED = 15, 8
-#: Cautions about support, from resamples and from a posterior.
+#: Cautions about the support of clusters: for support from resamples, and for support from a posterior.
 _SUPPORT = (
     "Support is how often resamples contain a cluster, not how likely the cluster is: in simulations, 22% of "
     "the clusters with a support of 54% were true.",
@@ -43,7 +43,7 @@ Numbers = Mapping[str, Any]
 
 
 def tree_section(numbers: Numbers, tree: Dendrogram, data: Comparisons) -> Markup:
-    """Return the section with the tree and its support, and with the satisfied answers by level."""
+    """Return the section with the tree, its support, and the share of satisfied answers at each level."""
     asked = numbers["settings"]["n_clusters"]
     drawn, caption = tree_figure(
         tree,
@@ -130,7 +130,7 @@ def people_section(numbers: Numbers) -> Markup:
 
 
 def unexplained_section(numbers: Numbers) -> Markup:
-    """Return the section with the answers that contradict the tree most clearly, and with hard items."""
+    """Return the section with the answers that contradict the tree most, and the items in such answers."""
     found = numbers["unexplained"]
     count = in_numbers(found["n_unexplained"], "answer is", "answers are")
     parts = [

@@ -1,4 +1,4 @@
-"""Make the section of a report that compares the tree with other structures."""
+"""Make the section of a report that compares the tree with other models, such as flat clusters and points."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,20 +11,21 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["has_structure", "structure_section"]
 
-#: The maximum number of misfits that are shown. The JSON has all misfits.
+#: The maximum number of listed items and clusters that a model of points predicts better. The JSON has all.
 MOST = 15
 Numbers = Mapping[str, Any]
 
 
 def has_structure(numbers: Numbers) -> bool:
-    """Return true if the report has the section on structure."""
+    """Return True if the report compares the tree with other models, such as flat clusters and points."""
     return numbers["structure"] is not None or "structure" in numbers["notes"]
 
 
 def structure_section(numbers: Numbers, tree: Dendrogram) -> Markup:
-    """Return the section: the scores of structures, the verdict, and the items where the tree fails.
+    """Return the section that compares the tree with other models, such as flat clusters and points.
 
-    The section is empty if structures were not compared, and there is no note about that.
+    The section has the scores of the models, the verdict, and the items where the tree fails. It is empty if
+    models were not compared, and the report has no note about that.
     """
     found = numbers["structure"]
     if not has_structure(numbers):

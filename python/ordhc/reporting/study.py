@@ -30,7 +30,7 @@ def _shares(analysis: Numbers) -> str:
 
 
 def _learner(session: Numbers) -> str:
-    """Return the learner with its settings; empty if no answer is to a question of a learner."""
+    """Return the method that chose questions by earlier answers, with its settings; empty if none did."""
     settings = session["settings"]
     if "learner" not in session["analysis"]["samplers"]:
         return ""

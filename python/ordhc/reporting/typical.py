@@ -45,7 +45,7 @@ class Extreme:
 
 
 def typical_items(drawn: Posterior) -> dict[str, Any] | None:
-    """Return the length of each leaf (`Posterior.lengths`) with its 95% interval, and the tree with lengths.
+    """Return the length of each leaf (`Posterior.lengths`) with its 95% interval, and the tree.
 
     The result is a dict that JSON can store; None if the posterior has no lengths.
     """
@@ -70,12 +70,12 @@ def extremes_of(found: Mapping[str, Any]) -> list[Extreme]:
 
 
 def span_of(found: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the smallest and the largest end of all intervals; `found` is from `typical_items`."""
+    """Return the smallest and the largest end of the items' intervals; `found` is from `typical_items`."""
     return min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"])
 
 
 def lengths_in_words(deviation: float) -> str:
-    """Return sentences that explain lengths, given their standard deviation."""
+    """Return sentences that explain the lengths of leaves' edges; `deviation` is their standard deviation."""
     sentences = (
         "Each item has its own edge in the tree. An item with a long edge is unlike all "
         "others (untypical); one with a short edge is like many others (typical). Lengths are relative to "

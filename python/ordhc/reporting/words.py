@@ -156,13 +156,13 @@ def forms(data: Numbers) -> str:
 
 
 def ceiling_of(accuracy: Numbers) -> Numbers | None:
-    """Return the noise ceiling; None if there are too few answers to estimate it."""
+    """Return the noise ceiling (the best possible score); None if too few questions were repeated."""
     ceiling: Numbers | None = accuracy["ceiling"]
     return None if ceiling is None or ceiling["n_answers"] < FEWEST_REPEATED else ceiling
 
 
 def nested_sentences(selection: Numbers) -> str:
-    """Return sentences about the bias of the chosen method's score, and its expected score on new answers."""
+    """Return sentences about the chosen method: the bias of its score, and its score on new answers."""
     nested = selection["nested"]
     if nested is None:
         return (
@@ -193,7 +193,7 @@ def reach_sentences(numbers: Numbers) -> str | None:
 
 
 def share_predicted(numbers: Numbers) -> tuple[float, float] | None:
-    """Return the share of answers that the report's method predicts, and chance; None if unknown.
+    """Return the shares of answers that the report's method and random guesses predict; None if unknown.
 
     An answer can consist of several comparisons.
     """
@@ -260,7 +260,7 @@ def model_of(by: str) -> str:
 
 
 def _asked_for(numbers: Numbers) -> str:
-    """Return a remark that a learner chose the questions; empty if it did not."""
+    """Return a remark that questions were chosen by earlier answers; empty if they were not."""
     if not numbers["data"]["adaptive"]:
         return ""
     return " (to questions that a learner chose, which are harder than random ones)"
@@ -325,7 +325,7 @@ _SAID = (
 
 
 def people_sentence(people: Sequence[Numbers]) -> str:
-    """Return a sentence about the number of people who need attention, and the reasons."""
+    """Return a sentence that counts the people whose answers look random or unlike those of the others."""
     found = []
     for verdict, one, several in _SAID:
         count = sum(person["verdict"] == verdict for person in people)
@@ -368,7 +368,7 @@ def _recipe(settings: Numbers) -> tuple[str, list[str]]:
 
 
 def _support(clusters: Numbers) -> str:
-    """Return a sentence that defines support."""
+    """Return a sentence that defines the support of a cluster."""
     share = f"Support is the share of {clusters['n_resamples']:,} trees that contain the cluster"
     if clusters["unit"] == "posterior":
         return f"{share}, drawn by their posterior probability."

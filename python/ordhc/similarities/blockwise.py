@@ -23,7 +23,8 @@ __all__ = ["mulk3_sums"]
 PER_ROW = 120
 #: Maximum number of blocks of work for an executor or `resume`. Several blocks balance the load.
 _BLOCKS = 16
-#: The condensed kernel of some comparisons, its diagonal, and the number of distinct pairs of each anchor.
+#: The condensed kernel of some comparisons, its diagonal, and for each leaf the number of distinct pairs of
+#: leaves that are compared with it.
 Kernel = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
 
 
@@ -35,10 +36,12 @@ def mulk3_sums(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Return the condensed kernel, its diagonal, and a mask of the leaves with answers of positive weight.
 
-    Rows are divided into blocks by the smaller of the two leaves that are compared with the anchor, so that
-    all rows about a pair are in one block. If the rows exceed `scan.memory`, blocks are written to files.
+    A triplet compares two leaves with its anchor, the first leaf. Rows are divided into blocks by the smaller
+    number of these two leaves, so that all rows about a pair are in one block. If the rows exceed
+    `scan.memory`, blocks are written to files.
+
     If all weights are whole numbers, the result has the same bits as for all rows in one block. Otherwise,
-    values from several blocks can differ by rounding. The result is the same with and without an executor.
+    values from several blocks can differ by rounding. The executor of the scan does not change the result.
     """
     n = scan.n_leaves
     n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))
@@ -83,7 +86,7 @@ class _Split:
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         """Write the result of the task to `folder`."""
         n = self.scan.n_leaves
-        # Leaves of small number are the smaller leaf of a pair more often, so their blocks are narrower.
+        # The smaller leaf of a pair often has a small number, so blocks of small numbers have fewer leaves.
         shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
         cuts = (shares * n).astype(np.int64)
         answered = np.zeros(n, dtype=bool)
@@ -99,7 +102,7 @@ class _Split:
 
 @dataclass(frozen=True)
 class _Kernels:
-    """A task that computes the part of the kernel from a block of rows; `_Split` wrote them to `folders`."""
+    """A task that computes the kernel of one block of rows, which `_Split` wrote to `folders`."""
 
     scan: Scan
     folders: tuple[str, ...]
@@ -141,7 +144,7 @@ def _add(sums: Kernel, more: Kernel) -> None:
 def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the kernel K of all pairs, and its diagonal; with `normalize`, K_ij is divided by sqrt(c_i c_j).
 
-    c_i is the number of distinct pairs of anchor i.
+    c_i is the number of distinct pairs of leaves that answers compare with leaf i.
     """
     pairs, diagonal, counts = sums
     if normalize:
@@ -159,7 +162,7 @@ def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDA
 def _marked(
     answered: NDArray[np.bool_], rows: NDArray[Any], weights: NDArray[np.float64] | None
 ) -> NDArray[np.bool_]:
-    """Set the mask `answered` for the leaves of rows of positive weight, and return the mask."""
+    """Set the mask `answered` to True for the leaves of rows of positive weight, and return the mask."""
     answered[(rows if weights is None else rows[weights > 0]).ravel()] = True
     return answered
 

@@ -43,7 +43,10 @@ def mulk3(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """Return MulK3 (Kendall's kernel): how often two anchors agree on which of two leaves is closer."""
+    """Return MulK3, Kendall's kernel of two leaves i and j.
+
+    MulK3 is how often i and j agree on which of two other leaves is closer, minus how often they disagree.
+    """
     kernel = _ordhc.mulk3(data.rows, data.weights, data.n_leaves, bool(normalize), progress)
     return shaped_by(*kernel, layout, dtype, whole=data.weights is None and not normalize)
 
@@ -55,7 +58,11 @@ def mulk4(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """Return MulK4: how often the pairs (i, r) and (j, r) agree on being closer than another pair."""
+    """Return MulK4, a kernel of two leaves i and j, from quadruplets.
+
+    MulK4 is how often the pairs (i, r) and (j, r) agree on whether they are closer than another pair, minus
+    how often they disagree, over all other leaves r.
+    """
     kernel = _ordhc.mulk4(data.rows, data.weights, data.n_leaves, progress)
     return shaped_by(*kernel, layout, dtype, whole=data.weights is None)
 
@@ -67,7 +74,10 @@ def four_k(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """Return 4K as published, MulK4 + 2 AddS4, which treats a leaf as infinitely similar to itself."""
+    """Return 4K as in its publication: MulK4 + 2 AddS4.
+
+    The publication treats each leaf as infinitely similar to itself, which adds 2 AddS4 to MulK4.
+    """
     pairs, diagonal = _ordhc.mulk4(data.rows, data.weights, data.n_leaves, progress)
     pairs += 2 * adds(data, layout="condensed")
     return shaped_by(pairs, diagonal, layout, dtype, whole=data.weights is None)

@@ -35,8 +35,8 @@ _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
 #: With `lengths=None`, lengths are used if their standard deviation is at least this value. Simulated
 #: answers from trees in which all lengths are 0 give smaller values: 0.17 for random trees of 80 leaves, 0.05
-#: for planted trees. If the true lengths have a standard deviation of 0.5, the estimates have 0.3 to 0.4. The
-#: data sets Car and Food give 0.9 and 0.35.
+#: for trees of `datasets.planted`. If the true lengths have a standard deviation of 0.5, the estimates have
+#: 0.3 to 0.4. The data sets Car and Food give 0.9 and 0.35.
 _LEAST_SPREAD = 0.25
 #: The fraction of the progress at which counting is complete. The rest is for fitting lengths.
 _COUNTING = 0.7
@@ -140,9 +140,9 @@ def scan_less_lengths(
     ----------
     scan
         The answers. Each row counts as one answer, because scans do not read which rows belong together. Near
-        and far leaves are counted by the scan's executor, or by this process in parts that `resume` keeps. If
-        weights are not whole, this process counts in the order of the rows, because the sums depend on the
-        order.
+        and far leaves are counted by the scan's executor, or else by this process. A folder `scan.resume`
+        stores the counts of parts of the files. If weights are not whole numbers, this process counts in the
+        order of the rows, because rounding depends on the order.
     lengths, unit, progress
         As in `less_lengths`.
     spill
@@ -194,7 +194,7 @@ class _LessLengths(Scan):
 
     @property
     def survey(self) -> Survey:
-        """The facts about all rows; `whole` is True if sums of weights are exact in any order."""
+        """A summary of all rows; its `whole` is True if sums of weights are exact in any order."""
         known = self._whole.survey
         return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
 

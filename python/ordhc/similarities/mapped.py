@@ -1,5 +1,7 @@
 """AddS of comparisons in files by an executor: tasks make sorted runs of sums, other tasks merge the runs.
 
+A run is a sorted list of pairs of leaves, each with its AddS over some of the comparisons.
+
 The folder of a task's result is named by a hash of the task's input, so a task that runs twice counts once.
 """
 
@@ -23,13 +25,14 @@ from ordhc.similarities.spilled import PairSums, Run, written_run
 
 __all__ = ["mapped_sums"]
 
-#: The fraction of the progress at which all sorted runs of sums are made. The rest is for merging the runs.
+#: The fraction of the progress at which all runs (sorted pairs of leaves, with their sums) are made. The rest
+#: is for merging the runs.
 _MAPPING = 0.8
 
 
 @dataclass(frozen=True)
 class _Runs:
-    """A task that makes sorted runs of sums from some pieces of the files."""
+    """A task that makes runs (sorted pairs of leaves, with their sums) from some pieces of the files."""
 
     scan: Scan
     memory: int
@@ -58,7 +61,7 @@ class _Runs:
 
 @dataclass(frozen=True)
 class _Merging:
-    """A task that merges the parts of all runs that belong to one block of leaves."""
+    """A task that merges runs (sorted pairs of leaves, with their sums), for one block of first leaves."""
 
     def name(self, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
         """Return a hash of all that the result of the task depends on."""
@@ -78,7 +81,7 @@ def mapped_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """Return the same as `sparse_sums`, computed in parts: sums of pairs, and the leaves with answers."""
+    """Return the same as `sparse_sums`, computed in parts: AddS of pairs, and a mask of answered leaves."""
     memory, parts = scan.memory, pieces_in_parts(scan)
     job = _Runs(scan, max(16_000_000, memory // max(1, len(parts))), both, number)
     tasks = [(some,) for some in parts]

@@ -15,8 +15,8 @@ from ordhc.io.spill import Spill
 
 __all__ = ["PairSums", "Run", "csr_of", "written_run"]
 
-#: Memory in bytes: for a row, without and with a weight, while a sorted run of sums is made; and for an entry
-#: while runs are merged.
+#: Memory in bytes: for a row, without and with a weight, while a sorted run of sums is made; and for a pair
+#: with its sum while runs are merged.
 PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72
 
 
@@ -41,7 +41,7 @@ class Run:
         return found
 
     def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return for each bound the position of the first key that is not smaller."""
+        """Return for each key in `bounds` the position of the first key of the run that is not smaller."""
         if isinstance(self.keys, np.ndarray):
             return np.searchsorted(self.keys, bounds)
         if not self.length or not len(bounds):
@@ -78,7 +78,7 @@ class PairSums:
     n_leaves
         The number of leaves.
     memory
-        The limit of memory, in bytes. If keys exceed this limit, sorted runs are written to files.
+        The limit of memory, in bytes. Beyond this limit, sorted runs of pairs and sums are written to files.
     spill
         The temporary files.
     both
@@ -164,11 +164,14 @@ class PairSums:
                 yield _ordhc.merged_runs(parts)
 
     def most_entries(self) -> int:
-        """Return an upper bound of the number of entries."""
+        """Return an upper bound of the number of stored sums of pairs."""
         return sum(run.length for run in self.runs) + 4 * self._held
 
     def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
-        """Return keys at which all runs are cut into blocks of leaves, so that blocks fit into memory."""
+        """Return the keys that divide all runs into blocks that fit into memory.
+
+        All pairs with the same first leaf are in the same block.
+        """
         total = sum(run.length for run in self.runs)
         blocks = max(at_least, -(-total * PER_ENTRY // self.memory))
         if blocks < 2:
@@ -216,7 +219,7 @@ def csr_of(
 
 
 class Growing:
-    """An array to which parts are appended: in memory up to a sixteenth of the limit, then in a file."""
+    """An array to which parts are appended: in memory up to a sixteenth of `sums.memory`, then in a file."""
 
     def __init__(self, sums: PairSums, kind: np.dtype[Any]) -> None:
         self.kind, self.most, self.spill = kind, sums.memory // 16, sums.spill

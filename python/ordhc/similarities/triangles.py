@@ -27,7 +27,7 @@ GATHERED = 1 << 21
 _STEP = 1 << 22
 #: The fraction of the progress at which all workers have computed their sums. The rest is for adding them.
 _COUNTING = 0.9
-#: The largest number of tasks for each worker. Several balance the load.
+#: The largest number of tasks for each worker. Several tasks balance the load.
 _EACH = 4
 
 
@@ -112,12 +112,14 @@ class _Triangle:
 def add_in_parts(
     sums: NDArray[Any], scan: Scan, spill: Spill, answered: NDArray[np.bool_], progress: Progress | None
 ) -> None:
-    """Do the same as `add_blocks` for all blocks, by the scan's executor or in parts that `resume` keeps.
+    """Do the same as `add_blocks` for all blocks, in tasks.
 
+    The scan's executor runs the tasks, or else this process. A folder `scan.resume` stores their results.
     Each task adds its rows in an array of all pairs (a triangle) of its own, and writes it to a file. The
     caller maps these files into memory and adds them.
     """
-    # For each pair, writing, reading and adding a triangle takes about a tenth of the time of a row.
+    # With `pays` tasks, each task has two rows for each pair of leaves. Such tasks pay off: writing, reading
+    # and adding the sum of a pair takes about a tenth of the time of a row.
     pays = len(scan) // (2 * len(sums))
     each = max(1, min(_EACH, pays))
     most = max(pays, scan.memory // (sums.itemsize * len(sums)))

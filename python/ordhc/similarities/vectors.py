@@ -363,7 +363,7 @@ def _overflow(values: NDArray[Any], first_row: int, first_column: int) -> InputE
 
 
 class NegativeShare:
-    """Counts the negative values among similarities, and sums their sizes, for a warning."""
+    """Counts negative similarities, and adds up their absolute values, for a warning."""
 
     def __init__(self) -> None:
         self.count, self.n_negative = 0, 0

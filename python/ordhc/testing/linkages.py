@@ -74,7 +74,11 @@ def _linkage_nearest_first(linkage: _Linkage) -> None:
 
 
 def _linkage_ties(linkage: _Linkage) -> None:
-    """Check that with ties the tree is valid, and that the naive engine returns the same tree."""
+    """Check that with ties the tree is valid.
+
+    The default engine and the naive engine, which searches all pairs before each merge, must give the same
+    tree.
+    """
     for seed in range(8):
         S = _tied(9, seed)
         tree = linkage.merge(S)
@@ -87,7 +91,11 @@ def _linkage_ties(linkage: _Linkage) -> None:
 
 
 def _linkage_duplicates(linkage: _Linkage) -> None:
-    """Check that duplicate leaves (dissimilarity 0) give a valid tree, the same with the naive engine."""
+    """Check that duplicate leaves (dissimilarity 0) give a valid tree.
+
+    The default engine and the naive engine, which searches all pairs before each merge, must give the same
+    tree.
+    """
     twice = np.repeat(np.arange(6), 2)
     D = distances(6, 0)[np.ix_(twice, twice)]
     tree = linkage.merge(D, dissimilarity=True)

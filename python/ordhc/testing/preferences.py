@@ -43,7 +43,7 @@ class ComparisonLinkage:
 def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
     """Return all comparisons of a random tree with distinct heights, and the clusters of this tree.
 
-    If both pairs of a quadruplet merge at the same height, its answer is random, so that it has an answer.
+    If both pairs of a quadruplet merge at the same height, the answer is random, so that none is missing.
     """
     random = np.random.default_rng(seed)
     similarity = np.zeros((n, n))

@@ -125,9 +125,9 @@ def consensus(
 
 
 def _united(trees: Sequence[Dendrogram]) -> tuple[list[str], list[NDArray[np.int64]]] | None:
-    """Return the names of the leaves of all trees, and for each tree the numbers of its leaves among them.
+    """Return the list of the names of all leaves; and for each tree, the index of each leaf in this list.
 
-    None if a tree has no names, or if all trees have the same leaves.
+    The result is None if a tree has no names, or if all trees have the same leaves.
     """
     if not trees or any(tree.names is None for tree in trees):
         return None
@@ -188,7 +188,7 @@ class _Clusters:
     weights: NDArray[np.float64]
     #: The number of the first inner node of each tree, and last the total number of inner nodes.
     begins: NDArray[np.int64]
-    #: The cluster of each inner node.
+    #: The number of the cluster of each inner node.
     numbers: NDArray[np.int64]
     #: For each cluster: its first inner node, its number of leaves, and the share of the trees with it.
     first: NDArray[np.int64]
@@ -271,7 +271,7 @@ class _Hierarchy:
         return begin, self.n + first - begin, self.clusters.trees[tree]._shape
 
     def _complete(self, cluster: int, of: list[int]) -> None:
-        """Set the children of `cluster`: the largest clusters added before, and leaves in none of them."""
+        """Set the children of `cluster`: the largest clusters in it added before, and its other leaves."""
         n, own = self.n, self.n + cluster
         begin, node, shape = self._place(cluster)
         waiting, children = list(shape.children_of(node)), self.children.setdefault(own, {})
@@ -372,7 +372,10 @@ def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
 
 
 def _mean_of(values: Sequence[NDArray[np.float64]], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each leaf, ignoring NaN; the mean of equal values is exactly this value."""
+    """Return the weighted mean over trees of each leaf's value, ignoring NaN.
+
+    The mean of equal values is exactly this value, because the function averages differences to the first.
+    """
     table = np.array(values)
     there = ~np.isnan(table)
     base = np.take_along_axis(table, there.argmax(axis=0)[None], axis=0)[0]

@@ -238,7 +238,10 @@ class Dendrogram:
         return Dendrogram._made(tree, Annotations.of(tree, **{**mine, **changes}))
 
     def _derived(self, found: tuple[_ordhc.Tree, NDArray[np.int64]]) -> Dendrogram:
-        """Return the dendrogram of `found`: a compiled tree, and the number in `self` of each node."""
+        """Return the dendrogram of a compiled tree that was made from `self`, with its annotations.
+
+        `found` has the compiled tree and, for each of its nodes, the number of the node in `self`.
+        """
         tree, kept = found
         return Dendrogram._made(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
 
@@ -264,7 +267,10 @@ class Dendrogram:
 
     @property
     def _heights_if_any(self) -> NDArray[np.float64] | None:
-        """The heights of all nodes, or None; cached, because a tree with lengths takes O(n) to check."""
+        """The heights of all nodes; None if the tree has no heights.
+
+        The result is cached, because the method takes O(n) to find out if a tree with lengths has heights.
+        """
         if "heights if any" not in self._cache:
             try:
                 self._cache["heights if any"] = self._all_heights
@@ -968,7 +974,10 @@ class Dendrogram:
         return self._derived(self._tree.without(removed)) if removed.any() else self
 
     def _tied(self) -> NDArray[np.bool_]:
-        """Return a mask of the inner nodes that have the same height as their parent; True for the root."""
+        """Return a mask of the inner nodes that have the same height as their parent.
+
+        The value of the root has no meaning, and the caller ignores this value.
+        """
         n = self.n_leaves
         ties: NDArray[np.bool_] = np.zeros(self._tree.n_nodes - n, dtype=bool)
         if self.scale == "heights":

@@ -26,7 +26,10 @@ def made_by(
     refine: str | None = None,
     refine_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return settings with all keys; None means that a part was not used or is unknown."""
+    """Return settings with all keys.
+
+    The value None means that a part (similarity, linkage, objective) was not used or is unknown.
+    """
     return {
         "method": method,
         "similarity": similarity,
@@ -48,7 +51,7 @@ def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return found
 
 
-#: The shared mapping for parts without parameters, which are most parts.
+#: An empty mapping. All trees share it, because most similarities and linkages have no parameters.
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 

@@ -162,7 +162,10 @@ def _sums(trees: Sequence[_Tree], n: int) -> NDArray[np.float64]:
 
 
 def _by_sums(similarities: NDArray[np.float64]) -> list[Numbers]:
-    """Return the clusters of average linkage, after moves of subtrees that lower Dasgupta's cost."""
+    """Return the clusters of a tree made of similarities, (n, n).
+
+    The tree is made by average linkage. Then subtrees are moved to lower Dasgupta's cost.
+    """
     similarities = np.ascontiguousarray(similarities)
     tree = _ordhc.agglomerate(similarities, _ordhc.Linkage.native("average"), False, "auto", None, None)
     tree = _ordhc.refine_similarity(tree, similarities, False, False, (None, 3, 0, None), None)[0]
@@ -182,10 +185,11 @@ def _joined(clusters: Sequence[Numbers], n: int) -> Numbers:
 
 
 def _support(trees: Sequence[_Tree], shape: Shape, node: int) -> float:
-    """Return the share of triplets that agree with a node of the supertree; NaN without any triplets.
+    """Return the support of a node of the supertree: the share of triplets of the input trees that agree.
 
-    These are triplets of leaves a and b in different children of the node, and of a leaf c in another child
-    of its parent. A tree that resolves a triplet as ab|c agrees with the node; ac|b and bc|a contradict it.
+    Leaves a and b of a triplet are in different children of the node. Leaf c is below the parent of the node,
+    but not below the node. The triplet agrees if a and b are closest (ab|c). It disagrees if another pair is
+    closest (ac|b or bc|a). NaN if no tree resolves such a triplet.
     """
     kind = np.full(len(shape.order), -1)
     for at, child in enumerate(shape.children_of(node), start=1):
@@ -198,7 +202,8 @@ def _support(trees: Sequence[_Tree], shape: Shape, node: int) -> float:
         there = np.flatnonzero((tree.places >= 0) & (kind >= 0))
         if len(there) < 3:
             continue
-        # The number of leaves of each kind below each node of the tree: kind 0 for c, 1 and more for a and b.
+        # Count the leaves of each kind below each node of the input tree. Kind i are leaves in child i of
+        # the node of the supertree. Kind 0 are leaves in the other children of its parent.
         ends = np.zeros((len(tree.shape.order) + 1, int(kind.max()) + 1), dtype=np.int64)
         ends[tree.places[there] + 1, kind[there]] = 1
         ends = np.cumsum(ends, axis=0)

@@ -62,7 +62,7 @@ REFUSED = {
     "quadruplets for triplets": (lambda: Triplets(Q), r"rows are Quadruplets; Triplets are needed"),
     "a frame of quadruplets": (lambda: Triplets(frame(i=[0], j=[1], k=[2], l=[3])), r"i, j, k, l are for ordhc\.Quadruplets"),
     "a frame of odd ones": (lambda: Triplets(frame(odd=[0], a=[1], b=[2])), r"odd, a, b are for ordhc\.Triplets\.from_odd_one_out"),
-    "a frame with half a header": (lambda: Triplets(frame(anchor=[0], close=[1], away=[2])), r"'anchor' alone does not give the order"),
+    "a frame with half a header": (lambda: Triplets(frame(anchor=[0], close=[1], away=[2])), r"'anchor' alone does not say which column is which"),
     "too few names": (lambda: Triplets(NAMED, names=["cat", "dog", "car"]), r"row 1: the name 'bus' is unknown"),
     "a misspelt name": (lambda: Triplets(NAMED, names=["cat", "dgo", "car", "bus"]), r"row 0: the name 'dog' is unknown; nearest: 'dgo'"),
     "a name twice": (lambda: Triplets(ROWS, names=["cat", "dog", "cat", "bus"]), r"the name 'cat' occurs twice, at 0 and 2"),

@@ -22,13 +22,13 @@ def __dir__() -> list[str]:
 
 @hookimpl
 def ordhc_similarities() -> list[SimilaritySpec]:
-    """Return a similarity for each embedding model, and `completion`, from all predicted triplets."""
+    """Return a similarity for each embedding model, and the similarity `completion`, as specifications."""
     return specs()
 
 
 @hookimpl
 def ordhc_methods() -> list[MethodSpec]:
-    """Return methods with average linkage: two published ones, and two with the similarity `completion`."""
+    """Return methods with average linkage of similarities that are computed from embeddings."""
     return [
         MethodSpec(
             name="tste-al",

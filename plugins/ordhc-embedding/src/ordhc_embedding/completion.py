@@ -1,4 +1,4 @@
-"""Completion: fit a model to some triplets, and compute the similarities that it predicts for all."""
+"""Completion: fit an embedding to some triplets, and compute similarities from the triplets it predicts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ _MIN_DECREASE = 0.01
 def expected_similarities(
     embedding: Embedding, *, progress: Progress | bool | None = None
 ) -> NDArray[np.float64]:
-    """Return the expected AddS3 similarities, if the embedding's model answered all triplets.
+    """Return the similarities of all pairs of leaves that an embedding predicts, by the formula of AddS3.
 
-    The similarity s_ij is the sum over k of (2 P_ijk - 1) + (2 P_jik - 1). P_ijk is the model's probability
-    that i is nearer to j than to k. The computation takes O(n^3) time.
+    For each triplet, AddS3 adds 1 to the similarity of anchor and near leaf, and subtracts 1 from the
+    similarity of anchor and far leaf. Here the embedding's model answers all possible triplets. The result is
+    the expected sum: s_ij is the sum over k of (2 P_ijk - 1) + (2 P_jik - 1). P_ijk is the model's
+    probability that i is nearer to j than to k. The computation takes O(n^3) time.
 
     Parameters
     ----------
@@ -134,7 +136,7 @@ def choose_n_components(
 def completed(
     data: Triplets, *, n_components: int | str, seed: int, progress: Progress | None, **settings: Any
 ) -> NDArray[np.float64]:
-    """Return the similarity `completion`: the expected similarities of a t-STE embedding, condensed."""
+    """Return similarities from all triplets that a t-STE embedding predicts, as a condensed matrix."""
     given = {name: settings[name] for name in ("max_iterations", "tolerance", "alpha")}
     start, d = 0.0, n_components
     if d == "auto":

@@ -59,7 +59,7 @@ class Embedding:
 
     @property
     def n_components(self) -> int:
-        """The number of dimensions."""
+        """The number of dimensions of the points."""
         return int(self.points.shape[1])
 
     def score(self, triplets: Triplets) -> float:
@@ -227,7 +227,7 @@ def _solved(
     max_iterations: int,
     tolerance: float,
 ) -> Solution:
-    """Return the solution from one start, computed in a worker."""
+    """Return the points that minimise the loss, found from the points `start`; called in a worker."""
     loss = _loss(triplets, MODELS[model], parameter)
     if not loss.total_weight > 0:
         return Solution(start, 0.0, 0, True)

@@ -21,13 +21,14 @@ __all__ = ["MEASURES", "specs"]
 
 #: The measures of similarity between two points.
 MEASURES = ("cosine", "dot", "sqeuclidean")
-#: Relative weights are rounded to this number of bits, which removes the rounding errors of products.
+#: Weights, divided by the largest weight, are rounded to this number of bits. This removes rounding errors of
+#: earlier multiplications of the weights.
 _BITS = 30
 _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, "tolerance": 1e-9}
 
 
 def specs() -> list[SimilaritySpec]:
-    """Return a similarity for each embedding model, and `completion`, from all predicted triplets."""
+    """Return a similarity for each embedding model, and the similarity `completion`, as specifications."""
     found = [
         SimilaritySpec(
             name=name,
@@ -79,7 +80,7 @@ def embedded(
 def build_completed(
     data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
 ) -> NDArray[Any]:
-    """Return AddS3 similarities of answers that a t-STE embedding predicts (the similarity `completion`)."""
+    """Return the similarity `completion`, computed from all triplets that a t-STE embedding predicts."""
     from scipy.spatial.distance import squareform
 
     _check(dtype, "completion")

@@ -34,7 +34,7 @@ class Solver(Protocol):
     def __call__(
         self, loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, report: Report, /
     ) -> Solution:
-        """Return the solution from `start`."""
+        """Return the points that minimise the loss, found from the points `start`."""
         ...
 
 

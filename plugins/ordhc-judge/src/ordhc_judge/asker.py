@@ -21,7 +21,7 @@ _GIVE_UP = 100
 _GIVE_UP_REJECTED = 8
 #: Fields that are dropped, one by one in this order, if the server rejects a request without naming a field.
 _OPTIONAL = ("top_logprobs", "logprobs", "max_tokens", "max_completion_tokens", "temperature")
-#: Maximum number of tokens to which the limit of an answer is raised.
+#: After a truncated answer, the maximum number of tokens of answers is raised, up to this number.
 _LONGEST_ANSWER = 4096
 
 
@@ -47,7 +47,7 @@ class Chat:
         self.rejected: list[str] = []
 
     def request(self, messages: list[dict[str, str]]) -> dict[str, Any]:
-        """Return the request with all fields, even rejected ones, for the cache key."""
+        """Return the request with all fields, even those that the server rejects, for the cache key."""
         return {"model": self.model, "messages": messages, **self._wanted, **self._extra}
 
     def body(self, messages: list[dict[str, str]]) -> dict[str, Any]:
@@ -55,7 +55,10 @@ class Chat:
         return {"model": self.model, "messages": messages, **self._now, **self._extra}
 
     def without_rejected(self, sent: Mapping[str, Any], received: Received, has_worked: bool) -> bool:
-        """Drop a field after `sent` was rejected; return True if the request can be sent again."""
+        """Leave out of later requests the field for which the server rejected `sent`, if this is known.
+
+        Return True if the request can be sent again.
+        """
         if any(name in sent and name not in self._now for name in _OPTIONAL):
             # Another request was rejected in the meantime, and its field is dropped already.
             return True
@@ -79,7 +82,7 @@ class Chat:
         return True
 
     def longer(self, sent: Mapping[str, Any]) -> bool:
-        """Raise the limit of tokens after an answer was cut off; return True if it could be raised."""
+        """Raise the maximum number of tokens after a truncated answer; return True if this is possible."""
         for name in ("max_tokens", "max_completion_tokens"):
             if name in sent and name in self._now and sent[name] < _LONGEST_ANSWER:
                 self._now[name] = max(self._now[name], min(16 * sent[name], _LONGEST_ANSWER))
@@ -157,7 +160,7 @@ class Asker:
         await self._wait_for_others(waiting, done)
 
     async def _finished(self, tasks: list["asyncio.Task[None]"], stop: list[JudgeError]) -> None:
-        """Wait for the workers; after an error other than `BudgetError`, cancel the remaining workers."""
+        """Wait until all `tasks` end; after an error other than `BudgetError`, cancel the open tasks."""
         try:
             open_tasks = set(tasks)
             while open_tasks:
@@ -200,7 +203,10 @@ class Asker:
     async def _wait_for_others(
         self, waiting: list[tuple[Any, list[dict[str, str]], bytes]], done: Callable[[Any, Reply], None]
     ) -> None:
-        """Wait for replies of other processes in the cache; send a prompt if its process gives up."""
+        """Wait until other processes have stored the replies to the prompts `waiting` in the cache.
+
+        If the process that has sent a prompt gives up, send the prompt from this process.
+        """
         while waiting:
             found = self.cache.find([key for _, _, key in waiting])
             left = []
@@ -313,10 +319,13 @@ class Asker:
 
 
 def _lets_others_finish(error: JudgeError) -> bool:
-    """Return True if open requests should still be answered after this error, because they are paid for."""
+    """Return True if the asker waits for the replies to requests that were sent before this error.
+
+    If the budget is spent (`BudgetError`), these requests are already counted in it, so the asker waits.
+    """
     return isinstance(error, BudgetError)
 
 
 def _rough(messages: list[dict[str, str]]) -> int:
-    """Return a rough estimate of a prompt's tokens: one token per three bytes, and 8 per message."""
+    """Return a rough estimate of a prompt's tokens: one token for three bytes, plus 8 for each message."""
     return sum(len(message["content"].encode()) // 3 + 8 for message in messages)

@@ -1,4 +1,4 @@
-"""Measure how often a judge is right, by distance and by position, and how consistent it is."""
+"""Measure how often a judge finds the odd one out of three items, and how consistent the judge is."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def audit(
     Raises
     ------
     InputError
-        `gold` decides no question, or has items that the judge does not have.
+        `gold` has no question with a clear odd one out, or has items that the judge does not have.
 
     Examples
     --------
@@ -170,8 +170,8 @@ def audit(
         rows = rows[np.sort(random.choice(len(rows), n_questions, replace=False))]
     if not len(rows):
         raise InputError(
-            "gold decides no question: give triplets without ties, or a tree in which two of three leaves"
-            " merge first"
+            "gold has no question with a clear odd one out: give triplets without ties, or a tree with a"
+            " cluster of two or more leaves besides the root"
         )
     steps = _distances(tree, rows)
     answers, single = judge.replies(leaves[rows], callback)
@@ -216,9 +216,10 @@ def audit(
 
 
 def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
-    """Return the questions with known answers, the odd one out last (None for a tree), and a tree.
+    """Return the questions in `gold`, (m, 3) leaves with the odd one out last, and a tree.
 
-    The tree serves to group questions by the distance of the odd one out, see `_distances`.
+    If `gold` is a tree, the questions are None. Otherwise the tree is made from the answers, to group the
+    questions by the distance of the odd one out (`_distances`).
     """
     if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
         is_tree = str(gold).lower().endswith((".nwk", ".newick", ".tree", ".nex", ".json"))
@@ -265,9 +266,10 @@ def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
 
 
 def _draw(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return at most `n` random questions, about the same number for each distance (`_distances`).
+    """Return at most `n` random questions about leaves of the tree, with the odd one out last.
 
-    The tree decides each question: two of its leaves merge before the third joins them.
+    Two of the three leaves merge first in the tree. About the same number of questions is drawn for each
+    distance of the odd one out from these two leaves (`_distances`).
     """
     if tree.n_leaves < 3:
         return np.zeros((0, 3), dtype=np.int64)

@@ -61,8 +61,9 @@ class Inquiry:
     def _batch(
         self, triples: NDArray[np.int64], on_tick: Any
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8], NDArray[np.int8]]:
-        """Ask about (m, 3) sorted leaves; return the answers, the weights, and the arrays of `Replies`.
+        """Ask about (m, 3) sorted leaves; return the answers and the weights.
 
+        The other results are the arrays `said` and `places` for `Replies`, about the sorted leaves.
         `on_tick` receives the number of replies so far.
         """
         times, texts = self._times, self._texts
@@ -112,14 +113,17 @@ class Inquiry:
 
 
 def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Convert positions among the sorted leaves of each question to columns; values below 0 are kept."""
+    """Convert positions in the sorted leaves of a question to positions in the question as it was given.
+
+    Negative values, which mean "none" or a missing reply, are kept. `order` is the argsort of each question.
+    """
     flat = (places if places.ndim == 2 else places[:, None]).astype(np.int64)
     found = np.take_along_axis(order, np.maximum(flat, 0), axis=1)
     return np.where(flat < 0, flat, found).astype(np.int8).reshape(places.shape)
 
 
 def _columns(shown: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Reorder the last axis of `shown` from the order of sorted leaves to that of the question's columns."""
+    """Reorder the last axis of `shown`: from sorted leaves to the leaves of the question as it was given."""
     found = np.empty_like(shown)
     np.put_along_axis(found, np.broadcast_to(order[:, None, :], shown.shape), shown, axis=2)
     return found

@@ -40,7 +40,9 @@ class Items:
             if not one_line(text):
                 raise InputError(f"items[{at}] is empty")
             if len(text) > _LONGEST:
-                raise InputError(f"items[{at}] has {len(text):,} characters, {_LONGEST:,} at most")
+                raise InputError(
+                    f"items[{at}] has {len(text):,} characters; at most {_LONGEST:,} are allowed"
+                )
         self.texts = [one_line(text) for text in texts]
         names = [str(name) for name in given] if isinstance(given, Mapping) else [str(text) for text in texts]
         self.names = tuple(names) if len(set(names)) == len(names) else None

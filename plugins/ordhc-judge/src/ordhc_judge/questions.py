@@ -23,9 +23,10 @@ class Replies:
     Attributes
     ----------
     said
-        (m, orders) the column of the question that the reply names; -1 for "none", -2 if there is no reply.
+        (m, orders) the item that the reply names, as its position 0 to 2 in the question; -1 for "none", -2
+        if there is no reply.
     places
-        (m, orders, 3) the position, 1 to 3, at which each column of the question was shown.
+        (m, orders, 3) for each item of the question, the position 1 to 3 at which the prompt shows the item.
     """
 
     said: NDArray[np.int8]

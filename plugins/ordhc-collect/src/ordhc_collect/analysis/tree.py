@@ -75,10 +75,10 @@ def tree_of(model: Posterior | Dendrogram | None) -> Dendrogram | None:
 
 
 def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> NDArray[np.float64]:
-    """Return the (m,) agreement of a tree with the answers in a session's table: 1 if they agree, else 0.
+    """Return for each answer 1 if the tree agrees with it, 0 if not, and NaN if the question is undecided.
 
-    The agreement is NaN if the tree does not decide the question, or if the person answered "none". `width`
-    is the number of leaves in a question.
+    A question is undecided if the tree does not decide it, or if the person answered "none". `table` has the
+    m answers of a session. `width` is the number of leaves in a question: 3, or 4 for two pairs.
     """
     rows = np.column_stack([table[f"leaf_{position}"].astype(np.int64) for position in range(1, width + 1)])
     answers = table["answer"].astype(np.int64)

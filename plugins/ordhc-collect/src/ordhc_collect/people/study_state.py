@@ -137,7 +137,7 @@ class StudyState:
         return total is not None and self.n_done - len(self._excluded) + self.here() >= total
 
     def _count(self, who: str, details: dict[str, str]) -> None:
-        """Record the options with a quota that a person chose."""
+        """Record which options with a quota a person chose."""
         for each in self.study.screening:
             if each.quota and each.name in details:
                 self._cells.setdefault((each.name, details[each.name]), set()).add(who)
@@ -235,7 +235,7 @@ class StudyState:
 
     @property
     def _after_screening(self) -> str:
-        """The stage after the screening."""
+        """The first stage (page) after the screening."""
         return BEFORE if self.study.before else INSTRUCTIONS
 
     def step(self, who: str, stage: str, given: dict[str, str]) -> Person:

@@ -96,7 +96,7 @@ async def take_part(
 
 
 def _filled(study: Study, page: str, chance: random.Random) -> dict[str, object]:
-    """Return a bot's answers to the form on a page: options that let it pass, and arbitrary values."""
+    """Return a bot's answers to the form on a page: options that let the bot pass, and arbitrary values."""
     fields = next((each for stage, each in study.forms.items() if f'data-stage="{stage}"' in page), ())
     found: dict[str, object] = {}
     for place, each in enumerate(fields):

@@ -50,7 +50,7 @@ def crowd_of(text: str) -> list[Kind]:
 
 
 def drawn_tree(n: int, seed: int) -> Dendrogram:
-    """Return a random binary tree of `n` leaves with heights; each split is about even."""
+    """Return a random binary tree of `n` leaves with heights; each merge joins clusters of similar size."""
     chance = random.Random(f"tree {n} {seed}")
 
     def grown(leaves: list[int], height: float) -> str:

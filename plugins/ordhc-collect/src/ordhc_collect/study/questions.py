@@ -99,7 +99,7 @@ def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
 
 
 def _default_learner(question: str) -> dict[str, Any]:
-    """Return the settings of the default learner, which allows for wrong answers about similar items."""
+    """Return the settings of the default learner, which tolerates wrong answers about similar items."""
     if question == "pairs":
         return {"method": "4k-active"}
     return {"method": "uncertain"}

@@ -223,7 +223,7 @@ class Participants:
             return self._message("expired", self._language(request), 403)
         given = {key[7:]: str(value) for key, value in form.items() if key.startswith("choice-")}
         if "choice" in form:
-            # The choice of a practice question.
+            # The choice of a practice question counts as the answer to the only question on the page.
             given["0"] = str(form["choice"])
         is_live = _is_live(request)
         try:

@@ -176,8 +176,8 @@ def opened(study: Study, path: Path) -> Iterator[tuple[Study, Session]]:
         **(study.learner_of_session if is_new else arguments(study.learner)),
         "fill": {},
     }
-    # Create an empty file first, because a new session keeps its permissions: only the owner may read ids and
-    # answers.
+    # Create an empty file that only its owner may read, because it will contain ids and answers. The new
+    # session keeps the permissions of the file.
     with contextlib.suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     names = study.names if is_new else None
