@@ -201,8 +201,12 @@ def sums_left_out(
         for block in part.blocks:
             some, codes = np.unique(block.units - part.first, return_inverse=True)
             codes = codes.ravel()
-            most[some] += np.bincount(codes, block.weights)
-            hits[:, some] += _on_threads(partial(_got, block, codes, out[:, some], scores_of(block)), count)
+            # Usually the block has all units of the part. A slice avoids copies of large arrays.
+            where = slice(None) if len(some) == len(most) else some
+            most[where] += np.bincount(codes, block.weights)
+            got = partial(_got, block, codes, out[:, where], scores_of(block))
+            for at, values in enumerate(_on_threads(got, count)):
+                hits[at, where] += values
             if progress is not None and len(block.units):
                 progress(min(1.0, (part.first + int(some[-1]) + 1) / n_units))
         sums.add(part.first, out, hits, most)
