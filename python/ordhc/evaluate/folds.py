@@ -168,10 +168,15 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
         fold i. NaN if there is no such tree.
     """
     n_folds = len(changes)
-    pairs = [(lost, fold) for lost in range(n_folds) for fold in range(n_folds)]
-    pairs = [(lost, fold) for lost, fold in pairs if not np.isnan(changes[lost, part == fold]).any()]
-    pairs = [(lost, fold) for lost, fold in pairs if lost != fold and (part == fold).any()]
-    values = np.array([changes[lost, part == fold].sum() / most[part == fold].sum() for lost, fold in pairs])
+    units = [np.flatnonzero(part == fold) for fold in range(n_folds)]
+    whole = [most[own].sum() for own in units]
+    known = {
+        (lost, fold): sums.sum() / whole[fold]
+        for lost in range(n_folds)
+        for fold in range(n_folds)
+        if lost != fold and len(units[fold]) and not np.isnan(sums := changes[lost, units[fold]]).any()
+    }
+    pairs, values = list(known), np.array(list(known.values()))
     lost, fold = np.array(pairs).T
     # `values` has the changes of the score on `fold` if the tree is also made without the fold `lost`. Split
     # each change into an effect of `lost`, an effect of `fold`, and a residual. The residual is the noise of
