@@ -327,7 +327,7 @@ scikit-learn's, as ordhc has them for dense vectors only.""",
 _TITLES = {
     "table1": "Dot products, Table 1: Kendall tau-b of trees by average linkage, Ward's method and HDBSCAN",
     "table3": "Dot products, Table 3: Kendall tau-b of trees by complete and single linkage",
-    "table4": "Dot products, Table 4: Kendall tau-b of trees by two distances, dot product and Manhattan",
+    "table4": "Dot products, Table 4: Kendall tau-b of trees, by dot products and by Manhattan distances",
 }
 
 

@@ -30,9 +30,9 @@ __all__ = [
 
 #: Default methods move subtrees up to this number of leaves, which takes one or two seconds.
 MOVES_UP_TO = 2_000
-#: The posterior is the default method up to this estimated processor time in seconds (half as long on two
-#: cores). If a learner chose the questions, the second, higher limit applies, because other methods are
-#: biased.
+#: The posterior is the default method up to this estimated processor time in seconds. On two cores it takes
+#: half of this time. If a learner chose the questions, the second, higher limit applies, because other
+#: methods are biased.
 DRAWN_UP_TO, DRAWN_UP_TO_IF_ADAPTIVE = 20.0, 120.0
 _POSTERIOR = "posterior-al"
 #: Linkages that do not depend on how often a question was asked.
@@ -204,9 +204,10 @@ NEIGHBOR_MEASURES = {"cosine": "dot", "euclidean": "euclidean", "sqeuclidean": "
 NEIGHBOR_LINKAGES = ("single", "average", "weighted", "complete", "ward")
 #: Linkages whose heights are similarities or means of them.
 _AVERAGES = ("single", "complete", "average", "weighted")
-#: The exponents of `Plan.degree` for similarities and linkages of comparisons. "4k-al" and "posterior-al" are
-#: missing, because their trees depend on the scale of weights: the 4K kernel adds products of weights to
-#: weights, and for the posterior larger weights are more evidence.
+#: For each similarity and linkage of comparisons: heights grow with this power of the weights
+#: (`Plan.degree`). "4k-al" and "posterior-al" are missing, because their trees depend on the scale of
+#: weights: the 4K kernel adds products of weights to weights, and for the posterior larger weights are more
+#: evidence.
 _DEGREES = {
     "adds3": 1,
     "adds4": 1,
@@ -217,8 +218,8 @@ _DEGREES = {
     "build": 0,
     "consistency": 0,
 }
-#: The exponents of `Plan.degree` if subtrees are moved, by objective: heights are then mean AddS similarities
-#: (exponent 1) or numbers of leaves (exponent 0).
+#: The same if subtrees are moved, by objective: heights are then mean AddS similarities (exponent 1) or
+#: numbers of leaves (exponent 0).
 _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 
 #: Options that users give to `cluster` but that belong to other functions, with a hint for each.

@@ -229,7 +229,7 @@ def _on_threads(work: Callable[[int], Floats], count: int) -> list[Floats]:
     """Return `work(0)` to `work(count - 1)`, computed on all threads."""
     threads = min(count, _ordhc.n_threads())
     if threads > 1:
-        # No thread can be started: compute everything on this thread.
+        # If no thread can be started, everything is computed on this thread.
         with suppress(RuntimeError), ThreadPoolExecutor(threads) as pool:
             return list(pool.map(work, range(count)))
     return [work(at) for at in range(count)]

@@ -163,7 +163,8 @@ class Resampling:
             try:
                 pending.append(pool.submit(self.resample, at, index, watch))
             except RuntimeError:
-                # No thread can be started: compute the rest on this thread, after the running ones.
+                # If no further thread can be started, the rest is computed on this thread, after the running
+                # ones.
                 for future in pending:
                     future.cancel()
                 for done, future in enumerate(pending):

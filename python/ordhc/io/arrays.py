@@ -348,7 +348,7 @@ def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Pars
         if len(kept) and len(texts) == len(columns):
             rows, names = numbered_texts(texts)
         else:
-            # `as_ids` raises an error for a mixture of names and ids, which names the row.
+            # `as_ids` raises an error for a mixture of names and ids. The error has the number of the row.
             plain = [values.objects() if isinstance(values, Column) else values for values in columns]
             cells = np.stack([values.astype(object) if texts else values for values in plain], axis=1)
             rows, names = as_ids(cells, len(wanted), tuple(wanted), None)

@@ -36,8 +36,8 @@ from ordhc.tree.settings import as_json
 
 __all__ = ["Asked", "Findings", "found_in"]
 
-#: The maximum number of leaves for kernel methods, unless they are named. Kernels compare all pairs of pairs,
-#: which takes too long with more leaves.
+#: The maximum number of leaves for which kernel methods are tried, unless the caller names them. Kernels
+#: compare all pairs of pairs, which takes too long with more leaves.
 KERNELS_UP_TO = 3_000
 #: By default, structures are compared if this takes at most this processor time: a minute on two cores.
 STRUCTURE_SECONDS = 120.0

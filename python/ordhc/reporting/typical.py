@@ -16,8 +16,8 @@ __all__ = ["Extreme", "extremes_of", "span_of", "lengths_in_words", "typical_ite
 
 #: The maximum number of items that are listed at each end.
 SHOWN = 5
-#: Below this standard deviation of lengths, items count as equally typical. A difference of 0.2 changes the
-#: odds of an answer by about a fifth.
+#: The length of a leaf says how untypical the item is. Below this standard deviation of all lengths, items
+#: count as equally typical. A difference of 0.2 changes the odds of an answer by about a fifth.
 EVEN = 0.2
 
 

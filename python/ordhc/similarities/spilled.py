@@ -41,7 +41,7 @@ class Run:
         return found
 
     def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return for each key in `bounds` the position of the first key of the run that is not smaller."""
+        """Return for each bound the position of the first key in this run that is not below the bound."""
         if isinstance(self.keys, np.ndarray):
             return np.searchsorted(self.keys, bounds)
         if not self.length or not len(bounds):

@@ -66,7 +66,8 @@ pub(crate) fn mean_dot_linkage(
     Ok(tree.into())
 }
 
-/// Returns the tree of single linkage with a measure, of Ward's linkage, or of average linkage of squared distances.
+/// Returns the tree of vectors by single linkage, by Ward's linkage of Euclidean distances, or by average linkage of
+/// squared distances. Single linkage takes any measure (distance or similarity of two vectors).
 #[pyfunction]
 pub(crate) fn vector_linkage(
     py: Python<'_>,

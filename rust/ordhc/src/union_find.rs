@@ -30,7 +30,7 @@ impl UnionFind {
         at
     }
 
-    /// Returns true if a set has this name.
+    /// Returns true if `at` is the name of a set. A set is named by one of its elements.
     pub(crate) fn is_name(&self, at: u32) -> bool {
         self.parent[at as usize] == at
     }

@@ -34,7 +34,7 @@ class Replies:
 
 
 def n_orders(given: object) -> int:
-    """Return the number of orders: 3 for "cyclic" or 3, 2 for "two" or 2, 1 for "one" or 1."""
+    """Return the number of orders of the items: 3 for "cyclic" or 3, 2 for "two" or 2, 1 for "one" or 1."""
     found = _ORDERS.get(given) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if found is None:
         raise InputError(f"orders = {given!r} must be 'cyclic', 'two' or 'one'")

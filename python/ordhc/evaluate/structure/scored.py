@@ -33,7 +33,8 @@ class Scored:
         For each structure, by name: the log loss of each answer, and 1 if the answer is the likeliest one,
         else 0 (a share for ties).
     coins
-        For each tree, by name: the (4, a) numbers of the coin-flip test, see `coins.columns_of`.
+        For each tree, by name: four numbers for each answer, from which `coins` tests whether the tree is
+        right about ties, (4, number of answers).
     folds
         The number of folds.
     """

@@ -237,7 +237,8 @@ impl<'a> Doubts<'a> {
         self.key_of_nodes(source, a, b)
     }
 
-    /// Returns the key of the similarity of two clusters, see [`Tolerance::key`]. `rounded` is the stored similarity.
+    /// Returns the key of two clusters: their similarity, rounded so that equal similarities are tied (see
+    /// [`Tolerance::key`]). `rounded` is the stored similarity.
     fn key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
         let [low, high] = self.tolerance.ends(rounded);
         if low == high { Ok(low) } else { self.computed_key(merges, i, k, rounded) }

@@ -115,8 +115,8 @@ impl<'a> Task<'a> {
         // A sum of values of both signs has larger rounding errors than its size suggests.
         let (factor, cancels) = match self.rule {
             Rule::Coefficients(_) | Rule::Centroid | Rule::Median => (8.0, true),
-            // Leaves within initial clusters merge first, even if other leaves are nearer. Squares can then lose digits
-            // by cancellation, too.
+            // With initial clusters, leaves within a cluster merge first, even if other leaves are nearer. Then the
+            // squared dissimilarities of later merges can be small differences of large numbers, which lose digits.
             Rule::Ward => (4.0, !squared || self.initial.is_some()),
             _ => (1.0, facts.positive && facts.negative),
         };

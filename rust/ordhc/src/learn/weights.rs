@@ -56,8 +56,9 @@ impl Weights {
                 self.steps += 1;
                 continue;
             }
-            // Go down to the median: the lowest node with more than half of the weight below. A node that has half of
-            // the weight is marked.
+            // Go down to the median: the lowest node with more than half of the weight below. If the median itself has
+            // half of the weight, its weight is set to 0 and the node is added to `marked`, so that the search goes on
+            // without it.
             let mut median = root;
             while let Some(next) = tree.children(median).find(|&child| 2.0 * self.below[child as usize] > total) {
                 median = next;

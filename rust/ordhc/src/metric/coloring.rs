@@ -79,7 +79,7 @@ impl Parts {
 /// stretch. The counts are polynomials in x and y, the numbers of red and blue leaves below the stretch.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
-    /// The number of red leaves in the subtrees of the stretch.
+    /// The number of red leaves in the subtrees of the stretch (the part of the tree that is counted here).
     red: u64,
     /// The number of blue leaves in the subtrees of the stretch.
     blue: u64,

@@ -45,8 +45,9 @@ pub(super) type Order = (Vec<[u32; 2]>, Vec<u32>);
 pub(super) type Given = (Order, f64, u32);
 
 /// Returns the order of pairs that the comparisons (nearer pair, farther pair) of an answer determine. Each pair starts
-/// with its smaller leaf. Repeated comparisons count once. Pairs that are not compared with each other are in
-/// one block. Returns `None` if pairs of different blocks are not compared, or if comparisons contradict each other.
+/// with its smaller leaf. Repeated comparisons count once. The order consists of blocks: each pair of a block is nearer
+/// than each pair of the next blocks, and pairs of one block are not compared with each other. Returns `None` if the
+/// comparisons determine no such order.
 pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
     let mut pairs: Vec<[u32; 2]> = rows.iter().flatten().copied().collect();
     pairs.sort_unstable();

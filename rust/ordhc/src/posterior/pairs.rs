@@ -40,7 +40,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the number of terms of the log-likelihood: sums of answers, or single answers if leaves have lengths.
+    /// Returns the number of terms of the log-likelihood. A term is a group of equal answers, or one answer if leaves
+    /// have lengths.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Sums(node_sums) => node_sums.len(),

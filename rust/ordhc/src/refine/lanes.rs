@@ -340,8 +340,9 @@ fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, 
     }
 }
 
-/// Stores the similarities with all leaves of four subtrees, from `lane` on. Each subtree has its own lane. Four leaves
-/// are stored at a time, so that each block is transposed in registers.
+/// Stores the similarities of four subtrees with all leaves. A lane is a position in the vectors of SIMD code: the
+/// subtrees take four lanes, from `lane` on. Four leaves are stored at a time, so that each block is transposed in
+/// registers.
 fn put_four<V: Real, const LANES: usize>(leaves: &mut [Lanes<V, LANES>], lane: usize, rows: &[&[V]; 4]) {
     let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
         rows.map(|row| row.as_chunks::<4>());

@@ -43,7 +43,7 @@ class Run:
 async def take_part(
     study: Study, address: str, name: str, answer: Answerer, run: Run, *, pause: float = 0.0, seed: int = 0
 ) -> None:
-    """Let one bot take part in a study, from consent to the code.
+    """Let one bot take part in a study, from the consent form to the completion code at the end.
 
     Parameters
     ----------

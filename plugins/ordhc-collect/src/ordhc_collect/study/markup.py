@@ -63,7 +63,7 @@ def cleaned(html: str, picture: Picture = _as_it_is) -> str:
 
 
 def from_markdown(text: str, picture: Picture = _as_it_is) -> str:
-    """Convert Markdown to clean HTML; `picture` returns the addresses of its pictures.
+    """Convert Markdown to clean HTML; `picture` is a function from file names to addresses of pictures.
 
     Examples
     --------

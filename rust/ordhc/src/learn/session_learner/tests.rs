@@ -60,7 +60,7 @@ proptest! {
 }
 
 proptest! {
-    // Few cases, because trees are drawn often.
+    // Few cases, because each case samples many trees.
     #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
