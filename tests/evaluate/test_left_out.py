@@ -64,6 +64,7 @@ def test_blocks_give_the_estimate_and_the_interval_of_all_units_at_once(
             drawn.__getitem__,
             parts,
             n_units,
+            3 * m,
             lambda block: lambda at, some: agree[at, block.rows[some, 0] // 3],
         )
         found = sums.estimate, interval_left_out(sums.estimate, sums, Z)

@@ -191,7 +191,15 @@ q,b,d,a,c,1
 
 @pytest.mark.parametrize(
     ("exclude", "n_left"),
-    [(None, 3), (["p"], 2), ("p", 2), ({"person": "q"}, 1), ({"position": ["1"]}, 1), ({"Position": 2}, 2)],
+    [
+        (None, 3),
+        (["p"], 2),
+        ("p", 2),
+        ({"person": "q"}, 1),
+        ({"position": ["1"]}, 1),
+        ({"Position": 2}, 2),
+        ({"Position": [2], "position": ["0"]}, 2),
+    ],
 )
 def test_answers_of_a_study_without_a_choice_are_left_out_beside_other_rows(tmp_path, exclude, n_left):
     (tmp_path / "trials.csv").write_text(_PAIRS)

@@ -336,7 +336,13 @@ def _exclusions(table: Table, asked: Asked, person: Any) -> dict[Any, Any]:
     if asked.exclude is None:
         return {}
     named = asked.exclude if isinstance(asked.exclude, Mapping) else {person: asked.exclude}
-    return {column if (column := table.find(name)) is not None else name: named[name] for name in named}
+    found: dict[Any, Any] = {}
+    for name, values in named.items():
+        column = table.find(name)
+        key = name if column is None else column
+        # Two spellings can mean the same column.
+        found[key] = [*_values(found[key]), *_values(values)] if key in found else values
+    return found
 
 
 def _values(given: Any) -> list[Any]:

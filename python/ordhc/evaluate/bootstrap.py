@@ -340,7 +340,9 @@ def bootstrap(
     found = _summed_up(tree, resampled, scores, (times, parts(), n_units), facts, judging)
     right = _RightAnswers(resampled, fitted)
     judged = min(len(resampled), max(_FEWEST, _MOST_PREDICTED // len(fitted)))
-    sums = sums_left_out(judged, times, parts(), n_units, right.scores_of, part(progress, _JUDGED, 1))
+    sums = sums_left_out(
+        judged, times, parts(), n_units, fitted.n_leaves, right.scores_of, part(progress, _JUDGED, 1)
+    )
     if progress is not None:
         progress(1.0)
     if not right.chances:
@@ -495,7 +497,7 @@ def _summed_up(
     def scores_of(block: Block) -> Scores:
         return lambda at, some: np.asarray(_ordhc.verdicts(engine_tree(trees[at]), block.rows[some]) == 1)
 
-    sums = sums_left_out(len(trees), *left, scores_of, progress)
+    sums = sums_left_out(len(trees), *left, tree.n_leaves, scores_of, progress)
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     result = Bootstrap(
         tree=tree.replace(support=_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),

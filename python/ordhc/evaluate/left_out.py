@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,6 +28,8 @@ FEWEST_RESAMPLES = 10
 #: Maximum number of units (people, answers or files), and of rows, that are scored at a time. Each pair of a
 #: tree and a unit takes 8 bytes.
 _UNITS, _ROWS = 1 << 16, 1 << 18
+#: The largest number of bytes for matrices of pairs of leaves, of which each thread can have one.
+_MATRICES = 1 << 29
 
 Floats = NDArray[np.float64]
 #: Takes the number of a tree and the indices of comparisons in a block, and returns their scores.
@@ -166,6 +167,7 @@ def sums_left_out(
     times: Callable[[int], NDArray[np.integer]],
     parts: Iterable[Part],
     n_units: int,
+    n_leaves: int,
     scores_of: Callable[[Block], Scores],
     progress: Progress | None = None,
 ) -> LeftOut:
@@ -179,8 +181,8 @@ def sums_left_out(
         A function that returns how often each unit was drawn, given the number of the resample.
     parts
         All units with their comparisons.
-    n_units
-        The number of units.
+    n_units, n_leaves
+        The number of units, and of leaves of the trees.
     scores_of
         A function that takes a block and returns another function. The latter takes the number of a tree and
         the indices of comparisons in the block. It returns the scores of these comparisons, and is called on
@@ -194,6 +196,8 @@ def sums_left_out(
     for at in range(count):
         left_out[at // 8] |= (times(at) == 0).astype(np.uint8) << (at % 8)
     sums = LeftOut(count, n_units)
+    # For quadruplets, the score of a tree takes a matrix of pairs of leaves on each thread.
+    threads = min(count, _ordhc.n_threads(), max(1, _MATRICES // (8 * n_leaves**2)))
     for part in parts:
         own = left_out[:, part.first : part.end]
         out = np.unpackbits(own, axis=0, count=count, bitorder="little").astype(bool)
@@ -205,7 +209,7 @@ def sums_left_out(
             where = slice(None) if len(some) == len(most) else some
             most[where] += np.bincount(codes, block.weights)
             got = partial(_got, block, codes, out[:, where], scores_of(block))
-            for at, values in enumerate(_on_threads(got, count)):
+            for at, values in enumerate(_on_threads(got, count, threads)):
                 hits[at, where] += values
             if progress is not None and len(block.units):
                 progress(min(1.0, (part.first + int(some[-1]) + 1) / n_units))
@@ -225,13 +229,16 @@ def _got(
     return np.bincount(codes[left], values, out.shape[1]).astype(np.float64, copy=False)
 
 
-def _on_threads(work: Callable[[int], Floats], count: int) -> list[Floats]:
-    """Return `work(0)` to `work(count - 1)`, computed on all threads."""
-    threads = min(count, _ordhc.n_threads())
+def _on_threads(work: Callable[[int], Floats], count: int, threads: int) -> list[Floats]:
+    """Return `work(0)` to `work(count - 1)`, computed on several threads."""
     if threads > 1:
-        # If no thread can be started, everything is computed on this thread.
-        with suppress(RuntimeError), ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(work, range(count)))
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                found = pool.map(work, range(count))
+            except RuntimeError:
+                # No thread can be started, so everything is computed on this thread.
+                found = map(work, range(count))
+            return list(found)
     return [work(at) for at in range(count)]
 
 

@@ -135,6 +135,8 @@ class Scan:
         self._groups: dict[int, int] = {}
         self._survey: Survey | None = None
         self._has_warned = False
+        #: Hashes of the options, and of the leaves that names and ids mean; None until they are needed.
+        self._asked: str | None = None
         self._leaves: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -280,7 +282,9 @@ class Scan:
         """Return everything that the rows of some pieces depend on; a hash of it names stored results."""
         about: tuple[Any, ...]
         if not with_survey:
-            about = (fingerprint(self.asked),)
+            if self._asked is None:
+                self._asked = fingerprint(self.asked)
+            about = (self._asked,)
         else:
             # The leaf of a name or id depends on all rows of the files, so `survey` reads them first.
             found = self.survey

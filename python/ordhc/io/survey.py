@@ -6,7 +6,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -138,21 +138,30 @@ def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: 
         job = _Part(scan, new, codes)
         tasks = [(some,) for some in pieces_in_parts(scan)]
         found = new()
-        try:
-            with Spill(scan.spill) as spill:
-                for folder in parts_of(scan, job, tasks, spill, part(progress, 0, _READ)):
-                    found.merge(pickle.loads((Path(folder) / "facts").read_bytes()))
-            return found
-        except InputError:
-            # Several parts can have mistakes. Reading the files in order raises the error of the first one.
-            pass
+        with Spill(scan.spill) as spill:
+            folders = parts_of(scan, job, tasks, spill, part(progress, 0, _READ))
+            try:
+                for folder in folders:
+                    found.merge(_facts_in(folder))
+                return found
+            except InputError:
+                # Several parts can have mistakes. Reading the files in order raises the first error.
+                progress = part(progress, _READ, 1)
     in_order: _F = _Part(scan, new, codes).read(scan.pieces, progress)
     return in_order
 
 
+def _facts_in(folder: str) -> Any:
+    """Return the collector that a task wrote to `folder`; raise InputError if the task found a mistake."""
+    facts = (Path(folder) / "facts").read_bytes()
+    if not facts:
+        raise InputError("a part of the files has a mistake")
+    return pickle.loads(facts)
+
+
 @dataclass(frozen=True)
 class _Part:
-    """A job whose tasks read pieces of the files, and collect the ids or other facts about their rows."""
+    """The task that collects the facts about some pieces of the files."""
 
     scan: Any
     new: Callable[[], Any]
@@ -160,12 +169,21 @@ class _Part:
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
         """Return a hash of all that the result of the task depends on."""
-        codes = self.codes and (self.codes[0].tolist(), self.codes[1])
-        return fingerprint(type(self.new()).__name__, codes, self.scan.key(pieces, with_survey=False))
+        return fingerprint(self._about, self.scan.key(pieces, with_survey=False))
+
+    @cached_property
+    def _about(self) -> str:
+        """Return a hash of the kind of facts and of the codes."""
+        ids, names = (None, None) if self.codes is None else self.codes
+        return fingerprint(type(self.new()).__name__, ids, names)
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the collector with all rows of the pieces to `folder`."""
-        (folder / "facts").write_bytes(pickle.dumps(self.read(pieces, progress), protocol=5))
+        """Write the facts to `folder`; write nothing if there is a mistake in the pieces."""
+        try:
+            facts = pickle.dumps(self.read(pieces, progress), protocol=5)
+        except InputError:
+            facts = b""
+        (folder / "facts").write_bytes(facts)
 
     def read(self, pieces: Sequence[Piece], progress: Progress | None) -> Any:
         """Return an `_IdCollector` or `_FactCollector` to which all rows of the pieces were added."""
@@ -233,8 +251,8 @@ class _FactCollector:
         self.first: dict[str, str] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        # Omit the options and the given names: names can take much memory, and `merge` uses neither.
-        return {**self.__dict__, "asked": None, "given": None}
+        # `merge` does not use the options, the given names and the codes, which can take much memory.
+        return {**self.__dict__, "asked": None, "given": None, "found": replace(self.found, codes=None)}
 
     def merge(self, later: _FactCollector) -> None:
         """Add the content of `later`, a collector of rows that follow the rows of this collector.
