@@ -17,7 +17,7 @@ __all__ = [
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
     "cluster_counts", "code_table", "cophenetic", "cophenetic_of_trees", "dasgupta", "dendrogram_purity",
     "draw_times", "end_of_first_row", "estimate_p", "expected_adds3", "index_rows", "kendall_tau",
-    "kendall_tau_of_rows", "leaf_heights", "limit_threads", "mean_dot_linkage", "mechanisms",
+    "kendall_tau_of_rows", "leaf_heights", "limit_threads", "n_threads", "mean_dot_linkage", "mechanisms",
     "merge_distortion", "merged_runs", "mixing", "mulk3", "mulk4", "NearFarCounts", "neighbor_linkage",
     "noise_ceiling",
     "optimal_leaf_order", "pair_run", "pairs_beaten", "panic", "parse_table", "planted",
