@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordhc.errors import InputError
+
 __all__ = [
     "ADDED",
     "ANSWER",
@@ -31,6 +33,7 @@ __all__ = [
     "BrokenError",
     "Event",
     "are_questions",
+    "check_questions",
     "as_rows",
     "key_of",
     "pack",
@@ -178,6 +181,14 @@ def are_questions(table: NDArray[Any], n_leaves: int | NDArray[Any]) -> NDArray[
     a, b, c, d = table.T
     same = ((a == c) & (b == d)) | ((a == d) & (b == c))
     return np.asarray(inside & (a != b) & (c != d) & ~same)
+
+
+def check_questions(table: NDArray[Any], n_leaves: int, what: str = "") -> None:
+    """Raise `InputError` for the first row that is no question; `what` is the beginning of the message."""
+    for at in np.flatnonzero(~are_questions(table, n_leaves))[:1].tolist():
+        wanted = "three different leaves" if table.shape[1] == 3 else "two different pairs of leaves"
+        row = table[at].tolist()
+        raise InputError(f"{what}{row} are not {wanted} from 0 to {n_leaves - 1}", row=at, leaves=[row])
 
 
 def packed(width: int) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc.asking.events import are_questions
+from ordhc.asking.events import check_questions
 from ordhc.errors import InputError
 
 __all__ = [
@@ -60,11 +60,7 @@ def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, 
     if table.ndim != 2 or table.shape[1] != width:
         raise InputError(f"rows have shape {table.shape}, not (m, {width})")
     leaves = _checks.whole_numbers("rows", table)
-    for at in np.flatnonzero(~are_questions(leaves, n_leaves))[:1].tolist():
-        what = "three different leaves" if width == 3 else "two different pairs of leaves"
-        row = leaves[at].tolist()
-        reason = f"{row} are not {what} from 0 to {n_leaves - 1}"
-        raise InputError(reason, row=at, leaves=[row])
+    check_questions(leaves, n_leaves)
     return list(map(tuple, leaves.tolist()))
 
 

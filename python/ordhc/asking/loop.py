@@ -17,7 +17,7 @@ from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
 from ordhc.asking.learner import Learner, mistake_about
 from ordhc.asking.methods import Method, Revise, Uncertain
-from ordhc.asking.oracle import Oracle, advised, errors_of, known_to, settled
+from ordhc.asking.oracle import Oracle, advised, errors_of, known_to, one_for_each, settled
 from ordhc.asking.prior import leaves_of_prior
 from ordhc.asking.questions import Questions
 from ordhc.asking.received import check_supported, tell_and_record, tree_of
@@ -383,12 +383,7 @@ def _steps(
         part = left if size >= len(left) else Questions(left.ids[: int(size)], left.rows[: int(size)])
         try:
             given = yield part.rows
-            answers = _checks.array("the oracle's answers", given)
-            if answers.shape != (len(part),):
-                m = len(part)
-                raise InputError(
-                    f"the oracle gave answers of shape {answers.shape} to {m} questions, not {(m,)}"
-                )
+            answers = one_for_each(given, len(part))
         except BaseException:
             if not is_learner:
                 subject.release(left.ids)

@@ -20,6 +20,7 @@ __all__ = [
     "advised",
     "checked_answers",
     "checked_questions",
+    "one_for_each",
     "errors_of",
     "known_to",
     "settled",
@@ -187,12 +188,17 @@ def checked_questions(
     return np.ascontiguousarray(table, dtype=np.int32)
 
 
+def one_for_each(given: Any, m: int) -> NDArray[Any]:
+    """Return the answers of an oracle to m questions, (m,); raise `InputError` for another shape."""
+    answers = _checks.array("the oracle's answers", given)
+    if answers.shape != (m,):
+        raise InputError(f"the oracle gave answers of shape {answers.shape} to {m} questions, not {(m,)}")
+    return answers
+
+
 def checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
     """Return the (m,) answers of an oracle; raise `InputError` for the first impossible answer."""
-    answers = _checks.array("the oracle's answers", given)
-    if answers.shape != (len(questions),):
-        m = len(questions)
-        raise InputError(f"the oracle gave answers of shape {answers.shape} to {m} questions, not {(m,)}")
+    answers = one_for_each(given, len(questions))
     if not answers.size:
         return np.zeros(0, np.int8)
     known = "1, -1 or 0" if questions.ndim == 2 and questions.shape[1] == 4 else "0, 1, 2 or -1"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
-from ordhc.asking.events import are_questions
+from ordhc.asking.events import check_questions
 from ordhc.errors import InputError
 
 __all__ = ["Questions", "checked_among"]
@@ -48,8 +48,5 @@ def checked_among(rows: ArrayLike, n_leaves: int) -> NDArray[np.int32]:
     table = _checks.whole_numbers("among", rows)
     if table.ndim != 2 or table.shape[1] not in (3, 4):
         raise InputError(f"among has shape {table.shape}, not (m, 3) or (m, 4)")
-    for at in np.flatnonzero(~are_questions(table, n_leaves))[:1].tolist():
-        what = "three different leaves" if table.shape[1] == 3 else "two different pairs of leaves"
-        row = table[at].tolist()
-        raise InputError(f"among: {row} are not {what} from 0 to {n_leaves - 1}", row=at, leaves=[row])
+    check_questions(table, n_leaves, "among: ")
     return np.ascontiguousarray(table, dtype=np.int32)

@@ -13,7 +13,7 @@ from ordhc import _checks
 from ordhc._checks import quoted
 from ordhc.comparison.asked import FORMATS, AnswerOptions, Asked
 from ordhc.comparison.frames import PERSONS, RESPONSES, ROLES
-from ordhc.comparison.replies import Replies, list_of, person_of, replies_of
+from ordhc.comparison.replies import Replies, excluded_values, list_of, person_of, replies_of
 from ordhc.comparison.tables import Table, table_of, text_of
 from ordhc.comparison.wide import widened, with_questions
 from ordhc.errors import InputError
@@ -327,7 +327,8 @@ def _collect(table: Table, asked: Asked) -> Asked:
     if position is not None and "0" in {text_of(cell) for cell in table.cells(position)}:
         # Position 0 means that the person could not say.
         exclude = _exclusions(table, asked, asked.person)
-        asked = replace(asked, exclude={**exclude, position: [*_values(exclude.get(position, [])), "0"]})
+        exclude[position] = [*excluded_values(exclude.get(position, [])), "0"]
+        asked = replace(asked, exclude=exclude)
     return asked
 
 
@@ -341,14 +342,8 @@ def _exclusions(table: Table, asked: Asked, person: Any) -> dict[Any, Any]:
         column = table.find(name)
         key = name if column is None else column
         # Two spellings can mean the same column.
-        found[key] = [*_values(found[key]), *_values(values)] if key in found else values
+        found[key] = [*excluded_values(found[key]), *excluded_values(values)] if key in found else values
     return found
-
-
-def _values(given: Any) -> list[Any]:
-    """Return the values that `exclude` has for a column: one value or several."""
-    alone = given is None or isinstance(given, str | bool | int | float)
-    return [given] if alone else _checks.listed("exclude", given)
 
 
 def _without_left_out(table: Table, asked: Asked) -> Asked:

@@ -289,6 +289,12 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
     return found[0] if found else None
 
 
+def excluded_values(given: Any) -> list[Any]:
+    """Return the values that `exclude` has for a column: one value or several."""
+    alone = given is None or isinstance(given, str | bool | int | float)
+    return [given] if alone else _checks.listed("exclude", given)
+
+
 def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
     """Leave out the rows with the given values of a column, or the rows of the given people."""
     if exclude is None:
@@ -305,9 +311,7 @@ def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
         exclude = {person: exclude}
     for name, given in exclude.items():
         column = table.column(name, "exclude")
-        alone = given is None or isinstance(given, str | bool | int | float)
-        some = [given] if alone else _checks.listed("exclude", given)
-        words = {text_of(value) for value in some}
+        words = {text_of(value) for value in excluded_values(given)}
         found = table.coded(column).mapped(text_of)
         number = {text: at for at, text in enumerate(found.different)}
         for word in sorted(words):

@@ -31,7 +31,8 @@ fn triplet_method(bytes: &mut Bytes<'_>) -> Method {
     }
 }
 
-/// Makes the calls to a learner that `data` encodes: `ask` with a limit, and `tell` with a question and an answer.
+/// Calls a learner as `data` says: each part of `data` is a call of `ask` (a limit) or of `tell` (a question and an
+/// answer).
 /// Calls may be invalid, as in a damaged log file.
 pub fn replay(data: &[u8]) {
     let mut bytes = Bytes(data);

@@ -15,6 +15,11 @@ use crate::error::to_py;
 use crate::linkage::Linkage;
 use crate::tree::Tree;
 
+/// Returns the error for a linkage that this module cannot resample.
+fn has_row_updates() -> PyErr {
+    to_py(Error::Argument("a linkage with row updates cannot be resampled here; cluster each resample instead".into()))
+}
+
 fn draws(m: usize, groups: Option<PyReadonlyArray1<'_, i64>>, seed: u64) -> PyResult<Draws> {
     let number = |&group: &i64| u32::try_from(group).unwrap_or(u32::MAX);
     let groups = match groups {
@@ -56,9 +61,7 @@ pub(crate) fn bootstrap_adds<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Tree>, Bound<'py, PyArray2<f64>>)> {
     let Some(rule) = linkage.get().rule() else {
-        return Err(to_py(Error::Argument(
-            "a linkage with row updates cannot be resampled here; cluster each resample instead".into(),
-        )));
+        return Err(has_row_updates());
     };
     let tree = tree.get().dendrogram()?;
     let n = tree.n_leaves();
@@ -159,9 +162,7 @@ impl Tallies {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Tree>> {
         let Some(rule) = linkage.get().rule() else {
-            return Err(to_py(Error::Argument(
-                "a linkage with row updates cannot be resampled here; cluster each resample instead".into(),
-            )));
+            return Err(has_row_updates());
         };
         let trees = callbacks::run(py, true, progress.as_ref(), |monitor| {
             let taken = self.inner.lock().expect(GONE).take();

@@ -33,6 +33,14 @@ Answer with a name of one to {words} words alone.{taken}"""
 
 _LONGEST_NAME = 60
 _OPTIONAL = {"temperature": 0, "max_tokens": 64}
+#: The settings of `label` for a server of its own, as in `Judge`, with their defaults.
+_SETTINGS = {
+    "concurrency": 8,
+    "rpm": "auto",
+    "timeout": 60,
+    "retries": 5,
+    **dict.fromkeys(("key", "headers", "cache", "extra")),
+}
 
 
 def label(
@@ -114,13 +122,10 @@ def label(
     elif url is None:
         raise InputError("label needs a server: give url and model, or judge=")
     else:
-        defaults = {"concurrency": 8, "rpm": "auto", "timeout": 60, "retries": 5}
-        given = {**dict.fromkeys(("key", "headers", "cache", "extra")), **defaults, **settings}
-        unknown = set(settings) - set(given) | set(given) - {*defaults, "key", "headers", "cache", "extra"}
-        if unknown:
-            known = ", ".join([*defaults, "key", "headers", "cache", "extra"])
+        if unknown := settings.keys() - _SETTINGS.keys():
+            known = ", ".join(_SETTINGS)
             raise InputError(f"label has no setting {', '.join(sorted(unknown))}; its settings: {known}")
-        engine = Engine(Setup.of(url, model, optional=_OPTIONAL, **given), Budget(budget))
+        engine = Engine(Setup.of(url, model, optional=_OPTIONAL, **{**_SETTINGS, **settings}), Budget(budget))
     work = _Naming(
         texts,
         one_line(criterion),

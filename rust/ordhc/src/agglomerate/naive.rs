@@ -1,6 +1,6 @@
 //! The naive engine, which compares all pairs before every merge. Tests compare the other engines with it.
 
-use super::nearest::Linkage;
+use super::nearest::{Linkage, nothing_finite};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
@@ -15,9 +15,7 @@ pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<De
     let mut active: Vec<usize> = (0..n).collect();
     let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
     if active.len() > 1 {
-        return Err(Error::Argument(
-            "the linkage returns no finite similarity for any pair; return a finite number for every pair".into(),
-        ));
+        return Err(nothing_finite());
     }
     Dendrogram::in_order(n, merges)
 }

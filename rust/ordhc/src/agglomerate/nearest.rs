@@ -1,7 +1,7 @@
 //! The interface between engines and linkages: the similarities of clusters, and the nearest cluster.
 
 use super::tolerance::Tolerance;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The nearest neighbour of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,6 +96,13 @@ pub trait Linkage {
     fn nearest(&mut self, i: usize, active: &[usize]) -> Result<Nearest> {
         nearest_among(self, i, active)
     }
+}
+
+/// Returns the error for a linkage that left several clusters without a finite similarity.
+pub(super) fn nothing_finite() -> Error {
+    Error::Argument(
+        "the linkage returns no finite similarity for any pair; return a finite number for every pair".into(),
+    )
 }
 
 /// Returns the cluster that is nearest to `i` among the given clusters.

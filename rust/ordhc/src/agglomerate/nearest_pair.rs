@@ -1,8 +1,8 @@
 //! Merges the most similar pair, with a cache of every cluster's nearest neighbour.
 
-use super::nearest::{Linkage, NO_CLUSTER, Nearest, nearest_among, nearest_of};
+use super::nearest::{Linkage, NO_CLUSTER, Nearest, nearest_among, nearest_of, nothing_finite};
 use super::tolerance::Tolerance;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, RawMerge};
 
@@ -21,9 +21,7 @@ pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Re
     let mut active: Vec<usize> = (0..n).collect();
     let merges = merges_among(linkage, active.clone(), &mut active, monitor)?.merges;
     if active.len() > 1 {
-        return Err(Error::Argument(
-            "the linkage returns no finite similarity for any pair; return a finite number for every pair".into(),
-        ));
+        return Err(nothing_finite());
     }
     Dendrogram::in_order(n, merges)
 }

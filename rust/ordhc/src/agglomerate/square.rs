@@ -104,7 +104,7 @@ pub(super) struct Square<'a, U: Update> {
     /// With at most `few` clusters: the positions of merged clusters, in the order of merging. Rows copy their values
     /// with these clusters later.
     copied: Vec<u32>,
-    /// With more than `few` clusters: the merges. Rows compute their values with merged clusters later.
+    /// The merges so far, if there are more than `few` clusters: rows compute their values with merged clusters later.
     log: Vec<Logged<U::Merge>>,
     /// For each row: the number of entries of `copied` or `log` that the row has applied.
     seen: Vec<u32>,

@@ -154,7 +154,7 @@ impl NoisySearch {
     }
 
     /// Returns one leaf below each of two children of `pivot`, for a question about these children.
-    /// With [`Noise::Persistent`], this pair was not asked about before, if possible.
+    /// If the noise is [`Noise::Persistent`], the pair is one that was not asked about before, if there is one.
     pub(crate) fn leaves(&mut self, tree: &SizedTree, settings: &Settings, pivot: u32, children: [u32; 2]) -> [u32; 2] {
         let Self { random, asked, .. } = self;
         let mut draw = || children.map(|child| tree.leaf_at(child, random.random_range(0..tree.leaves(child))));
