@@ -110,7 +110,9 @@ def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
         ids = _collected(scan, _IdCollector, None, before).ids
         texts = names_of_ids(ids, scan.asked)
         codes = None if texts is None else (ids, texts)
-    return _collected(scan, partial(_FactCollector, scan.asked, codes), codes, progress).survey()
+    found = _collected(scan, partial(_FactCollector, scan.asked), codes, progress).survey()
+    found.codes = found.codes if codes is None else codes
+    return found
 
 
 class _IdCollector:
@@ -240,19 +242,19 @@ def _mostly_used(scan: Any, n: int) -> bool:
 class _FactCollector:
     """Collects the content of a `Survey` (leaves, names, people, weights) from blocks of rows."""
 
-    def __init__(self, asked: Asked, codes: Codes | None) -> None:
+    def __init__(self, asked: Asked) -> None:
         self.asked, self.given, self.n_leaves = asked, asked.names, asked.n_leaves
         self.code: dict[str, int] = {}
         self.persons: dict[str, int] = {}
         self.ids = np.zeros(0, dtype=np.int64)
-        self.found = Survey(0, None, 0, numbered=True, codes=codes)
+        self.found = Survey(0, None, 0, numbered=True)
         self.total = 0.0
         #: The first file with each of "ids", "names", "people", "no people".
         self.first: dict[str, str] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        # `merge` does not use the options, the given names and the codes, which can take much memory.
-        return {**self.__dict__, "asked": None, "given": None, "found": replace(self.found, codes=None)}
+        # `merge` uses neither the options nor the given names, which can take much memory.
+        return {**self.__dict__, "asked": None, "given": None}
 
     def merge(self, later: _FactCollector) -> None:
         """Add the content of `later`, a collector of rows that follow the rows of this collector.
