@@ -118,8 +118,8 @@ def add_in_parts(
     Each task adds its rows in an array of all pairs (a triangle) of its own, and writes it to a file. The
     caller maps these files into memory and adds them.
     """
-    # With `pays` tasks, each task has two rows for each pair of leaves. Such tasks pay off: writing, reading
-    # and adding the sum of a pair takes about a tenth of the time of a row.
+    # The number of tasks that pay off: each should have at least two rows for each pair of leaves, because
+    # writing, reading and adding the sum of a pair takes about a tenth of the time of a row.
     pays = len(scan) // (2 * len(sums))
     each = max(1, min(_EACH, pays))
     most = max(pays, scan.memory // (sums.itemsize * len(sums)))
