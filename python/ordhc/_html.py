@@ -62,7 +62,7 @@ def table(
 
 
 def picture(svg: str) -> str:
-    """Return HTML with a drawing on a white background, because its colours are made for white paper."""
+    """Return HTML with a drawing on white, because the colours of drawings are made for white paper."""
     return (
         '<div style="background:#fff;border-radius:4px;margin:.5em 0;padding:.25em;display:inline-block">'
         f"{svg}</div>"
@@ -70,7 +70,7 @@ def picture(svg: str) -> str:
 
 
 def asked(subject: Any) -> str:
-    """Return HTML that shows what share of its leaves a learner or a session has placed in the tree."""
+    """Return HTML that shows the share of leaves that a learner or a session has placed in its tree."""
     share = subject.status.n_placed / max(subject.n_leaves - len(getattr(subject, "retired", ())), 1)
     bar = f'<progress value="{share:.3f}" max="1" style="width:20em;max-width:60%"></progress>'
     return block(

@@ -74,7 +74,7 @@ class _PoolExecutor(_QueuingExecutor):
         self._pool = pool
         self._submitted: set[Future[Any]] = set()
         self._workers = self._processes()
-        self._newest = max((_number(worker) for worker in self._workers), default=0)
+        self._newest = max((_number_of(worker) for worker in self._workers), default=0)
         self._n_losses = 0
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -85,7 +85,7 @@ class _PoolExecutor(_QueuingExecutor):
     def _processes(self) -> set[Any]:
         """Return the processes of a pool of multiprocessing; the set is empty for other kinds of pools."""
         workers = getattr(self._pool, "_pool", None)
-        return {worker for worker in workers if _number(worker)} if isinstance(workers, list) else set()
+        return {worker for worker in workers if _number_of(worker)} if isinstance(workers, list) else set()
 
     def _submit_waiting(self) -> None:
         with self._lock:
@@ -127,12 +127,12 @@ class _PoolExecutor(_QueuingExecutor):
         """Fail all submitted tasks if a process of the pool died, because the pool itself never reports that.
 
         Python numbers the processes of a program. A gap in the numbers of the pool's processes means that a
-        process began and died since the last call. Processes outside of the pool leave gaps, too: then tasks
-        fail, and are repeated, without need.
+        process began and died since the last call. Processes outside of the pool leave such gaps, too. Then
+        tasks fail although no process died, and are repeated.
         """
         with self._lock:
             begun = self._processes() - self._workers
-            newest = max((_number(worker) for worker in begun), default=self._newest)
+            newest = max((_number_of(worker) for worker in begun), default=self._newest)
             unseen = newest - self._newest - len(begun)
             self._newest = newest
             self._workers |= begun
@@ -149,8 +149,8 @@ class _PoolExecutor(_QueuingExecutor):
             future.set_exception(BrokenExecutor("a process of the pool died"))
 
 
-def _number(worker: Any) -> int:
-    """Return the last number in the `_identity` of a process; 0 if the worker is not a process."""
+def _number_of(worker: Any) -> int:
+    """Return the number that multiprocessing gave to a process; 0 if `worker` is not a process."""
     identity: tuple[int, ...] = getattr(worker, "_identity", ())
     return identity[-1] if identity else 0
 
@@ -199,7 +199,10 @@ class _JoblibExecutor(_QueuingExecutor):
 def _outcome(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Any, Exception | None]:
-    """Return the result and the exception of a call, so that an exception does not end the whole round."""
+    """Return the result of a call and None, or None and the exception that the call raised.
+
+    The exception is returned, because joblib would stop the other tasks if it were raised.
+    """
     try:
         return function(*args, **kwargs), None
     except Exception as error:

@@ -82,7 +82,7 @@ class MissingExtraError(ImportError):
     def of(cls, what: str, package: str, extra: str) -> "MissingExtraError":
         """Return the error for a missing package.
 
-        `what` needs the package `package`, which the extra of ordhc with the name `extra` installs.
+        `what` is the feature that needs `package`. `extra` is the extra of ordhc that installs the package.
         """
         return cls(f'{what} needs {package}: pip install "ordhc[{extra}]"', name=package)
 

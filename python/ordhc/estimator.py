@@ -49,7 +49,7 @@ def _draws_trees(model: OrdinalClustering) -> bool:
 
 
 class OrdinalClustering(ClusterMixin, BaseEstimator):
-    """A scikit-learn estimator for hierarchical clustering of comparisons.
+    """A scikit-learn estimator that makes a tree of leaves from comparisons of these leaves.
 
     Samples are comparisons, not leaves: `X` has one row for each answer, `labels_` has one entry for each
     leaf. `VectorClustering` is the estimator for vectors.
@@ -269,7 +269,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
 
     @available_if(_draws_trees)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each answer, which may be wrong. Only for the method "posterior-al".
+        """Return the probability of both answers to each comparison. Only for the method "posterior-al".
 
         Parameters
         ----------
@@ -279,8 +279,8 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, 2)
-            For each comparison the probability that its opposite is answered (`y` is False), and the
-            probability that the comparison itself is answered (`y` is True).
+            For each comparison the probability that a person gives the opposite answer (`y` is False), and
+            the probability that a person gives this answer (`y` is True). People can err.
 
         Raises
         ------

@@ -90,7 +90,7 @@ def test_people_are_checked():
     assert learner.status.n_answered == 0
     learner.tell(ids, [0, 1, 2], who=["ann", None, "bob"])
     quick = ordhc.Learner(12, "quick")
-    with pytest.raises(InputError, match="does not use who"):
+    with pytest.raises(InputError, match="does not use the argument `who`"):
         quick.tell(quick.ask(1).ids, [0], who="ann")
 
 

@@ -101,7 +101,7 @@ MISTAKES = {
     "a long name": ("a.csv", GOOD.replace("bus", "b" * 90_000), {"names": ["cat", "dog", "car"]}, "the name 'bbb"),
     "terminal codes": ("a.csv", "0,1,2\n0,\x1b[2J,2\n", {}, "is not a leaf id"),
     "shapes in npz": ("a.npz", npz(rows=np.zeros((2, 2), int)), {}, "a.npz: rows have shape (2, 2); 3 columns are needed"),
-    "no rows in npz": ("a.npz", npz(a=[1], b=[2]), {}, "the arrays are a, b; one of them must be called rows"),
+    "no rows in npz": ("a.npz", npz(a=[1], b=[2]), {}, "the arrays are a, b; one of them must have the name rows"),
     "columns of npz by name": ("a.npz", npz(rows=[(0, 1, 2)]), {"person": "who"}, "has no named columns"),
     "objects in npy": ("a.npy", b"\x93NUMPY\x01\0v\0{'descr': '|O', 'fortran_order': False, 'shape': (1,), }".ljust(128), {}, "has Python objects"),
     "a folder": (".", None, {}, "is a folder, not a file"),

@@ -68,7 +68,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def unknown_option(what: str, name: str, known: Iterable[str], hints: Mapping[str, str] | None = None) -> str:
-    """Return the message that `what` has no option `name`, with a hint or with similar known names."""
+    """Return the message that `what` has no option `name`; the message ends with a hint or similar names."""
     hint = f"; {hints[name]}" if hints and name in hints else nearest(name, known)
     return f"{what} has no option {quoted(name)}{hint}"
 

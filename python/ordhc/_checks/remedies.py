@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 class remedied:  # noqa: N801 (used like a function)
-    """Add a remedy to the MemoryError of a block or function, unless the message already has a remedy.
+    """Add a remedy to the message of a MemoryError, unless the message already has a remedy.
 
-    Use it as a context manager or as a decorator. A remedy is the part of a message after ": ".
+    Use `remedied` as a context manager or as a decorator. A remedy is the part of a message after ": ".
 
     Parameters
     ----------

@@ -63,10 +63,10 @@ class Analysed:
         * "weights": "reliability" or "equal";
         * "rules": the latest rules that exclude people, in words, and "n_times_rules_were_set";
         * "excluded": the reasons for each excluded person, and "n_excluded_answers";
-        * "n_retired_answers": the number of other answers that are about items that were retired;
+        * "n_retired_answers": the number of answers about retired items, without those of excluded people;
         * "question": the words of the question, see `Session.set_question`;
         * "seconds": the median and the quartiles of response times, "low", "median" and "high", or None;
-        * "samplers": the number of answers for each sampler of questions.
+        * "samplers": the number of answers for each source of questions ("learner", "heldout", ...).
     rules
         All rules that were ever set, each with its time, the latest last. See `Session.set_rules`.
     excluded
@@ -151,15 +151,15 @@ class Analysis:
     def __init__(self, contents: Contents) -> None:
         self._contents, self._log = contents, contents.log
         self._width = contents.log.width
-        # The last estimate of the reliability of each person, by number, and the counts of answers and of
-        # deleted events at the time of this estimate.
+        # The last estimate of the reliability of each person, and the numbers of answers and of deleted
+        # events at the time of this estimate.
         self._reliabilities: Sequence[float] = ()
         self._n_answered_then, self._n_gone_then = 0, -1
 
     def comparisons(
         self, weights: str | None, heldout: bool | None, left_out: Collection[str] | None
     ) -> Triplets | Quadruplets:
-        """See `Session.comparisons`."""
+        """Return the answers as triplets or quadruplets; see `Session.comparisons`."""
         log, at, found = self._log, self._log.answer_rows(), None
         if (weights or ("reliability" if self.rules() else "equal")) == "reliability":
             alpha, beta = self._posterior(at)
@@ -196,7 +196,7 @@ class Analysis:
         return comparisons_of(rows, answers, n, own, who, weights=found, adaptive=is_adaptive)
 
     def analysed(self, weights: str | None, exclude: Collection[str] | None) -> Analysed:
-        """See `Session.analysed`."""
+        """Return the answers and the settings of their analysis; see `Session.analysed`."""
         rules, by_rules, table = self.rules(), self.excluded(), self.table()
         who = table["who"].tolist()
         people = set(who)
@@ -247,7 +247,7 @@ class Analysis:
             self._contents.store.set_state("rules", kept)
 
     def set_question(self, text: str) -> None:
-        """See `Session.set_question`."""
+        """Keep the words of the question that people are asked; see `Session.set_question`."""
         if self._contents.store.state("question") != text:
             self._contents.store.set_state("question", text)
 
@@ -273,7 +273,7 @@ class Analysis:
         return {name: reasons for name, reasons in found.items() if reasons}
 
     def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
-        """Return for each person the quantities that rules test, such as the median response time."""
+        """Return for each person the quantities that the rules for excluding people test."""
         log = self._log
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
@@ -289,14 +289,14 @@ class Analysis:
         return Figures(counts, seconds, n_timed, same_side, n_placed, alpha / (alpha + beta), low, right)
 
     def _kinds(self, at: Rows) -> NDArray[np.int8]:
-        """Return how the question of each answer was chosen, a value of `SAMPLERS`; `IMPORT` if imported."""
+        """Return for each answer the source of its question, a value of `SAMPLERS`; `IMPORT` if imported."""
         log = self._log
         refs = log.refs[at]
         kinds = np.where(refs == -1, ASKED, log.kinds[np.maximum(refs, 1) - 1])
         return np.where(log.kinds[at] == IMPORT, IMPORT, kinds).astype(np.int8)
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """See `Session.table`."""
+        """Return all answers as columns of equal length; see `Session.table`."""
         log, at = self._log, self._log.answer_rows()
         kinds, answers = self._kinds(at), log.answers[at]
         order = np.argsort(log.who[at], kind="stable")
@@ -340,7 +340,7 @@ class Analysis:
         return np.where(np.isnan(reported), np.maximum(log.at[at] - given, 0), reported)
 
     def people(self) -> dict[str | None, Person]:
-        """See `Session.people`."""
+        """Return a summary of each person who answered; see `Session.people`."""
         log, at = self._log, self._log.answer_rows()
         alpha, beta = self._posterior(at)
         low, high = interval(alpha, beta)
@@ -409,7 +409,7 @@ class Analysis:
         return max(0.5, self._reliabilities[person] if known else PRIOR[0] / sum(PRIOR))
 
     def _known(self, at: Rows) -> NDArray[np.int8]:
-        """Return the (m,) known right answers to the questions of answers, -1 where none is known."""
+        """Return for each given answer the right answer to its question, or -1 if that is unknown."""
         log = self._log
         rows = log.rows_of(KNOWN)
         if not len(rows):

@@ -82,16 +82,16 @@ def estimate_p(answers: Sequence[ArrayLike], delta: float = 0.05) -> tuple[float
     Parameters
     ----------
     answers
-        For each question all its answers: 0, 1, 2 or -1. A few questions with many answers each give the
-        best estimate.
+        For each question all its answers: 0, 1 or 2 for the odd one out, or -1 for none. A few questions
+        with many answers each give the best estimate.
     delta
         The probability that the lower bound is too high; 0.05 by default.
 
     Returns
     -------
     estimate, lower
-        The share of answers that equal the most frequent answer to their question, and a lower bound of p
-        for the setting `p` of a learner.
+        The share of answers that equal the most frequent answer to their question, and a lower bound of the
+        probability. Use the lower bound as the `p` of a learner.
 
     Warns
     -----

@@ -30,7 +30,7 @@ class Columns(NamedTuple):
 
 
 def from_rows(rows: Sequence[Sequence[Any]], width: int) -> Columns:
-    """Return the columns of rows that were selected with `events.packed`.
+    """Return events as columns, from rows that were read from the file with the SQL of `events.packed`.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Hold the contents of a session's file in memory.
 
 A session is an append-only log of events in an SQLite file with a write-ahead log. The number of a question
-is the number of its event and never changes. Opening a session replays the log on a learner.
+is the number of its event and never changes. Opening a session replays the log on a learner,
+which chooses questions and builds the tree.
 
 Taking an answer back replays the log without the answer, from a snapshot of the learner. A snapshot is
 made every thousand events. Snapshots share the answers that the learner has not used yet, to save memory.
@@ -286,7 +287,7 @@ class Contents:
         self.store.set_state("machine", machine)
 
     def replace(self, numbers: Sequence[int], events: Sequence[Event]) -> None:
-        """Replace the events `numbers`; processes that have the session open then read all events again."""
+        """Overwrite the events that have the given numbers; other processes then read all events again."""
         moments = [
             0.0 if event.kind == GONE else float(self.log.at[number - 1])
             for number, event in zip(numbers, events, strict=True)

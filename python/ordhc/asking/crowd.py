@@ -34,7 +34,7 @@ from ordhc.asking.questions import Questions
 __all__ = ["Crowd"]
 
 Row = tuple[int, ...]
-#: For each question its number, its leaves, and the kind of its sampler.
+#: For each question its number, its leaves, and how it was chosen (a value of `SAMPLERS`).
 Found = list[tuple[int, Row, int]]
 
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
@@ -57,8 +57,8 @@ class Crowd:
     def ask(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
         """Ask `who` the questions `rows`: record and return them, leased to `who` for `lease` seconds.
 
-        `kind` says how the questions were chosen, a value of `SAMPLERS`. If `rows` is None, the sampler of
-        this kind draws at most one question that is new to `who`.
+        `kind` says how the questions were chosen, a value of `SAMPLERS`. If `rows` is None, at most one
+        question is drawn in this way; it is new to `who`.
         """
         if rows is None:
             drawn = self._filler({_NAMES[kind]: 1.0}, who, self._log.history(who)).draw()
@@ -117,7 +117,7 @@ class Crowd:
         return self._leased(found, who, now + lease)
 
     def _kept(self, most: int, mine: list[int]) -> Found:
-        """Return up to `most` unanswered questions that are leased to the person and not from the learner.
+        """Return at most `most` unanswered questions of a person that the learner did not ask.
 
         `mine` are the numbers of all questions that are leased to the person.
         """
@@ -155,22 +155,22 @@ class Crowd:
             self._contents.append(passed)
         return found
 
-    def _adapt_parallel(self, who: str | None, people: int) -> None:
+    def _adapt_parallel(self, who: str | None, n_wanted: int) -> None:
         """Set the number of leaves that the learner places in the tree at the same time.
 
-        The new number is the number of people seen recently, or `people` if that is larger. `people` is the
-        number of questions leased to other people, plus the number that `who` requests now. A smaller number
+        The new number is the number of people seen recently, but at least `n_wanted`. `n_wanted` counts the
+        questions that are leased to other people and the questions that `who` requests now. A smaller number
         is set only if it is below half of the old number.
         """
         if self._method.follows_people and who is not None:
-            people = min(max(len(self._contents.seen), people), self._log.n_leaves)
+            people = min(max(len(self._contents.seen), n_wanted), self._log.n_leaves)
             if people > self._log.parallel or people < self._log.parallel // 2:
                 self._contents.append([Event(PARALLEL, people)])
 
     def _asked(
         self, most: int, who: str | None, history: History | None, mine: list[int], found: Found
     ) -> Found:
-        """Return the list `found` after questions of the learner were appended; at most `most` questions."""
+        """Extend `found` to at most `most` questions with questions of the learner; return `found`."""
         found += self._new(self._waiting(most - len(found), history), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
             skipped = len(self._drafts(2**31)) if history is not None else 0

@@ -47,8 +47,8 @@ class Disk:
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # `_latest` counts what was written, `_synchronised` counts what is known to be on the disk. Both are
-        # pairs: the number of reported commits, and the number of events.
+        # Each pair is a number of reported commits and a number of events. `_latest` counts all that were
+        # written, and `_synchronised` counts those that are known to be on the disk.
         self._latest, self._synchronised = (0, 0), (0, -GAP)
         self._last = 0.0
         self._lock = threading.Lock()

@@ -64,14 +64,14 @@ PASSED = 11
 KNOWN = 12
 #: From now on the learner places `ref` leaves in the tree in parallel.
 PARALLEL = 13
-#: An event of a forgotten person, or an unused number.
+#: An empty event. It replaces an event of a person whose data were deleted, or skips an event number.
 GONE = 14
 #: An item is added. `ref` is the number of its leaf plus 1, and `who` is the name of the item.
 ADDED = 15
 #: An item is retired. `ref` is the number of its leaf plus 1, and `who` is the name of the item.
 RETIRED = 16
 
-#: Kinds of questions by the names of their samplers.
+#: The kinds of question events by the names of their samplers, which are the ways to choose a question.
 SAMPLERS = {"learner": ASKED, "heldout": HELDOUT, "repeat": REPEAT, "random": RANDOM, "gold": GOLD}
 QUESTIONS = frozenset(SAMPLERS.values())
 
@@ -91,7 +91,7 @@ class Event(NamedTuple):
     who: str | None = None
     #: The duration of the answer in seconds; None if the caller did not report it.
     seconds: float | None = None
-    #: The probability that the answer is right; None for the learner's own `p`.
+    #: The probability that the answer is right; None if the `p` of the learner applies.
     p: float | None = None
 
 
@@ -271,7 +271,7 @@ def as_rows(
 
 
 def pack(events: Iterable[Event], first: int, width: int) -> list[tuple[Any, ...]]:
-    """Return events as rows in the form of `packed`, without a file."""
+    """Return events as the rows that a query of the columns `packed` would return."""
     found = []
     for _, kind, ref, *leaves, answer, who, at, seconds, p, total in as_rows(events, first, width, 0.0):
         a, b, c, d = [0 if leaf is None else leaf + 1 for leaf in (*leaves, None)][:4]

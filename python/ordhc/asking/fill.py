@@ -14,7 +14,7 @@ from ordhc.errors import InputError
 
 __all__ = ["DEFAULT_FILL", "Filler", "checked_fill"]
 
-#: The default share of each sampler.
+#: The default share of the questions from each sampler, which is a way to choose a question.
 DEFAULT_FILL = {"heldout": 0.5, "repeat": 0.3, "random": 0.2}
 
 _NAMES = tuple(name for name in SAMPLERS if name != "learner")

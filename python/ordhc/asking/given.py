@@ -98,7 +98,7 @@ def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
 
 
 def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
-    """Return the (m,) probabilities that answers are right; NaN for the learner's own `p`."""
+    """Return the (m,) probabilities that answers are right; NaN if the `p` of the learner applies."""
     found = _checks.numbers_of("p", p)
     if found.shape not in ((), (m,)):
         raise InputError(f"p has shape {found.shape} for ids of shape {(m,)}")
@@ -109,7 +109,7 @@ def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
 
 
 def checked_places(places: ArrayLike | None, m: int) -> list[int | None]:
-    """Return the position on the page of each of m chosen answers, from 1; 0 for none, None if unknown."""
+    """Return where on the page m chosen items were shown, from 1; 0 if none was chosen, None if unknown."""
     if places is None:
         return [None] * m
     found = np.atleast_1d(_checks.whole_numbers("places", places))

@@ -82,7 +82,7 @@ class Log:
     undone: NDArray[np.bool_]
     at: NDArray[np.float64]
     seconds: NDArray[np.float32]
-    #: The probability that an answer is right; NaN for the learner's own `p`.
+    #: The probability that an answer is right; NaN if the `p` of the learner applies.
     p: NDArray[np.float64]
     #: For a question: the number of its answers that were not taken back.
     n_answers: NDArray[np.int32]
@@ -92,7 +92,7 @@ class Log:
         self._n_at_start = n_leaves
         #: The items that were added or retired, in the order of the events.
         self.changes: list[Change] = []
-        #: True if the learner uses answers to questions of the samplers "repeat" and "random".
+        #: True if the learner uses answers to "repeat" and "random" questions.
         self.is_shared = False
         self.n = 0
         # Names of people and their checksums.
@@ -158,7 +158,7 @@ class Log:
             raise BrokenError(self.n + 1, f"or a later one is damaged ({error})") from None
 
     def take(self, found: Columns) -> None:
-        """Append columns; see `extend`."""
+        """Append columns, with the checks and the errors of `extend`."""
         kinds, refs, table, answers, names, who, at, seconds, p, totals = found
         first, m = self.n + 1, len(kinds)
         # Events that add or retire an item store the name of the item where other events store a person.
@@ -202,7 +202,7 @@ class Log:
     def _checked_changes(self, rows: Sequence[tuple[int, int, int, Any]]) -> list[Change]:
         """Return the items that new rows add or retire; raise `BrokenError` for an impossible change.
 
-        Each entry of `rows` has the row, counted from the end of the log, the kind, the leaf and the name.
+        Each entry of `rows` has the number of a new row (from 0), the kind, the leaf and the name.
         """
         changes: list[Change] = []
         n, gone = self.n_leaves, set(np.flatnonzero(self.is_retired).tolist()) if rows else set()
@@ -339,8 +339,8 @@ class Log:
         if is_asked:
             refs = np.where(kinds == ASKED, -1, refs)
         if self.is_shared:
-            # Remove the refs of answers to questions of the samplers "repeat" and "random". The learner uses
-            # an answer without a ref when it asks about the same leaves.
+            # Remove the question numbers (`refs`) from answers to "repeat" and "random" questions. The
+            # learner uses an answer without a question number when it asks about the same leaves.
             answers = (kinds == ANSWER) & (refs > 0)
             of = self.kinds[np.where(answers, refs, 1) - 1]
             refs = np.where(answers & ((of == REPEAT) | (of == RANDOM)), -1, refs)

@@ -137,7 +137,7 @@ def _check_delta(method: Robust | _WithGuarantee | Revise) -> None:
 
 
 def _check_p(method: Robust | _WithGuarantee | Revise) -> None:
-    """Check `p`, which may be missing; `Robust` has checked a `p` that is text."""
+    """Check the number `p`; skip None, and the text "by person" of `Robust`."""
     if method.p is None or (isinstance(method, Robust) and isinstance(method.p, str)):
         return
     right = _checks.number("p", method.p)
@@ -255,8 +255,8 @@ class Robust(Method):
     delta
         The largest probability of a wrong tree.
     assume
-        "adversarial" (the default) allows any wrong answers. "uniform" asks two thirds as many questions and
-        gives no guarantee. The tree is then wrong with probability about `delta` if no wrong answer has a
+        "adversarial" (the default) allows any wrong answers. "uniform" asks a third fewer questions and gives
+        no guarantee. The tree is then wrong with probability about `delta` if no wrong answer has a
         probability above (1 - `p`) / 2, and much more often if one wrong answer is preferred.
     noise
         "independent" (the default), or "persistent" if the same question always gets the same answer, as
@@ -330,8 +330,8 @@ class _WithGuarantee(Method):
 class RobustPaper(_WithGuarantee):
     """Emamjomeh-Zadeh & Kempe's own algorithm for answers that are right with probability `p` (section 5).
 
-    The method has the guarantee of `Robust`, asks a hundred times as many questions, and finds binary trees
-    only.
+    The method has the guarantee of `Robust`, but asks a hundred times as many questions as `Robust` and
+    finds binary trees only.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ class RobustPaper(_WithGuarantee):
 class Majority(_WithGuarantee):
     """Repeat every question and take the majority; answers are right with probability `p`.
 
-    The method has the guarantee of `Robust`, and asks several times as many questions.
+    The method has the guarantee of `Robust`, but asks several times as many questions as `Robust`.
 
     Parameters
     ----------

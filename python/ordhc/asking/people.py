@@ -39,7 +39,7 @@ class Person:
         if there are none).
     n_repeats, repeats
         The number of answers to questions that have other answers too, and the mean share of these other
-        answers that are equal (None if there are none).
+        answers that agree with the person (None if there are none).
     n_tree, tree
         The number of answers to questions that the current tree decides, and the share of them that agree
         with the tree (None if there are none).
@@ -81,14 +81,14 @@ class Person:
 
 
 def as_questions(rows: NDArray[np.int32], answers: NDArray[np.int8]) -> tuple[Ints, NDArray[np.int8]]:
-    """Return questions in a canonical order, and the answers to them.
+    """Return questions with sorted leaves, and the answers that fit the new order of the leaves.
 
     Returns
     -------
     questions
-        (m, 3) leaves in ascending order, or (m, 4) two pairs in ascending order, each in ascending order.
+        (m, 3) leaves in ascending order; or (m, 4) two sorted pairs, each with its leaves in ascending order.
     answers
-        (m,) the chosen position in this order, from 0. "None" is 3 for three leaves and 2 for two pairs.
+        (m,) the chosen position in the new order, from 0. "None" is 3 for three leaves and 2 for two pairs.
     """
     table = rows.astype(np.int64)
     if table.shape[1] == 3:
@@ -146,8 +146,8 @@ def dawid_skene(
     """Estimate the reliability of each person; return the parameters of Beta distributions.
 
     This is the "one-coin" model of Dawid & Skene (1979). A person answers each question rightly with the
-    same probability, and all wrong answers are equally likely. Variational Bayes alternates between the
-    right answers and the reliabilities. The data are the questions with several answers or with a known
+    same probability, and all wrong answers are equally likely. Variational Bayes estimates the right
+    answers and the reliabilities in turn. The data are the questions with several answers or with a known
     answer; other questions contain no information about reliability.
 
     Parameters

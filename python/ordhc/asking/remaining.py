@@ -29,7 +29,7 @@ class Status:
 
 
 def remaining(estimate: float) -> float:
-    """Return the estimate, at least 0; infinity if the budget has no limit (`UNLIMITED`)."""
+    """Return the number of answers that are still needed, at least 0; infinity if there is no limit."""
     return math.inf if estimate > UNLIMITED / 2 else max(0.0, estimate)
 
 

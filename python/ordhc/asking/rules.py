@@ -121,9 +121,9 @@ def reasons_of(rules: Rules, figures: Figures, person: int, chance: float) -> tu
 
 
 def medians(who: NDArray[Any], values: Floats, size: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Return for each person the median of their `values`, and their number; NaN values are ignored.
+    """Return for each of `size` people the median and the number of their values; NaN is ignored.
 
-    `who` has the number of the person of each value. Both results have shape (size,).
+    `who` has the number of the person of each value.
     """
     known = ~np.isnan(values)
     who, values = who[known], values[known]
@@ -141,7 +141,8 @@ def medians(who: NDArray[Any], values: Floats, size: int) -> tuple[Floats, NDArr
 def same_sides(who: NDArray[Any], places: NDArray[Any], size: int) -> tuple[Floats, NDArray[np.int64]]:
     """Return for each person the share of answers at the most frequent position, and the number of answers.
 
-    Positions count from 1. Answers with position 0 (unknown) are ignored. Both results have shape (size,).
+    Positions count from 1. Answers with position 0 (unknown) are ignored. Both results have shape (size,),
+    where `size` is the number of people.
     """
     known = places > 0
     who, places = who[known].astype(np.int64), places[known].astype(np.int64)

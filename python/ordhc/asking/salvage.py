@@ -325,7 +325,7 @@ def _detached(found: tuple[Event, float] | None, seq: int, lost: dict[int, None]
     if found is not None:
         event = found[0]
         if event.kind == ANSWER and event.ref in lost:
-            # The learner uses an answer without a ref when it asks about the same leaves.
+            # The learner uses an answer without a question number when it asks about the same leaves.
             return event._replace(ref=-1)
         if event.kind not in (UNDO, PASSED) or event.ref not in lost:
             return event

@@ -52,7 +52,7 @@ class Earlier(NamedTuple):
 #: The keys of settings, in the order of their rows; "copy" repeats all settings, for `salvage`.
 KEYS = ("format", "n_leaves", "names", "learner", "copy")
 
-#: The statement that makes the table of positions. A position is the place on the page of the chosen item.
+#: The statement that makes the table of page positions: where on the web page the chosen item was shown.
 #: Only sessions with known positions have this table.
 PLACES = "CREATE TABLE places (seq INTEGER PRIMARY KEY, place INTEGER NOT NULL, sum INTEGER NOT NULL)"
 

@@ -393,7 +393,7 @@ class Session:
         """
         checked_who(who)
         if _checks.flag("gold", gold) and who is not None:
-            raise InputError("gold answers are right, whoever gave them: leave out who")
+            raise InputError("gold answers are right, whoever gave them: leave out the argument `who`")
         progress = _checks.callback("progress", progress)
         checked = checked_answers(rows, answers, self._width, self.n_leaves)
         if not checked:

@@ -49,7 +49,7 @@ def new_learner(
 def checked_probabilities(p: Any, m: int, method: Method, repeat: int) -> list[float | None] | None:
     """Return the probability that each of m answers is right.
 
-    An entry is None if the learner's own `p` applies. The result is None if the reliability of the person
+    An entry is None if the `p` of the learner applies. The result is None if the reliability of the person
     applies to all answers.
     """
     is_by_person = isinstance(method, Robust) and method.p == BY_PERSON

@@ -130,8 +130,8 @@ def arguments(settings: Mapping[str, Any], *, default: str = "insertion") -> dic
         `method`, the name of a method; the settings of that method; `repeat`, `budget`, `limit`, `seed` and
         `start`. None means the default.
     default
-        The method if there is no name and no prior (then it is "revise"). If the default lacks a setting, it
-        is "insertion" or "robust", whichever has all settings.
+        The method if `settings` has neither a `method` nor a `prior`; a `prior` alone means "revise". If the
+        default lacks one of the settings, "insertion" or "robust" is used, whichever has all settings.
 
     Returns
     -------

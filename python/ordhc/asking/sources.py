@@ -183,7 +183,7 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         return InputError(f"the recorded answers do not decide the question about {', '.join(names)}")
 
     def farther(a: int, b: int, c: int) -> float:
-        """Return the net weight of triplets by which c is farther from a than b is."""
+        """Return the weight of the triplets "a is closer to b than to c", minus that of their opposite."""
         value = known.get((a, *sorted((b, c))), 0.0)
         return value if b < c else -value
 
@@ -192,7 +192,10 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         return known.get((*near, *far), 0.0) - known.get((*far, *near), 0.0)
 
     def of_anchor(i: int, j: int, k: int, m: int) -> float:
-        """Return the net weight by which pair (i, j) is closer than (k, m); 0 unless they share one leaf."""
+        """Return the weight of the triplets "(i, j) is closer than (k, m)", minus that of their opposite.
+
+        The result is 0 unless the two pairs share exactly one leaf.
+        """
         if len({i, j, k, m}) != 3:
             return 0.0
         anchor = i if i in (k, m) else j
@@ -205,8 +208,8 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
                 raise unknown(row)
             return int(np.sign(value))
         a, b, c = row
-        # The net weight for each leaf as the odd one out, from the triplets of the two other leaves as
-        # anchors.
+        # For each leaf the weight of the triplets that name it as the odd one out, minus the weight of the
+        # triplets that contradict this.
         votes = [farther(b, c, a) + farther(c, b, a), farther(a, c, b) + farther(c, a, b)]
         votes.append(farther(a, b, c) + farther(b, a, c))
         best = max(votes)

@@ -157,7 +157,7 @@ def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old
             steps[v] += 1
         if parent >= 0 and np.isnan(known[parent]) and (old[v] is not None or old[parent] is None):
             base[parent], steps[parent] = base[v], max(steps[parent], steps[v])
-    # A new root is as far above the old root as the highest cluster is below it.
+    # A new root is as far above the old root as the old root is above its highest child cluster.
     heights, root = known, len(above) - 1
     if np.isnan(heights[root]):
         inner = [start.heights[child - start.n_leaves] for child in _inner_children(start)]
@@ -184,7 +184,10 @@ def _inner_children(tree: Dendrogram) -> list[int]:
 
 
 def _lengths(start: Dendrogram, found: Dendrogram, old: list[int | None]) -> Floats:
-    """Return the lengths of all edges: old edges are divided evenly, edges to new clusters are unknown."""
+    """Return the lengths of all edges.
+
+    The parts of an old edge have equal lengths. Edges above clusters of new leaves have length NaN.
+    """
     lengths = np.full(len(found.parents), np.nan)
     on_edge: dict[int, list[int]] = {}
     for v, node in enumerate(old):

@@ -440,7 +440,7 @@ class Store:
     # Positions on the page, which only sessions of web pages have.
 
     def add_places(self, places: Mapping[int, int]) -> None:
-        """Record where on the page each answer was chosen: `places` maps event numbers to positions."""
+        """Record where on the page chosen items were shown: `places` maps event numbers to positions."""
         rows = [(seq, place, sum_of(seq, place)) for seq, place in places.items()]
         with self._errors:
             if not self._has_places():
@@ -448,14 +448,16 @@ class Store:
             self._write("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
 
     def places(self) -> dict[int, int]:
-        """Return, by event number, the position on the page that each answer chose."""
+        """Return where on the page the chosen items were shown, by the event number of the answer."""
         with self._errors:
             if not self._has_places():
                 return {}
             rows = self._db.execute("SELECT seq, place, sum FROM places").fetchall()
             for seq, place, total in rows:
                 if total != sum_of(seq, place):
-                    raise ValueError(f"the position of answer {seq} has a wrong checksum")
+                    raise ValueError(
+                        f"the page position that is stored for answer {seq} has a wrong checksum"
+                    )
             return {seq: place for seq, place, _ in rows}
 
     def forget_places(self, numbers: Iterable[int]) -> None:

@@ -52,9 +52,9 @@ def noisy(
         The kind of wrong answers to questions about three leaves. The wrong answer to a question about two
         pairs is always the opposite.
 
-        * "random" (the default): a random one of the other two leaves; of all three leaves if -1 is right.
+        * "random" (the default): a random leaf of the other two, or of all three if the right answer is -1.
         * "adversarial": the same leaf each time.
-        * "none": -1; always the same leaf if -1 is right.
+        * "none": -1, or always the same leaf if the right answer is -1.
     noise
         "independent" (the default): each answer is drawn independently. "persistent": the same question, in
         any order of its leaves, always gets the same answer.

@@ -1,4 +1,4 @@
-"""Define the built-in methods, under the names that the papers use."""
+"""Define the built-in methods."""
 
 from ordhc.plugins.hooks import hookimpl
 from ordhc.plugins.specs import MethodSpec

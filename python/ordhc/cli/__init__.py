@@ -165,7 +165,7 @@ def _plugin_at_fault(error: Exception) -> str | None:
 
 
 def _described(error: Exception) -> str:
-    """Return an exception on one line, with the innermost module and line of ordhc or a plugin."""
+    """Return an exception on one line, with the last line of ordhc or a plugin in the traceback."""
     from ordhc.errors import InternalError
     from ordhc.io.guard import brief
     from ordhc.plugins.registry import plugin_of
@@ -196,7 +196,7 @@ def _how_to_report(given: list[str]) -> str:
 
 
 def _without_secret(argument: str) -> str:
-    """Return an argument without a secret value, such as that of `key=...`, and a URL without its secrets."""
+    """Mask the secrets in a command-line argument: the value of `key=...` and the like, or parts of a URL."""
     from ordhc.io.remote import is_remote, masked
 
     if is_remote(argument):
@@ -206,7 +206,7 @@ def _without_secret(argument: str) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """Return a message with masked URLs, because click repeats words of the command in its messages."""
+    """Mask the secrets of URLs in a message, because click repeats arguments in its messages."""
     import re
 
     from ordhc.io.remote import masked

@@ -35,7 +35,8 @@ def _answers(
 ) -> Any:
     """Return the answers in FILE as comparisons, or as a `Scan`, which reads them from the file when needed.
 
-    A large file becomes a scan only if the method can use a scan. `takes_scan` decides that from `asked`.
+    A large file becomes a scan only if the method that `asked` describes can use a scan. If `asked` is None,
+    a large file is read into memory.
     """
     from ordhc.clustering.scanned import takes_scan
     from ordhc.errors import InputError
@@ -168,10 +169,10 @@ def cluster(
     """Make a dendrogram from FILE: answers, distances, similarities or vectors.
 
     FILE (- is standard input) is csv, tsv, Parquet, npy, or npz for answers. Answers are rows
-    anchor,near,far (ids or names): the anchor is more like near than far. With --kind FILE has answers to
-    other questions, one in each row. Repeated rows count repeatedly; a column count or weight multiplies a
-    row. FILE can be a folder, a pattern in quotes, or a URL (s3://, https://); large files are read block by
-    block.
+    anchor,near,far (ids or names): the anchor is more like near than far. With --kind, FILE has answers to
+    other questions, one in each row. A repeated row counts as often as it occurs; a column count or weight
+    multiplies a row. FILE can be a folder, a pattern in quotes, or a URL (s3://, https://); large files are
+    read block by block.
 
     \b
     Examples:
@@ -208,7 +209,8 @@ def cluster(
     if bootstrap is not None and not is_several(file):
         if memory or spill or resume:
             raise click.UsageError(
-                "--memory, --spill and --resume with --bootstrap are for a folder or a pattern of files"
+                "with --bootstrap, the options --memory, --spill and --resume are for a folder or a pattern "
+                "of files"
             )
         scanned = {}
     with progress_bar("reading", quiet=quiet) as progress:

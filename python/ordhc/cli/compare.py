@@ -44,7 +44,7 @@ def compare(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Compare methods on FILE, answers as `ordhc cluster` takes them, and recommend one.
+    """Compare methods on the answers in FILE, and recommend a method; FILE is as for `ordhc cluster`.
 
     Every method makes trees from some of the answers. The trees are scored on the other answers. A higher
     score means a better prediction of unseen answers.

@@ -13,7 +13,7 @@ def completion(shell: str) -> None:
     """Print the script with which a shell completes commands, options, names and files.
 
     Save the script in SHELL's folder of completions, or add it to SHELL's configuration. Names of methods,
-    metrics and so on are those installed when Tab is pressed, including those of plugins.
+    metrics and so on are looked up when Tab is pressed, so names from plugins are included.
 
     \b
     Examples:

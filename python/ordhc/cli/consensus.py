@@ -46,8 +46,8 @@ def consensus(
 ) -> None:
     """Write the consensus of all trees in some files: Newick texts one after the other, NEXUS or JSON.
 
-    The label of a node is the percentage of trees that have this cluster. Leaves are matched by name. If the
-    trees have different leaves, the result is a supertree of all leaves.
+    The label of a node is the percentage of trees that contain the node's cluster. Leaves are matched
+    by name. If the trees have different leaves, the result is a supertree of all leaves.
 
     \b
     Examples:

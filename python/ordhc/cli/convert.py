@@ -39,8 +39,8 @@ def convert(
     """Convert SOURCE to TARGET: trees to trees, comparisons to comparisons, by the files' endings.
 
     Trees are .nwk, .nex (NEXUS), .json, .csv or .npy (SciPy's Z); all trees in a file are converted.
-    Comparisons are .csv, .tsv, .parquet, .npz or .npy. A .csv or .npy file has trees if the other file
-    has one of the other endings of trees, and otherwise comparisons; --tree changes this.
+    Comparisons are .csv, .tsv, .parquet, .npz or .npy. If both files are .csv or .npy, they are
+    taken as comparisons. Use --tree if they are trees.
 
     \b
     Examples:

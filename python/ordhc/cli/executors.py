@@ -42,7 +42,7 @@ def say_resumed(data: Any) -> None:
 
 @contextmanager
 def executor_of(text: str | None) -> Iterator[Any]:
-    """Open the executor that an option names for a `with` block; None if none is named."""
+    """Open the executor that --executor names, and close it after the `with` block; None without a name."""
     if text is None:
         yield None
         return

@@ -171,7 +171,7 @@ def _specs(kind: str) -> list[tuple[str, Any]]:
         return []
 
 
-#: For each heading the terms, each with its explanation.
+#: The sections of a help text: for each heading, pairs of an option (or command) and its explanation.
 _Tables = dict[str, list[tuple[str, str]]]
 
 
@@ -220,7 +220,7 @@ class _InSections:
             _write(formatter, {title: entries})
 
     def more(self) -> _Tables:
-        """Return the sections that follow the commands of a group."""
+        """Return the sections of a group's help that follow the list of its commands."""
         return {}
 
 
@@ -277,7 +277,7 @@ class Group(_InSections, click.Group):
 def sections_of(
     command: Any, ctx: click.Context, *, whole: bool = True
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the sections of a command's help: each heading with its options as terms and texts.
+    """Yield the sections of a command's help: the heading, and pairs of an option and its explanation.
 
     The section `OPTIONS` comes last. If `whole` is False and the command has sections of rare options,
     these sections and all lists of settings are left out.

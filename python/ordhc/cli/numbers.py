@@ -33,8 +33,8 @@ def numbers_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def numbers_in(reading: dict[str, Any]) -> str | None:
     """Return the kind of numbers in FILE that an option names, such as "vectors"; None if FILE has answers.
 
-    `reading` has the values of options by name; the options for kinds of numbers are removed. If FILE has
-    numbers, an option that is only for answers is an error.
+    `reading` has the values of options by name. The options --distances, --similarities and --vectors are
+    removed from `reading`. If FILE has numbers, an option that is only for answers is an error.
     """
     given = [name for name in _KINDS if reading.pop(name)]
     if not given:

@@ -71,7 +71,8 @@ def emit_json(data: dict[str, Any]) -> None:
     if context is not None and SESSION in context.meta:
         data = {**data, "session": context.meta[SESSION]}
     text = json.dumps(finite(data), ensure_ascii=False, allow_nan=False)
-    # JSON escapes only ASCII control characters. Escape the others too, so that none reaches the terminal.
+    # JSON escapes only ASCII control characters. Escape all other control characters too, so that
+    # none reaches the terminal.
     text = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
     click.echo(text, file=_document.get())
 
@@ -198,7 +199,7 @@ def summarise(
     return {
         "n_leaves": tree.n_leaves,
         "n_comparisons": len(data),
-        # In a scan each row is one answer.
+        # Each row of a `Scan` is one answer.
         "n_answers": len(data) if isinstance(data, Scan) else count_answers(data),
         "n_people": None if people is None else len(people),
         "kind": (data.kind if isinstance(data, Scan) else type(data)).__name__.lower(),
@@ -259,12 +260,12 @@ def print_bootstrap(found: dict[str, Any]) -> None:
 
 
 def counted_people(count: int) -> str:
-    """Return a number of people in words."""
+    """Return a number of people with the right noun: "1 person" or "2 people"."""
     return f"{count:,} {'person' if count == 1 else 'people'}"
 
 
 def print_session() -> None:
-    """Print the weights and exclusions of the session's answers, if the command has read a session."""
+    """Print how the session's answers are selected and weighted, if the command has read a session."""
     about = click.get_current_context().meta.get(SESSION)
     if about is None:
         return
@@ -286,7 +287,7 @@ _UNITS = {"answer": "answers", "group": "people", "file": "files", "coordinate":
 
 
 def _counted_answers(n_answers: int, n_people: int | None) -> str:
-    """Return the numbers of answers and people in words."""
+    """Return a text with the numbers of answers and people; `n_people` is None if people are unknown."""
     counted = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
     if n_people is None:
         return f"{counted}; no column names the person (--person COLUMN)"

@@ -39,8 +39,8 @@ def people_groups(
 ) -> None:
     """Test if the people in FILE agree on one tree, or which groups of people have different trees.
 
-    Each number of trees from 1 to --max-trees is fitted to some of each person's answers, and predicts the
-    others. --json also prints each group's tree, and each person's probability of belonging to each group.
+    Models with 1 to --max-trees trees are fitted to some of each person's answers, and predict the others.
+    --json also prints each group's tree, and each person's probability of belonging to each group.
 
     \b
     Examples:

@@ -10,7 +10,7 @@ from ordhc._checks import on_one_line
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: In lines: the part of the terminal that is kept for text, the smallest and the largest height of a picture.
+#: Heights in lines of the terminal: the space for text, the smallest picture and the largest picture.
 _OTHERS, _LOWEST, _HIGHEST = 10, 3, 14
 
 

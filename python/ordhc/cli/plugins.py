@@ -35,7 +35,7 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
             raise click.UsageError(f"put --json after {ctx.invoked_subcommand}")
         return
     with warnings.catch_warnings():
-        # The table shows the failures.
+        # Hide the warnings about plugins that failed, because the table lists these plugins.
         warnings.simplefilter("ignore", OrdhcWarning)
         rows = [_with_clash(row, ctx) for row in list_plugins()]
     if as_json:

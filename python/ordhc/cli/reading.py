@@ -143,7 +143,7 @@ _READING = (
     click.option("--comment", metavar="CHAR", help="Skip lines of text that begin with this character."),
     click.option("--skip-bad", is_flag=True, help="Skip rows that cannot be used, and list them."),
 )
-#: The reading options that a suggested command repeats.
+#: The options for reading FILE that are repeated in suggested commands and in reports.
 _QUOTED_OPTIONS = (
     "kind",
     "items",
@@ -477,8 +477,8 @@ def parts_of(similarity: str | None, linkage: str | None, settings: dict[str, An
 def _with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
     """Return `name`, or a pair of `name` and its settings, if there are any.
 
-    Settings of a similarity or linkage begin with `part` and a dot, such as linkage.beta. They are removed
-    from `settings`.
+    `part` is "similarity" or "linkage". The settings of a linkage have names such as linkage.beta. The
+    settings that are returned are removed from `settings`.
     """
     prefix = f"{part}."
     own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}

@@ -109,11 +109,12 @@ def report(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Report how good and how certain the tree of FILE is: answers as for `ordhc cluster`, or a session.
+    """Report how good and how certain the tree of the answers in FILE is.
 
-    The report describes the answers, and which method predicts unseen answers best. It shows how far people
-    agree and who may answer at random, what the tree cannot explain, how certain each cluster is, and how
-    much another method would change. The methods are described in words, with references.
+    FILE has answers as for `ordhc cluster`, or is a session of `ordhc learn`. The report describes the
+    answers, and which method predicts unseen answers best. It shows how far people agree and who may answer
+    at random, what the tree cannot explain, how certain each cluster is, and how much another method would
+    change. The methods are described in words, with references.
 
     \b
     Examples:
@@ -203,7 +204,7 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
 
 
 def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
-    """Return `Analysed.about`: how the options and the rules of a session select and weight its answers."""
+    """Return how the options and the rules of a session select and weight the answers of the session."""
     given = {name: value for name, value in reading.items() if name != "exclude"}
     found = analysed_session(session, **session_options(file, reading["exclude"], given))
     return found.about

@@ -180,6 +180,6 @@ def _comparisons(path: str, tree: "Dendrogram", reading: dict[str, Any]) -> Any:
 
 
 def _by_tree(file: str, names: tuple[str, ...], reading: dict[str, Any]) -> Any:
-    """Return comparisons over the tree's leaves, matched by name."""
+    """Return the comparisons in FILE as comparisons of the tree's leaves, which are matched by name."""
     # Ids would be positions of leaves in the tree's text, which users rarely mean, so names are required.
     return read_comparisons(file, **{**reading, "names": names, "n_leaves": None, "by_name": True})

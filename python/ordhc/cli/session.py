@@ -132,7 +132,7 @@ def about(file: str, items: tuple[str, ...], limit: int, as_json: bool) -> None:
 
 
 def _check_exists(file: str) -> None:
-    """Raise `InputError` if there is no file, which opening a session would make."""
+    """Raise `InputError` if the file does not exist, because opening a session would create the file."""
     from ordhc.errors import InputError
 
     if not Path(file).exists():
@@ -140,7 +140,7 @@ def _check_exists(file: str) -> None:
 
 
 def _asked_about(file: str, items: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the questions about all of the items, the most frequent first."""
+    """Return the questions that contain all of the items, the most frequent question first."""
     from ordhc._checks import unknown_name
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
@@ -185,7 +185,7 @@ def _asked_about(file: str, items: tuple[str, ...]) -> list[dict[str, Any]]:
 def salvage(file: str, output: str) -> None:
     """Make a new session from all readable answers of a damaged session.
 
-    FILE is not changed. Every answer has a checksum, so that only answers that were given are kept.
+    FILE is not changed. Answers that do not match their checksum are left out.
 
     \b
     Example:

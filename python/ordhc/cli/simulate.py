@@ -71,7 +71,7 @@ def simulate(
     """Write comparisons from the planted hierarchical model to FILE (- is standard output).
 
     The model is a complete binary tree over clusters of equal size. The similarity of two leaves is normally
-    distributed around a mean, which is lower the higher their clusters separate in the tree.
+    distributed. Its mean is lower for leaves that separate nearer to the root.
 
     \b
     Example:

@@ -20,12 +20,12 @@ def read_source(
     Parameters
     ----------
     takes
-        The kinds of data that the oracle takes. The file is read as the first kind, except for `width` 4.
+        The kinds of data that the oracle takes. The file is read as the first kind; but if the oracle takes
+        triplets and quadruplets, and `width` is 4, as quadruplets.
     path
         The file.
     width
-        The number of leaves in a question. If it is 4, comparisons are read as quadruplets if the oracle
-        takes them.
+        The number of leaves in a question, 3 or 4.
     items
         The names of the leaves, to which ids in comparisons refer; or None.
     """
@@ -56,7 +56,7 @@ def _about_items(read: Callable[..., Any], path: str, items: tuple[str, ...]) ->
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = read(path)
-    # Keep the warnings of the first reading only if its result is used.
+    # Show the warnings of this reading only if its result is used: the file may be read again with `names`.
     has_ids = found.names is None or isinstance(items, CodedNames)
     if has_ids and not set(found.names or (None,)) <= set(items):
         return read(path, names=items)

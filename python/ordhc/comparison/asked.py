@@ -64,8 +64,8 @@ class Asked:
     other_trials
         True leaves out rows without any item, because they are trials of other kinds.
     by_name
-        True raises an error for ids. It is set if `names` are the names of a tree's leaves, because users
-        rarely mean ids as positions in these names.
+        True raises an error for ids that are positions in `names`. It is set if `names` are the names of a
+        tree's leaves, because users rarely mean such positions.
     """
 
     kind: str = "triplet"

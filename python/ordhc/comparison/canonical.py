@@ -29,9 +29,10 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
     n
         The number of leaves.
     sums
-        A function that receives a key for each leaf, and returns a sum for each leaf, (n,). The sum adds up
-        hashes of the leaf's comparisons, which depend on the keys of their leaves. New keys are made from
-        these sums. The function is called again as long as new keys distinguish more leaves.
+        A function that receives a key for each leaf, and returns a sum for each leaf, (n,): the sum of
+        the hashes of all comparisons with this leaf. The hash of a comparison depends on the keys of its
+        leaves. The sums give new keys. The function is called again as long as new keys distinguish more
+        leaves.
     """
     keys = np.zeros(n, dtype=np.uint64)
     while n > 1 and (found := _ordhc.canonical_keys(keys, sums(keys))) is not None:
@@ -40,7 +41,7 @@ def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64
 
 
 def in_order(data: _C, order: NDArray[np.int64], *, sort: bool = True) -> _C:
-    """Return comparisons in which leaf `order[i]` is renumbered to i; names follow their leaves.
+    """Return comparisons in which leaf `order[i]` gets the number i and keeps its name.
 
     Unless `sort` is False, the rows are sorted, and so are the two leaves of each pair of quadruplets.
     """

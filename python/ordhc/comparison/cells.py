@@ -39,7 +39,7 @@ def arranged(
     a position in the distinct cells. For rankings, the level of an item is smaller if it is nearer to the
     reference (`_levels`). For other kinds of questions, None replaces the levels.
 
-    Rows whose choice names no option are added to `bad`, with the reason.
+    Rows that cannot be used are added to `bad`, with the reason.
     """
     columns = [table.coded(name)[rows] for name in items]
     if asked.kind in ("odd-one-out", "most-central") and chosen and len(items) == 2:
@@ -49,7 +49,8 @@ def arranged(
         return different, cells, _levels(table, items, chosen, asked, rows, bad)
     if not chosen:
         return different, cells, None
-    # For each option: the order of the columns that puts the chosen item or pair in its role.
+    # For each option that people can choose: the order of the columns that gives rows (odd, a, b),
+    # (central, a, b), (anchor, near, far), or (the closer pair, the other pair).
     orders = {
         "odd-one-out": [[0, 1, 2], [1, 0, 2], [2, 0, 1]],
         "most-central": [[0, 1, 2], [1, 0, 2], [2, 0, 1]],
@@ -84,8 +85,8 @@ def _levels(
         columns = [table.column(name, "ranks") for name in _checks.listed("ranks", asked.ranks)]
         if chosen or len(columns) != others:
             raise InputError(
-                f"ranks has {len(columns)} columns for {others} items besides the reference: give one column "
-                "for each of these items, and leave out chosen"
+                f"ranks has {len(columns)} columns; it needs one for each of the {others} items besides the "
+                "reference, and cannot be combined with the option chosen"
             )
         levels = np.full((len(rows), others), np.iinfo(np.int64).max)
         words = missing_words("na", asked.na)
@@ -120,7 +121,7 @@ def _levels(
 
 
 def _level_of(rank: str, words: list[str]) -> int:
-    """Return a rank as a number: -1 for invalid text, the last rank for a blank or one of `words`."""
+    """Return a rank as a number: -1 for invalid text; the largest int64 if `rank` is blank or in `words`."""
     if rank.removesuffix(".0").isdecimal() and len(rank) < 12:
         return int(rank.removesuffix(".0"))
     return int(np.iinfo(np.int64).max) if not rank or rank in words else -1
@@ -275,7 +276,7 @@ def _id_of(cell: Any, text: bool) -> int | None:
 
 
 def ranked_triplets(rows: NDArray[Any], levels: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return the triplets of rankings in the order of `rows`, each with its row: (t,) rows, (t, 3) triplets.
+    """Return the row of each triplet, (t,), and the triplets of rankings, (t, 3), in the order of `rows`.
 
     Each item is nearer to the reference than all items of higher levels. Items of one level are not compared.
     """

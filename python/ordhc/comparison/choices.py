@@ -1,4 +1,4 @@
-"""Treat each answer as a choice among all possible answers, which are orders of the pairs of its leaves."""
+"""Treat each answer as a choice among all possible answers, which are rankings of its pairs of leaves."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -33,13 +33,13 @@ Closeness = Floats | Callable[[Numbers, Numbers], Floats]
 
 
 def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return the pairs of leaves that an answer orders, closest pairs first, and the sizes of its blocks.
+    """Return the pairs of leaves that an answer ranks, closest pairs first, and the sizes of its blocks.
 
-    A block contains pairs that the answer does not compare with each other. For an odd one out of three, the
-    pair of the other two is the first block; the two pairs with the odd one are the second block. For the
-    most central of three, the first block has two pairs, and the second block has one. A ranking has one
-    block for each pair of the reference and a ranked leaf. Returns None if the rows have no such order.
-    Repeated rows count once.
+    A block contains pairs of equal rank. If c is the odd one out of a, b and c, then (a, b) is closer than
+    (a, c) and (b, c), so the sizes are [1, 2]. If c is the most central, the sizes are [2, 1].
+
+    Returns None if the rows do not rank the pairs, for example if two rows contradict each other. Repeated
+    rows count once.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | No
 
 
 def n_orders(blocks: Sequence[int]) -> int:
-    """Return the number of possible answers that order pairs of leaves in blocks of these sizes.
+    """Return the number of ways to rank pairs of leaves in blocks of these sizes.
 
-    An answer does not compare the pairs of one block, so their order does not count.
+    The pairs of a block have equal ranks.
 
     Examples
     --------
@@ -79,10 +79,10 @@ def n_orders(blocks: Sequence[int]) -> int:
 
 
 def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
-    """Return the positions of the nearer and the farther pair in each comparison that an answer makes.
+    """Return the positions of the nearer and the farther pair in each comparison of a ranking of pairs.
 
-    The answer orders pairs of leaves in blocks of these sizes, closest first. It compares the pairs of
-    different blocks.
+    The ranking has blocks of these sizes, closest pairs first. The pairs of a block have equal ranks, so only
+    pairs of different blocks are compared.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Kind:
     name
         The name of the kind, for example "odd one out".
     blocks
-        The sizes of the blocks, closest first. A block contains pairs that the answer does not compare.
+        The sizes of the blocks, closest pairs first. A block contains pairs of equal rank.
     pairs
         (a, k, 2) the pairs of each answer; the pairs of the first block come first.
     answer
@@ -157,8 +157,8 @@ class Kind:
         """The possible answers, (K, k): orders of the k pairs in `pairs`; the given answer comes first.
 
         If more than 720 answers are possible, only some are listed: the given answer, and each answer that
-        swaps a pair of one block with a pair of the next block. This suffices to decide whether the given
-        answer is the most likely one: if any possible answer is more likely, then a listed answer is, too.
+        exchanges two pairs of adjacent ranks. This suffices to decide whether the given answer is the most
+        likely one: if any possible answer is more likely, then a listed answer is, too.
         """
         if self.is_enumerated:
             return np.array(list(_orders(tuple(range(sum(self.blocks))), self.blocks)), dtype=np.int64)
@@ -172,10 +172,10 @@ class Kind:
         return np.array(found, dtype=np.int64)
 
     def question(self, n_leaves: int) -> tuple[Numbers, Numbers]:
-        """Return two numbers for each answer: of its question, and of what was answered, (a,) each.
+        """Assign numbers to questions and to distinct answers; return both numbers of each answer, (a,) each.
 
-        Answers to the same question have the same first number. Equal answers to the same question also have
-        the same second number.
+        Two answers have the same first number if their questions are the same. They have the same second
+        number if the answers are the same, too.
         """
         codes = np.sort(self.pairs, axis=2) @ np.array([n_leaves, 1])
         ends = np.cumsum((0, *self.blocks))
@@ -230,9 +230,9 @@ class Kind:
         largest = reduce(np.maximum, np.abs(U).T)
         near = np.abs(steps) <= _TIED * (1 + largest[:, None])
         is_sorted = reduce(np.logical_and, (near | (steps < 0)).T)
-        # Equally close pairs in different blocks can be swapped, which gives tied answers. Let a run of
-        # equally close pairs have n1 pairs in one block, n2 pairs in the next block, and so on. The run
-        # gives (n1 + n2 + ...)! / (n1! n2! ...) answers. All runs together give the product.
+        # If equally close pairs have different ranks, the answers that exchange these pairs are equally
+        # likely. Suppose n1 equally close pairs are in one block, n2 in the next block, and so on. Then
+        # (n1 + n2 + ...)! / (n1! n2! ...) answers are equally likely. `ways` is the product of these numbers.
         ways, run, own = np.ones(len(U)), np.ones(len(U)), np.ones(len(U))
         for at in range(1, U.shape[1]):
             run = np.where(near[:, at - 1], run + 1, 1)
@@ -259,8 +259,8 @@ class Choices:
     Attributes
     ----------
     kinds
-        The answers of each kind. If the rows of an answer form no known kind, each row is a choice of its
-        own, and the rows share the weight of the answer.
+        The answers of each kind. If the rows of an answer do not rank its pairs of leaves, each row is a
+        choice of its own, and the rows share the weight of the answer.
     n_answers
         The number of answers, including answers of weight 0.
     n_leaves
@@ -307,8 +307,8 @@ class Choices:
     def gathered(self, of_kinds: Sequence[Floats]) -> tuple[Floats, Floats]:
         """Return a weighted mean of values for each answer, and the answer's weight: (n_answers,) each.
 
-        The mean is over the choices of the answer: usually one, but one for each row if the rows form no
-        known kind of answer. The mean of an answer without weight is 0.
+        The mean is over the choices of the answer: usually one, but one for each row if the rows do not rank
+        the answer's pairs of leaves. The mean of an answer without weight is 0.
 
         Parameters
         ----------
@@ -341,8 +341,8 @@ def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
 def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers, float]]:
     """Return the choices of one answer, usually one: each with its kind, its pairs of leaves and its weight.
 
-    The kind is a name and the sizes of blocks; see `order_of`. The weights have the sum 1. If the rows do not
-    order pairs of leaves in blocks, each row is a choice.
+    The kind is a name, and the numbers of pairs of equal rank. If the rows do not rank pairs of leaves, each
+    row is a choice. The weights add up to 1.
     """
     found = order_of(rows)
     if found is None:

@@ -111,7 +111,7 @@ def _option(table: Table, options: Options, name: Any) -> int:
 
 
 def _looked_up(codes: NDArray[np.int32], meaning: list[int]) -> _Places:
-    """Return the chosen option of each row, `meaning[code]`; -1 for rows without a cell (code -1)."""
+    """Return the number of the chosen option, `meaning[code]`, for each code; -1 for code -1 (no cell)."""
     return np.array([*meaning, -1], dtype=np.int64)[codes]
 
 

@@ -30,8 +30,8 @@ def comparisons_of_any(
 ) -> Comparisons:
     """Return comparisons from any input that the estimator accepts.
 
-    `known` is the number of leaves of a tree that the ids may refer to. If all ids are below `known`, there
-    are `known` leaves.
+    `known` is the number of leaves of the estimator's tree, 0 without a tree. If all ids are below `known`,
+    the comparisons have `known` leaves.
     """
     data: Comparisons
     if isinstance(X, list) and X and isinstance(X[0], Comparisons):
@@ -52,7 +52,7 @@ def comparisons_of_any(
         data = X if n_leaves is None else type(X)(X, n_leaves)
         return _weighted(data, checked_weights(sample_weight, len(data)))
     if sample_weight is not None:
-        raise InputError(f"X is {kind} and has no rows for sample_weight")
+        raise InputError(f"X is {kind}, whose counts are the weights; sample_weight must be None")
     return _from_tensor(table, n_leaves)
 
 

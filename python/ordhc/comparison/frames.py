@@ -99,14 +99,14 @@ def are_adaptive(samplers: Iterable[Any]) -> bool:
 def columns_of(data: Any, what: str, width: int) -> Columns | None:
     """Return the columns of a frame by name, or None if `data` is not a frame.
 
-    If the names are numbers or unknown, and the frame has exactly `width` columns, they are used in their
-    order.
+    If the names are numbers or unknown, and the frame has exactly `width` columns, these are the leaves, in
+    the order of the columns.
 
     Raises
     ------
     InputError
-        Only a part of the needed names is present, the names belong to another kind of rows, a name occurs
-        twice, or several columns fit one role.
+        Only some of the needed columns exist, the columns are those of other comparisons (such as quadruplets
+        instead of triplets), a name occurs twice, or two columns have the same meaning.
     """
     data = eager(data)
     names = column_names(data)
@@ -140,7 +140,7 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
 
 
 def _other_kind(shown: str, kind: str, known: Sequence[str]) -> InputError:
-    """Return the error for columns whose names belong to another kind of rows."""
+    """Return the error for columns of other comparisons, such as quadruplets instead of triplets."""
     return InputError(
         f"the columns are {_checks.quoted(shown)}: {', '.join(known)} are for ordhc.{_MAKERS[kind]}"
     )
@@ -285,9 +285,7 @@ def _further(data: Any, names: Sequence[Any], plain: list[str], known: Sequence[
     """Return the column with one of the `known` names, or None if there is no such column."""
     there = [name for name in plain if name in known]
     if len(there) > 1:
-        raise InputError(
-            f"columns {there[0]!r} and {there[1]!r} mean the same: keep one, or pass its values by keyword"
-        )
+        raise InputError(f"columns {there[0]!r} and {there[1]!r} mean the same: keep only one of them")
     return column_of(data, names[plain.index(there[0])]) if there else None
 
 

@@ -51,7 +51,7 @@ FAR = 10_000
 def as_ids(
     rows: Any, width: int, columns: tuple[str, ...], names: tuple[str, ...] | None
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Convert numbers or names to a contiguous array of ids, (m, width); return it with the names, if any."""
+    """Return rows of ids or names as a contiguous array of ids, (m, width), and the leaves' names or None."""
     if isinstance(rows, np.ndarray):
         table = _checks.array("rows", rows)
     else:
@@ -147,7 +147,7 @@ def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None:
-    """Return the name of each id in a file or frame, or None if ids are positions.
+    """Return the name of each id in a file or frame, or None if ids are the positions of leaves.
 
     Ids mean names in three cases:
 
@@ -167,8 +167,8 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
     Raises
     ------
     InputError
-        Ids could be positions as well as names, contradict `ids_from` or `by_name`, or one id is far above
-        all others.
+        Ids could be either positions or names, ids contradict `ids_from` or `by_name`, or one id is far
+        above all others.
     """
     names, ids_from = asked.names, asked.ids_from
     if isinstance(names, CodedNames):
@@ -202,7 +202,7 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
 
 
 def numbers_of(names: Sequence[str]) -> dict[int, tuple[int, str]]:
-    """Return the position and text of each name by id; empty if names have no ids.
+    """Return a dict from each id to the position and text of its name; empty if names have no ids.
 
     The id of a name is its code (`CodedNames`), or its value if all names are distinct whole numbers.
     """

@@ -14,7 +14,7 @@ __all__ = ["choice_logarithms"]
 
 Floats = NDArray[np.float64]
 
-#: Utilities minus the largest utility are raised to at least this value, so that products stay above 0.
+#: Lower limit of a utility minus the largest utility, so that products of weights stay above 0.
 _LOWEST = -300.0
 #: The integral in `_several` is evaluated at times with these logarithms.
 _TIMES = np.arange(-120, 21) * 0.25
@@ -25,7 +25,7 @@ _AT_ONCE = 4_000_000
 def choice_logarithms(
     utilities: NDArray[Any], blocks: Sequence[int], *, slopes: bool = False
 ) -> tuple[Floats, Floats | None]:
-    """Return the log probability that people put options into the given ordered blocks.
+    """Return the log probability that people rank options in blocks of these sizes, the best block first.
 
     Parameters
     ----------
@@ -33,9 +33,10 @@ def choice_logarithms(
         (a, k) the utility of each option; the options of the first block come first. The weight of an option
         is the exponential of its utility.
     blocks
-        Sizes of the blocks, with sum k. The option of a block of one is chosen in proportion to its weight.
-        Several options are chosen one after another, in any order. If a single option remains after a block
-        of several, people choose this option as the worst, in proportion to 1 / weight.
+        Sizes of the blocks, with sum k. People choose the options of one block after the other, each with a
+        probability in proportion to its weight. The order within a block does not count. If the last block
+        has one option and the block before has several, people choose the last option as the worst, with a
+        probability in proportion to 1 / weight.
     slopes
         True also returns the derivatives.
 

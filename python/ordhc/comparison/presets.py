@@ -39,7 +39,7 @@ def asked_of_frame(
 
 
 def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
-    """Return the answers of a table, and the options, completed for the tool that `asked.format` names."""
+    """Return the answers of a table, and `asked` with the columns of the tool that `asked.format` names."""
     of_tool, participants = asked.format, asked.participants
     if of_tool is not None:
         _checks.choice("format", of_tool, FORMATS)

@@ -50,8 +50,8 @@ class Replies:
     kind
         The kind of the questions.
     rows
-        (m, w) ids or names. The chosen item or the reference comes first, then the other items; pairs give
-        four leaves.
+        (m, w) ids or names. The chosen item or the reference comes first, then the other items. In a row of
+        two pairs (w = 4), the closer pair comes first.
     names
         The names of all leaves; None if `rows` holds names, or if leaves have no names.
     levels
@@ -134,7 +134,7 @@ def replies_of(table: Table, asked: Asked) -> Replies:
 
 
 def _count_of_bad(table: Table, bad: dict[int, str], total: int) -> str:
-    """Return the end of the error about the first bad row: the number of bad rows, and how to skip them."""
+    """Return the end of the message about the first bad row: the number of bad rows, and how to skip them."""
     if len(bad) == 1:
         return ""
     shown = ", ".join(str(table.number(row)) for row in sorted(bad)[:10])
@@ -290,7 +290,7 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
 
 
 def excluded_values(given: Any) -> list[Any]:
-    """Return the values that `exclude` has for a column: one value or several."""
+    """Return the values to exclude from a column as a list; `given` is one value or several."""
     alone = given is None or isinstance(given, str | bool | int | float)
     return [given] if alone else _checks.listed("exclude", given)
 

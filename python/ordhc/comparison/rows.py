@@ -130,7 +130,7 @@ class Rows:
     def answers(self) -> NDArray[np.int32] | None:
         """The number of the answer that each row is part of, (m,); None if every row is an answer.
 
-        If groups are known, rows of two groups are always parts of two answers, even with equal numbers.
+        Rows of different groups are parts of different answers, even if their numbers are equal.
         """
         return self._answers
 
@@ -478,7 +478,7 @@ def changed(data: _R, **changes: Any) -> _R:
 
 
 def persons_of(data: Rows) -> NDArray[Any] | None:
-    """Return the name of the person of each row, or the number without names, (m,); None if unknown."""
+    """Return the name (if known, else the number) of the person of each row, (m,); None without people."""
     if data.groups is None or data.group_names is None:
         return data.groups
     return np.array(data.group_names, dtype=object)[data.groups]

@@ -27,8 +27,8 @@ __all__ = [
 CODES = (88, 98, 99, 777, 888, 998, 999, 8888, 9998, 9999, 99999, 999999)
 #: Unused ids in arrays are reported only above this number of leaves, as they are usual in small examples.
 FEW = 50
-#: If a larger share of the ids 1..n is missing, id 0 may also be missing by chance: ids are not reported as
-#: counted from 1.
+#: Ids without 0 are reported as counted from 1 if at most this share of the ids 1..n is missing. If more ids
+#: are missing, id 0 may be missing by chance.
 CHANCE = 0.05
 MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 DATE_LIKE = re.compile(

@@ -21,7 +21,7 @@ __all__ = ["MISSING", "LeftOut", "Table", "missing_words", "table_of", "text_of"
 
 #: Words that mean a missing leaf; blank cells are missing, too.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
-#: Cells of these types are tidied once for each distinct cell, because equal cells are tidied alike.
+#: If all cells of a column have these types, `tidy` is called only once for equal cells, to save time.
 _COUNTED = {str, int, float, type(None)}
 #: Maximum number of rows or columns that a message lists.
 SHOWN = 10

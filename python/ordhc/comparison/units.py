@@ -40,7 +40,7 @@ def first_rows(codes: NDArray[Any], n: int) -> Numbers:
 
 
 def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
-    """Return a number for each code, in order of first appearance, and the code of each number.
+    """Return the rank of each code by first appearance, and the codes in order of first appearance.
 
     `first` has the first row in which each code occurs, or `end` for a code that does not occur.
     """
@@ -51,7 +51,7 @@ def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
 
 
 def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
-    """Return each row's number, and the distinct values by number, in order of first appearance."""
+    """Return each row's index into the distinct values, and these values in order of first appearance."""
     if values.dtype.kind in "iu" and len(values) and values.min() >= 0 and values.max() < len(values):
         # Small integers, such as codes, need no sorting of all rows.
         rank, order = ranked(first_rows(values, int(values.max()) + 1), len(values))
@@ -103,7 +103,7 @@ def _same_kind(what: str, cells: list[Any]) -> None:
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values, sorted.
 
-    The result equals ``np.unique(values)``, which hashes values and is several times slower if most differ.
+    The result equals ``np.unique(values)``, which is several times slower if most values are distinct.
 
     Examples
     --------
@@ -199,11 +199,11 @@ def row_questions(data: "Comparisons") -> Numbers:
 
 
 def questions_of(data: "Comparisons") -> tuple[Numbers, Numbers]:
-    """Return for each row the number of its question, and the number of the answer's content, both from 0.
+    """Assign numbers from 0 to questions and to distinct answers; return both numbers for each row.
 
-    All rows of an answer belong to one question. Two answers of several rows have the same question if they
-    have the same leaves and the same form: the odd one out of three, the most central of three, or a ranking
-    by a reference. Two answers have the same content if they have the same rows, in any order.
+    Two answers of several rows have the same question if they have the same leaves and the same form: the odd
+    one out of three, the most central of three, or a ranking by a reference. Answers with the same rows, in
+    any order, are equal, and have the same second number.
     """
     alone = row_questions(data)
     said = _contents(data, alone)

@@ -168,7 +168,7 @@ def _cells(
 
 
 def _value(text: str | None, in_file: bool) -> Any:
-    """Return the text that a group of the pattern matched; digits become an integer, except in a file."""
+    """Return the text that a group of the pattern matched, as an integer if possible and not from a file."""
     if text is not None and not in_file and text.isascii() and text.isdigit() and str(int(text)) == text:
         return int(text)
     return text

@@ -172,7 +172,7 @@ def read_answers(
 @shows_progress("reading")
 @_checks.remedied("ordhc.scan(file) reads it block by block, and keeps sums only")
 def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Triplets | Quadruplets:
-    """Read the answers in a file, as `read_answers` does, from checked arguments in `asked`."""
+    """Read the answers in a file, as `read_answers` does; `asked` has the checked arguments."""
     if asked.format is not None:
         _checks.choice("format", asked.format, FORMATS)
     asked = replace(asked, names=as_names(asked.names), delimiter=delimiter_of(file, asked.delimiter))
@@ -201,7 +201,7 @@ _JSON = (".json", ".jsonl")
 
 
 def _in_order(asked: Asked) -> Asked | None:
-    """Return `asked` with `items` in the order that `read_in_order` needs, such as anchor, near, far.
+    """Return the arguments with `items` in the order of `read_in_order`, such as anchor, near, far.
 
     Return None if `read_in_order` cannot read the file, for example because a column names the chosen item.
     """
@@ -222,7 +222,7 @@ def _in_order(asked: Asked) -> Asked | None:
 
 
 def _positions(asked: Asked) -> list[int]:
-    """Return the columns in `items` and `chosen` that are given by position, not by name."""
+    """Return the positions in the arguments `items` and `chosen`, which list columns by name or position."""
     given = [
         each
         for some in (asked.items, asked.chosen)
@@ -232,7 +232,7 @@ def _positions(asked: Asked) -> list[int]:
 
 
 def _names_for_positions(table: Table, given: Any) -> Any:
-    """Return `items` or `chosen` with positions replaced by the names of these columns."""
+    """Return the argument `items` or `chosen` with each position replaced by the name of the column."""
     if isinstance(given, list | tuple):
         return [_names_for_positions(table, each) for each in given]
     at = None if isinstance(given, str) else _checks.as_int(given)
@@ -347,7 +347,7 @@ def _of_arrays(data: bytes, source: str, suffix: str) -> tuple[Table, tuple[str,
 
 
 def _of_json(data: bytes, source: str) -> Table:
-    """Return the table of trials in JSON: a list of objects, nested lists of these, or one per line."""
+    """Return the table of trials in JSON: a list of objects, nested lists of objects, or lines of objects."""
     text = text_of(data, source)
     try:
         found = [json.loads(text)]

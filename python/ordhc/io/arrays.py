@@ -88,7 +88,7 @@ def _other_format(source: str, suffix: str, data: bytes) -> InputError:
 
 
 def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Parsed, NDArray[Any] | None]:
-    """Return the rows in an npz or npy file, and the responses if the rows are questions."""
+    """Return the rows of an npz or npy file, and its array of yes or no to each row, or None."""
     for option, given in (("answer", asked.answer), ("person", asked.person), ("weights", asked.weights)):
         if given is not None:
             reason = f"{suffix} has no named columns; use csv, Parquet, or an array `{option}s` in npz"
@@ -101,7 +101,7 @@ def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Pa
         key = next(iter(arrays))
     if key is None:
         raise InputError(
-            f"the arrays are {listed(list(arrays))}; one of them must be called {', '.join(_ROWS)}",
+            f"the arrays are {listed(list(arrays))}; one of them must have the name {' or '.join(_ROWS)}",
             path=source,
         )
     parsed = _rows(arrays[key], source, asked, arrays)
@@ -240,7 +240,10 @@ class Table:
         self._file = parquet.ParquetFile(where, read_dictionary=coded, **options) if coded else file
 
     def _rows_at_once(self, columns: Sequence[str], most: int) -> int:
-        """Return how many rows to read at once: at most `most`, with texts of `max_unpacked()` / 16 bytes."""
+        """Return how many rows to read at once, at most `most`.
+
+        The texts of a column in these rows have at most `max_unpacked()` / 16 bytes.
+        """
         size = max((self._longest[name] for name in columns if name in self._without_codes), default=1)
         return max(1, min(most, max_unpacked() // (16 * max(size, 1))))
 
@@ -406,7 +409,7 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
 def further_column(table: Table, given: str | None, known: Sequence[str], wanted: list[str]) -> str | None:
     """Return the column `given`, by default the first with a name in `known`; None if there is none.
 
-    The columns of leaves, `wanted`, are not returned.
+    Return None also if this column is one of `wanted`, the columns of leaves.
     """
     found = table.find([given] if given else list(known))
     if given and found is None:

@@ -32,8 +32,8 @@ __all__ = [
     "whole_ids",
 ]
 
-#: The number of Parquet rows that are read at a time. Arrays of this size are so small that the next
-#: batch uses the same memory again.
+#: The number of Parquet rows that are read at a time. Arrays of this size are small enough that the memory
+#: allocator uses their memory again for the next rows.
 ROWS = 1 << 17
 #: The number of bytes of text that are read at a time, and the maximum number of bytes of a row.
 BYTES, LONGEST_ROW = 1 << 22, 1 << 28
@@ -262,7 +262,7 @@ def _of_text(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Ite
 
 
 def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> Iterator[tuple[bytes, int]]:
-    """Yield pieces of text that end with a row, and for each the number of lines before it."""
+    """Yield pieces of text with whole rows, and the number of lines before each piece."""
     source, size, unpacked = name_of(path), max(1, state_of(path)[0]), 0
     rest, lines, start = b"", 0, True
     with ExitStack() as stack:
@@ -320,7 +320,7 @@ def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, 
 
 
 def _moved(error: InputError, by: int) -> InputError:
-    """Return an error whose row and line count from the beginning of the file, not of the piece."""
+    """Return an error with its row and line counted from the start of the file, not of the piece."""
     row = None if error.row is None else error.row + by
     line = None if error.line is None else error.line + by
     return InputError(error.reason, path=error.path, row=row, line=line, leaves=error.leaves)

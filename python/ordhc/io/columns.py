@@ -1,4 +1,4 @@
-"""Read other columns of files of comparisons."""
+"""Read one column of a file of comparisons, such as response times."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | Non
 
 
 def _assembled(parsed: Parsed, make: Callable[..., Any], asked: Asked, progress: Progress | None) -> Any:
-    """Return the comparisons of parsed rows, and report the last part of the progress."""
+    """Return the comparisons of parsed rows; `progress` receives 0.9, and 1 at the end."""
     settle(parsed, asked)
     if progress is not None:
         progress(0.9)
@@ -111,9 +111,10 @@ def _maker(asked: Asked) -> Callable[..., Any]:
 
 
 def checked(asked: Asked) -> Asked:
-    """Check `asked`, the description of what to read, and return it with complete names and words.
+    """Return `asked`, the description of what to read, after checks of its values.
 
-    `names` are read if they are given as a file; `na` becomes a tuple of all words for missing items.
+    If `names` is a file, the names in the file replace it. `na` becomes a tuple of all words that mean a
+    missing item.
     """
     names = as_names(asked.names)
     n_leaves = asked.n_leaves
@@ -152,7 +153,8 @@ def _columns(asked: Asked) -> Any:
     if len(set(wanted)) < len(wanted):
         raise InputError(f"items are {quoted(chosen)}; each column can occur only once")
     for roles in asked.roles if asked.kind in ("triplet", "pairs") else []:
-        # The order within each pair of a quadruplet does not matter. Only the first pair is compared.
+        # The order within each pair of a quadruplet does not matter. If the first pair has the right columns,
+        # the second has them, too.
         near = [frozenset(names[:2]) if len(names) == 4 else names for names in (wanted, roles)]
         if set(wanted) == set(roles) and near[0] != near[1]:
             wrong, role = next(pair for pair in zip(wanted, roles, strict=True) if pair[0] != pair[1])

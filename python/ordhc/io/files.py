@@ -28,7 +28,7 @@ MAX_UNPACKED = 1 << 30
 
 
 def name_of(source: Source) -> str:
-    """Return the name of a source for messages."""
+    """Return the name of a file, URL or stream, for messages."""
     if hasattr(source, "read"):
         return brief(str(getattr(source, "name", "the stream")), 200)
     path = masked(_checks.path(source, "source"))
@@ -226,8 +226,8 @@ def check_outputs_apart(
 def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
     """Return a file's device and inode, or the resolved path if the file does not exist.
 
-    The result is None for devices and pipes, and for "-" as an input without a file. It is "-" for standard
-    output.
+    Return None for devices and pipes, and "-" for standard output. For "-" as an input, return the device
+    and inode of the file from which standard input comes, or None.
     """
     try:
         if os.fspath(path) == STDIO:
@@ -256,7 +256,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         sys.stdout.flush()
         binary = getattr(sys.stdout, "buffer", None)
         if binary is None:
-            # In notebooks, and if it is an io.StringIO, standard output accepts text but no bytes.
+            # In notebooks, and as an io.StringIO, standard output accepts text but no bytes.
             sys.stdout.write(shown.decode("utf-8", "surrogateescape"))
             return
         binary.write(shown)

@@ -64,7 +64,7 @@ def row_groups_of(file: Any) -> tuple[RowGroup, ...]:
         raise pyarrow.ArrowInvalid("its footer is damaged") from error
 
 
-# A scan opens a file again for each row group, and so needs the same footer again.
+# `ordhc.scan` opens a file again for each row group, and so needs the same footer again.
 @lru_cache(maxsize=4)
 def _row_groups(footer: bytes) -> tuple[RowGroup, ...]:
     found = _Compact(footer).structure(0)

@@ -90,7 +90,7 @@ class _Lines(Sequence[int]):
         self._parts: list[int | NDArray[Any]] = []
 
     def add(self, count: int, first: int, numbers: NDArray[Any] | Sequence[int] | None) -> None:
-        """Append the lines of `count` rows: `first` + `numbers`, by default `first` + (0, 1, ...)."""
+        """Append the line numbers of `count` rows: `first` + `numbers`, by default `first` + (0, 1, ...)."""
         self._ends.append((self._ends[-1] if self._ends else 0) + count)
         if numbers is None:
             self._parts.append(first)

@@ -91,7 +91,7 @@ def _warn_of_table(lines: list[str], source: str) -> None:
         if len(lines) > 1 and len(counts) == 1 and counts != {0}:
             warn(
                 f"{source}: every line has a {quoted(delimiter)}, but {quoted(lines[0], 40)} is read as "
-                f"the name of a leaf: if this is a table, name its column of names: {source}:COLUMN"
+                f"the name of a leaf: if this is a table, give the column that has the names: {source}:COLUMN"
             )
             return
 
@@ -152,7 +152,7 @@ def usual_column(sheet: Sheet) -> int:
     )
     file = Path(sheet.source).name
     raise InputError(
-        f"{reason}; name the column of names, such as {quoted(f'{file}:{sheet.header[-1]}')}",
+        f"{reason}; give the column that has the names, such as {quoted(f'{file}:{sheet.header[-1]}')}",
         path=sheet.source,
         line=sheet.lines[0],
     )

@@ -67,7 +67,7 @@ def newick_texts(text: str, schema: str) -> list[str]:
 
 
 def _check_blocks(text: str) -> None:
-    """Raise `InputError` if a block or a comment has no end."""
+    """Raise `InputError` if a block or a comment of a NEXUS file has no end."""
     begun: int | None = None
     found = statements(text, escapes=False)
     if found and (at := _open_comment(found[-1][1])) is not None:

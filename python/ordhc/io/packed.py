@@ -14,8 +14,8 @@ __all__ = ["BLOCK", "ENDINGS", "HEAD", "damage_of", "format_of", "packed_as", "u
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 #: The number of bytes at the beginning of a file that identify its format.
 HEAD = 10
-#: The number of bytes that are compressed or decompressed at a time. Ctrl-C has no effect meanwhile, some ten
-#: milliseconds.
+#: The number of bytes that are compressed or decompressed at a time. This takes some ten milliseconds, during
+#: which Ctrl-C has no effect.
 BLOCK = 1 << 20
 
 
@@ -32,7 +32,7 @@ def format_of(head: bytes) -> str | None:
 
 
 def unpacking(stream: IO[bytes], packed: str | None) -> Any:
-    """Return a stream of the decompressed bytes of `stream`; `stream` itself if `packed` is None."""
+    """Return a stream of decompressed bytes; `packed` is the compression format, None for none."""
     if packed == "gzip":
         import gzip
 

@@ -189,7 +189,10 @@ def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
 
 
 def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None) -> tuple[str, ...]:
-    """Return the names of the leaves; replace rows by indices into them, -1 for unknown names."""
+    """Return the names of the leaves, and change the rows to indices into these names.
+
+    An unknown name is replaced by -1 minus its index in `parsed.names`.
+    """
     found = parsed.names or ()
     if names is None:
         if n_leaves is not None and n_leaves != len(found):

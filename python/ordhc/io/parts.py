@@ -136,8 +136,8 @@ def parts_of(
     spill
         The folder for results without `resume`.
     progress
-        A callable that receives the completed fraction in [0, 1], or None. The fraction begins with that of
-        the results in `scan.resume`.
+        A callable that receives the completed fraction in [0, 1], or None. Results that are already in
+        `scan.resume` count as completed.
     """
     keep = scan.resume is not None
     folder = scan.resume if keep else str(spill.folder)

@@ -76,11 +76,11 @@ class _RowsOfUnits:
     n_units: int
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of the folder for the result of these pieces of the scan."""
+        """Return the name of the folder for the counts of rows in `pieces`, some pieces of the files."""
         return fingerprint("rows of units", self.unit, self.n_units, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the number of rows of each person or file, in these pieces of the scan, to the folder."""
+        """Write the number of rows of each person or file in `pieces` to a file in `folder`."""
         np.save(folder / "rows.npy", self.count(pieces, progress))
 
     def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
@@ -156,9 +156,9 @@ class _InUnits(Scan):
 
 
 def in_units(scan: Scan) -> tuple[Scan, float]:
-    """Return a scan with weights divided by their greatest common divisor, and the divisor.
+    """Return comparisons in files with weights divided by their greatest common divisor, and the divisor.
 
-    Return the scan itself and 1 if there are no weights, or if the weights have no common divisor.
+    Return `scan` itself and 1 if there are no weights, or if the weights have no common divisor.
     """
     weights = scan.survey.weights
     unit = None if weights is None else scale.unit_of(np.array(sorted(weights)))

@@ -25,7 +25,7 @@ _CONTAINER = ("abfs://", "abfss://")
 _AHEAD, _BLOCK = 1 << 23, 1 << 22
 #: The number of blocks of a Parquet file in memory. There are several, because columns are read alternately.
 _BLOCKS = 16
-#: The maximum number of attempts to fetch a range if the connection breaks, and the first pause in seconds.
+#: The maximum number of attempts to fetch bytes if the connection breaks, and the first pause in seconds.
 _TRIES, _PAUSE = 3, 0.2
 #: Names of the fields of a store that change if a file changes.
 _VERSION = (
@@ -163,7 +163,7 @@ class Remote(str, Secret):
     def open(self, *, anywhere: bool = False) -> IO[bytes]:
         """Open the file for reading in order, or at any position if `anywhere` is True.
 
-        For the latter, the server must support byte ranges.
+        With `anywhere`, the server must support byte ranges.
         """
         found: Any = _Stream(self, anywhere)
         return found  # type: ignore[no-any-return]
@@ -336,11 +336,9 @@ class _Stream:
         return self._at
 
     def tell(self) -> int:
-        """Return the position."""
         return self._at
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def seekable(self) -> bool:
@@ -348,7 +346,6 @@ class _Stream:
         return self._anywhere
 
     def close(self) -> None:
-        """Close the file."""
         if not self.closed:
             self.closed = True
             with suppress(Exception):
@@ -391,7 +388,7 @@ def remote_files(url: str, options: Mapping[str, Any], endings: tuple[str, ...])
 
 
 def is_group(url: str) -> bool:
-    """Return True if a URL is a pattern or a folder; the store is asked without `storage_options`."""
+    """Return True if a URL is a pattern or a folder, as the store shows it without `storage_options`."""
     if _is_pattern(url) or without_query(url).endswith("/"):
         return True
     if _is_web(url) and "." in without_query(url).rpartition("/")[2]:

@@ -173,10 +173,10 @@ class Scan:
         return self._survey
 
     def surveying(self, whole: Progress | None) -> Progress | None:
-        """Compute `survey` if it is unknown; return a callable for the progress of the work after that.
+        """Compute `survey` with a report of the progress; return a callable for later progress.
 
-        `whole` receives the completed fraction of the survey and the later work together. If `whole` is None,
-        the result is None, and `survey` is computed when it is needed.
+        Both parts of the progress are reported to `whole`: first the survey, then the later work. If `whole`
+        is None, return None and compute nothing: `survey` is then computed when it is needed.
         """
         if whole is None or self._survey is not None:
             return whole
@@ -374,7 +374,8 @@ class Scan:
     def _persons_and_weights(self, parsed: Parsed, number: Any, options: dict[str, Any]) -> tuple[Any, Any]:
         """Return the person and the weight of each row, each None if unknown.
 
-        The arguments `groups` and `group_names` of the constructor of comparisons are added to `options`.
+        Also add the people to `options`, the arguments for `Triplets` or `Quadruplets`, as `groups` and
+        `group_names`.
         """
         persons = None
         if number is not None:
@@ -520,7 +521,8 @@ def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any
     if given or asked.kind not in ("triplet", "pairs"):
         wrong = given[0] if given else f"kind={asked.kind!r}"
         raise InputError(
-            f"{wrong} is for one file: a scan reads rows anchor,near,far, or i,j,k,l with kind='pairs'"
+            f"{wrong} is for one file that is read into memory; files that are read block by block (a scan) "
+            "need the columns anchor,near,far, or i,j,k,l with kind='pairs'"
         )
     asked = checked(asked)
     if asked.n_leaves is not None and asked.names is not None and len(asked.names) != asked.n_leaves:

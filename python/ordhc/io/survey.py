@@ -97,8 +97,8 @@ class Survey:
 def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
     """Return the `Survey` of a scan, from the statistics of Parquet files if these suffice.
 
-    Otherwise all rows are read. If the given names are whole numbers or have ids of their own, all rows are
-    read once more before that, to collect the distinct ids.
+    Otherwise all rows are read. All rows are read twice if the given names are whole numbers or have ids of
+    their own: the first time, only the distinct ids are collected.
     """
     names = scan.asked.names
     quick = _by_statistics(scan)
@@ -175,7 +175,7 @@ class _Part:
 
     @cached_property
     def _about(self) -> str:
-        """Return a hash of the kind of facts and of the codes."""
+        """Return a hash of the class of the collector, and of the ids that are read as names."""
         ids, names = (None, None) if self.codes is None else self.codes
         return fingerprint(type(self.new()).__name__, ids, names)
 
@@ -227,7 +227,7 @@ def _by_statistics(scan: Any) -> Survey | None:
 
 
 def _mostly_used(scan: Any, n: int) -> bool:
-    """Return True if at least half of the ids 0 to n - 1 occur; usually the first rows are sufficient."""
+    """Return True if half of the ids 0 to n - 1 occur; stop reading when this is clear."""
     if n > 1 << 31:
         return False
     seen = np.zeros(n, dtype=bool)
@@ -262,7 +262,8 @@ class _FactCollector:
         Raises
         ------
         InputError
-            Some files have ids or people, and others do not. `add` raises the error that names the files.
+            Some files have ids and others have names, or only some files have people. The message does not
+            name the files.
         """
         self.first = {**later.first, **self.first}
         if {"ids", "names"} <= self.first.keys() or {"people", "no people"} <= self.first.keys():

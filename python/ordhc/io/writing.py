@@ -158,7 +158,8 @@ def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
     return found
 
 
-# The number of rows that are written at a time. Ctrl-C has no effect meanwhile, some ten milliseconds.
+# The number of rows that are written at a time. This takes some ten milliseconds, during which Ctrl-C has no
+# effect.
 _BLOCK = 1 << 14
 
 

@@ -21,7 +21,7 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["best_of", "matched", "revenue_of", "satisfied_of"]
 
-#: The engine sums blocks of this number of rows, and then adds these sums.
+#: The compiled code computes a sum for each block of this number of rows, and then adds these sums.
 _ROWS = 1 << 14
 
 
@@ -59,7 +59,7 @@ def best_of(scan: Scan, progress: Progress | None = None) -> int | float:
 def satisfied_of(
     tree: Dendrogram, scan: Scan, progress: Progress | None = None
 ) -> tuple[float, float, float]:
-    """Return the weights of comparisons that a tree agrees with, disagrees with and does not decide."""
+    """Return the total weights of comparisons that a tree agrees with, disagrees with, does not decide."""
     total = np.zeros(3)
     blocks = _with_progress(scan, progress)(scan)
     parts: Iterable[tuple[Any, Any]] = _cut(blocks) if scan.weighted else ((b.rows, None) for b in blocks)
@@ -84,9 +84,9 @@ def _with_progress(
 
 
 def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
-    """Yield rows and weights in pieces of `_ROWS` rows (the last can be shorter), for blocks of any size.
+    """Yield the rows and weights of `blocks` in pieces of `_ROWS` rows; the last piece can be shorter.
 
-    The engine also sums `_ROWS` rows at a time, so the same boundaries give the same rounding.
+    The compiled code also sums `_ROWS` rows at a time, so the same boundaries give the same rounding.
     """
     rest: list[tuple[Any, Any]] = []
     held = 0
@@ -106,7 +106,7 @@ def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
 
 
 class _Sum:
-    """A sum of floats that compensates rounding errors (Neumaier 1974), as the engine's sum does."""
+    """A sum of floats that compensates rounding errors (Neumaier 1974), as sums in the compiled code do."""
 
     def __init__(self) -> None:
         self.total = self.lost = 0.0

@@ -1,6 +1,7 @@
 """Find installed plugins, and look up linkages, similarities, methods, oracles and metrics by name.
 
-The specs of ordhc itself are in `ordhc.builtin`, which registers them in the same way as plugins.
+`ordhc.builtin` has the linkages, similarities, methods, oracles and metrics of ordhc itself. They are
+registered in the same way as those of plugins.
 """
 
 from ordhc.plugins.registry import list_plugins, registered

@@ -1,4 +1,4 @@
-"""Define the hooks by which plugins, and ordhc itself, register linkages, methods and other specs.
+"""Define the hooks by which plugins, and ordhc itself, register linkages, methods and so on.
 
 A plugin is a module or an object. An entry point of the group `ordhc` names the plugin. The plugin
 implements one or more of these functions, each marked with `ordhc.hooks.hookimpl`. ordhc calls the functions

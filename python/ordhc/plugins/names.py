@@ -1,6 +1,7 @@
 """Define the types of arguments that name a method, a similarity, a linkage or a metric.
 
-Editors complete the names of ordhc's own specs. Any other text is also allowed, for names of plugins.
+Editors complete the names that ordhc itself registers. Any other text is also allowed, for the names that
+plugins register.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
 """Find plugins, load them, and look up their specs by name.
 
+A spec is an object that describes a linkage, similarity, method, oracle, metric or command.
+
 All plugins are loaded at the first lookup. A plugin that fails is skipped with a warning, listed with its
 error, and does not affect other plugins.
 
@@ -71,9 +73,10 @@ _HOOKS = {
     "command": "ordhc_commands",
 }
 BUILTIN = "ordhc"
-#: The plugin of specs that `registered` adds.
+#: The name of the plugin to which `registered` adds specs.
 HERE = "here"
-#: Modules with the specs of ordhc itself, in the order in which `list_plugins` lists them.
+#: Modules with the linkages, methods and so on of ordhc itself, in the order in which `list_plugins` lists
+#: them.
 _BUILTINS = tuple(
     f"ordhc.builtin.{name}" for name in ("linkages", "similarities", "methods", "oracles", "metrics")
 )
@@ -81,7 +84,9 @@ _BUILTINS = tuple(
 
 @dataclass(frozen=True)
 class Registered:
-    """One row of `list_plugins`.
+    """One row of `list_plugins`: a spec, or a plugin that failed or was skipped.
+
+    A spec is an object that describes a linkage, similarity, method, oracle, metric or command.
 
     Attributes
     ----------
@@ -123,7 +128,7 @@ class Registered:
 
 
 class _Registry:
-    """The specs of all plugins, by kind and full name, and the rows of `list_plugins`."""
+    """The linkages, methods and other specs of all plugins, and the rows of `list_plugins`."""
 
     def __init__(self) -> None:
         self.specs: dict[tuple[str, str], Spec] = {}
@@ -196,7 +201,7 @@ def _place_of(error: BaseException) -> str:
 
 
 def _specs_of(module: object) -> "Iterator[Spec]":
-    """Yield the checked specs of one plugin.
+    """Check and yield the linkages, methods and other specs of one plugin.
 
     Each plugin has its own pluggy manager, so that an error of one plugin does not affect the others.
     """
@@ -317,7 +322,7 @@ def get(kind: Literal["metric"], name: str) -> "MetricSpec": ...
 @overload
 def get(kind: Literal["command"], name: str) -> "CommandSpec": ...
 def get(kind: str, name: str) -> "Spec":
-    """Return the spec of a name.
+    """Return the linkage, similarity, method, oracle, metric or command with this name.
 
     Parameters
     ----------
@@ -452,7 +457,7 @@ def is_builtin(spec: "Spec") -> bool:
 
 
 def names(kind: str) -> list[str]:
-    """Return the names of a kind that work without the prefix `plugin:`, sorted."""
+    """Return the sorted names of a kind, such as "linkage", that work without the prefix `plugin:`."""
     registry = _load()
     return sorted(
         name
@@ -493,7 +498,7 @@ def _unknown(kind: str, name: str) -> str:
 
 
 def list_plugins() -> list[Registered]:
-    """Return a list with one row for each registered spec, and for each plugin that failed or was skipped.
+    """Return one row for each linkage, method and so on, and for each plugin that failed or was skipped.
 
     Examples
     --------
@@ -515,15 +520,15 @@ def registered(*specs: "Spec") -> Iterator[None]:
     Parameters
     ----------
     *specs
-        Specs from `ordhc.specs`. The plugin of these specs is called "here": write `here:name` if another
-        plugin uses the same name.
+        Objects of the classes in `ordhc.specs`, such as `LinkageSpec`. The plugin of these specs is called
+        "here": write `here:name` if another plugin uses the same name.
 
     Raises
     ------
     PluginError
         If an argument is not a spec, or two specs have the same name.
     InputError
-            If a name belongs to ordhc itself.
+        If a name belongs to ordhc itself.
 
     Examples
     --------

@@ -27,7 +27,7 @@ REFERENCES = ("triplets", "quadruplets", "tree", "labels", "similarity", "rankin
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """The fields that all specs share.
+    """The fields of every spec, which describes a linkage, similarity, method, oracle, metric or command.
 
     Parameters
     ----------

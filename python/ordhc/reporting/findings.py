@@ -39,7 +39,7 @@ __all__ = ["Asked", "Findings", "found_in"]
 #: The maximum number of leaves for which kernel methods are tried, unless the caller names them. Kernels
 #: compare all pairs of pairs, which takes too long with more leaves.
 KERNELS_UP_TO = 3_000
-#: By default, structures are compared if this takes at most this processor time: a minute on two cores.
+#: The maximum processor time for comparing the tree with other models by default: a minute on two cores.
 STRUCTURE_SECONDS = 120.0
 SUPPORT = (0.5, 0.7, 0.95)
 #: The maximum size of a cluster whose leaves are listed, to keep reports small. `tree` has all leaves.
@@ -87,7 +87,7 @@ class Findings:
     #: its chains.
     n_drawn: int | None
     mixing: Mixing | None
-    #: The lengths of leaves from the posterior, and its tree with lengths of edges.
+    #: The length of each leaf from the posterior, and the tree: the result of `typical_items`.
     lengths: dict[str, Any] | None
     others: dict[str, Dendrogram]
     #: The comparison of the tree with other models of the answers, such as flat clusters and points in space.

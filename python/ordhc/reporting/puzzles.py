@@ -94,7 +94,7 @@ def said_in_words(data: Comparisons, answers: Answers, at: int, form: str) -> st
 
 
 def _tree_in_words(tree: Dendrogram, data: Comparisons, answers: Answers, at: int) -> str:
-    """Return, in words, how the tree answers about the leaves of an answer's first row."""
+    """Return a text that says which leaves in the first row of answer `at` merge first in the tree."""
     row = data.rows[answers.first[at]].astype(np.int64)
     labels = tree.labels
     if not isinstance(data, Triplets):

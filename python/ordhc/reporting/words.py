@@ -202,7 +202,7 @@ def share_predicted(numbers: Numbers) -> tuple[float, float] | None:
 
 
 def _of_method(numbers: Numbers) -> Any:
-    """Return the scores of the report's method on answers of one or more comparisons, or None."""
+    """Return the scores of the report's method in the comparison of methods, or None."""
     selection = numbers["method"]["selection"]
     if selection is None:
         return None
@@ -309,7 +309,7 @@ def summary(numbers: Numbers) -> list[str]:
     return sentences
 
 
-#: Verdicts about people that are marked in tables, and all verdicts that need attention.
+#: `MARKED`: the verdicts about people that tables mark. `ODD`: these, and the verdicts on unusual people.
 MARKED = ("looks random", "below chance")
 ODD = (*MARKED, "unlike others", "another view")
 _SAID = (

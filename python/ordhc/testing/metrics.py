@@ -111,7 +111,7 @@ def _metric_numbering(metric: _Metric) -> None:
 
 
 def _moved(reference: Any, order: NDArray[np.int64]) -> Any:
-    """Return the reference after leaf i became leaf `order[i]`."""
+    """Return the reference with leaf i renumbered as leaf `order[i]`."""
     if isinstance(reference, Triplets | Quadruplets):
         return renumbered(reference, order)
     if isinstance(reference, Dendrogram):

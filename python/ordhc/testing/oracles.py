@@ -153,6 +153,6 @@ def check_oracle(
         subject.n_leaves = len(source) if n is None else n
         if subject.n_leaves < 3:
             raise InputError(
-                f"n_leaves = {subject.n_leaves}; an oracle needs 3 or more leaves for the checks"
+                f"n_leaves = {subject.n_leaves}; check_oracle needs an oracle of 3 or more leaves"
             )
         run(subject, ORACLE_CHECKS, skip)

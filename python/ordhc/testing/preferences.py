@@ -43,7 +43,8 @@ class ComparisonLinkage:
 def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
     """Return all comparisons of a random tree with distinct heights, and the clusters of this tree.
 
-    If both pairs of a quadruplet merge at the same height, the answer is random, so that none is missing.
+    If two pairs of leaves merge at the same height, a random one of them counts as the closer pair. So there
+    is an answer about every two pairs.
     """
     random = np.random.default_rng(seed)
     similarity = np.zeros((n, n))

@@ -107,7 +107,7 @@ def need_same(found: Dendrogram, expected: Dendrogram, why: str) -> None:
 
 
 def renumbered(data: Any, order: NDArray[np.int64]) -> Any:
-    """Return the data after leaf i became leaf `order[i]`."""
+    """Return the data with leaf i renumbered as leaf `order[i]`."""
     if isinstance(data, np.ndarray):
         moved = np.empty_like(data)
         moved[order] = data

@@ -60,7 +60,7 @@ pub fn triplets(data: &[u8]) {
     }
 }
 
-/// Checks that a tree that is read from Newick text, written and read again is unchanged.
+/// Checks that a tree from Newick text does not change when it is written and read again.
 pub fn newick(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(read) = NewickTree::read(text, Underscores::Blanks, None) else { return };

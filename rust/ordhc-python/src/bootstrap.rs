@@ -42,9 +42,9 @@ pub(crate) fn draw_times<'py>(
     Ok(PyArray1::from_iter(py, times.into_iter().map(i64::from)))
 }
 
-/// Returns the tree of each resample, and an (n, 3) array of scores. The first two scores are the revenue of the
-/// original tree and the share of the drawn answers that this tree satisfies. The third score is the share of the other
-/// answers that the tree of the resample satisfies.
+/// Returns the tree of each resample, and a (k, 3) array of scores with one row for each resample. The first two
+/// columns are the revenue of the original tree, and the share of the drawn answers that the original tree satisfies.
+/// The third column is the share of the other answers that the tree of the resample satisfies.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn bootstrap_adds<'py>(
@@ -145,8 +145,8 @@ impl Tallies {
         })
     }
 
-    /// Returns a (k, 2) array. For each resample: the revenue of the original tree, and the share of answers with which
-    /// it agrees.
+    /// Returns a (k, 2) array with one row for each resample. A row has the revenue of the original tree, and the share
+    /// of the drawn answers that this tree satisfies.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let inner = self.inner.lock().expect(GONE);
         let tallies = inner.as_ref().ok_or_else(|| to_py(Error::Argument(GONE.into())))?;
@@ -172,8 +172,8 @@ impl Tallies {
     }
 }
 
-/// Adds to `sums` (k, 3), for each resample, the weights of the answers that were not drawn: those that the resample's
-/// tree satisfies, contradicts, and leaves open.
+/// Adds weights of answers that were not drawn to `sums`, a (k, 3) array with one row for each resample. The columns
+/// are for the answers that the tree of the resample satisfies, contradicts, and does not decide.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn add_rest<'py>(

@@ -14,7 +14,7 @@ use crate::callbacks;
 use crate::error::to_py;
 use crate::tree::Tree;
 
-/// Question numbers and their (m, 3) or (m, 4) leaves.
+/// The numbers of m questions, and their leaves of shape (m, 3) or (m, 4).
 pub(crate) type Questions<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i32>>);
 
 /// A learner of a tree. Calls are serialised: a second call waits for the first.
@@ -51,13 +51,13 @@ impl Learner {
     }
 }
 
-/// Returns an answer of person `who` (0 if unknown) that is right with probability `p`. If `p` is NaN, the learner's
-/// settings are used.
+/// Returns an answer of person `who` (0 if unknown) that is right with probability `p`. If `p` is
+/// NaN, the probability in the settings of the learner is used.
 pub(crate) fn told(answer: i8, p: f64, who: i32) -> Told {
     Told { answer, p: (!p.is_nan()).then_some(p), who: u32::try_from(who).ok().filter(|&who| who > 0) }
 }
 
-/// Numbers and leaves of questions, stored one question after the other.
+/// The numbers and leaves of questions, stored one question after the other.
 pub(crate) struct Asked {
     ids: Vec<i64>,
     leaves: Vec<i32>,
@@ -163,8 +163,8 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(method.learner(n_leaves, seed).map_err(to_py)?))))
     }
 
-    /// Returns a learner that asks the questions with the most expected information, only from the (m, 3) or (m, 4)
-    /// questions in `among`.
+    /// Returns a learner that chooses its questions from the array `among` of shape (m, 3) or
+    /// (m, 4). The learner asks the questions with the most expected information first.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, seed, among, *, questions, repeat))]
     fn uncertain_among(
@@ -187,8 +187,8 @@ impl Learner {
         Ok(Self(Mutex::new(learner.map_err(to_py)?)))
     }
 
-    /// Returns a learner that asks which of two pairs is closer, choosing the questions with the most expected
-    /// information. If `anchored`, the two pairs share a leaf.
+    /// Returns a learner that asks which of two pairs is closer. The learner asks the questions
+    /// with the most expected information first. If `anchored`, the two pairs share a leaf.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, seed, anchored, *, questions, repeat))]
     fn uncertain_of_pairs(
@@ -203,7 +203,8 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(learner))))
     }
 
-    /// Returns a learner that asks each question `times` times. This learner must not have been asked yet.
+    /// Returns a learner that asks each question `times` times. The learner `self` must not have
+    /// asked a question before.
     fn repeated(&self, py: Python<'_>, times: u64) -> PyResult<Self> {
         let repeated = match &*self.lock_attached(py) {
             Either::Three(one) => ordhc::bindings::repeated(one.boxed_clone(), times).map(Either::Three),
@@ -227,8 +228,9 @@ impl Learner {
         with!(self.lock_attached(py), learner => Asked::from(learner.open())).into_py(py)
     }
 
-    /// Passes answers to the learner, one after the other. Each answer has a probability that it is right (NaN uses the
-    /// settings) and a person (0 if unknown). Returns the position of the first invalid answer and the reason.
+    /// Passes answers to the learner, one after the other. `p` has the probability that each answer
+    /// is right (NaN uses the settings of the learner). `who` has the person of each answer (0 if
+    /// unknown). Returns the index of the first invalid answer with the reason, or `None`.
     fn tell(
         &self,
         py: Python<'_>,
@@ -267,15 +269,16 @@ impl Learner {
         .map(Tree::from)
     }
 
-    /// Returns, for each merge of the tree, the share of answers that agree with it. Returns `None` for learners that
-    /// do not revise a tree.
+    /// Returns, for each merge of `tree`, the share of the relevant answers that agree with it.
+    /// Returns `None` unless the learner revises a tree (method `revise`).
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
     }
 
-    /// Returns the likely positions of a leaf in the tree. Each has a probability, the leaves of a cluster, and true if
-    /// the leaf is one more child of this cluster, or false if the leaf is beside this cluster.
+    /// Returns the likely positions of a leaf in the tree, each as a triple: probability, leaves of
+    /// a cluster, and a flag. If the flag is true, the leaf is one more child of this cluster. If
+    /// it is false, the leaf is beside this cluster.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), learner => learner.places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())
@@ -338,7 +341,7 @@ impl TreeOracle {
         Self(Mutex::new(py.detach(|| Oracle::new(tree))))
     }
 
-    /// Returns (m,) answers to questions about (m, 3) leaves. The leaves are checked.
+    /// Returns the (m,) answers to questions about (m, 3) leaves. Invalid leaves raise an error.
     fn answer<'py>(
         &self,
         py: Python<'py>,

@@ -15,8 +15,8 @@ use crate::tree::Tree;
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Samples(ordhc::posterior::Samples);
 
-/// The number of chains, of sweeps of each chain (a sweep moves every leaf once), of sweeps that are discarded and of
-/// trees that are kept; the seed; true if leaves have lengths (additive trees).
+/// The settings of the sampler: the numbers of chains, of sweeps in each chain, of discarded sweeps and of kept trees;
+/// the seed; true for additive trees, in which leaves have lengths. A sweep moves every leaf once.
 type How = (usize, usize, usize, usize, u64, bool);
 
 #[pyfunction]
@@ -52,9 +52,9 @@ impl Samples {
         self.0.len()
     }
 
-    /// Returns, for each chain, an array with one row per sweep (a sweep moves every leaf once): log-likelihood, noise,
-    /// mean height difference of a node and its parent, number of inner nodes, and standard deviation of the lengths of
-    /// leaves.
+    /// Returns an array for each chain, with one row for each sweep. A sweep moves every leaf once. The columns are the
+    /// log-likelihood, the noise (half of the share of random answers), the mean height difference of a node and its
+    /// parent, the number of inner nodes, and the standard deviation of the lengths of leaves.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
         let of = |chain: &Vec<ordhc::posterior::State>| {
             let values = chain.iter().flat_map(|state| {
@@ -72,7 +72,7 @@ impl Samples {
         self.0.n_unknown()
     }
 
-    /// Returns the mean noise of each person.
+    /// Returns the posterior mean of the noise of each person. The noise is half of the share of random answers.
     fn noise_by_person<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, self.0.noise_by_person())
     }
@@ -81,8 +81,8 @@ impl Samples {
         Ok(self.0.tree(at).map_err(to_py)?.into())
     }
 
-    /// Returns the predicted probability of each answer. If `verdict`, returns the probability that the answer agrees
-    /// with the true tree, without noise.
+    /// Returns the predicted probability of each answer. If `verdict` is true, returns the probability that the true
+    /// tree, without noise, gives this answer.
     fn predict<'py>(&self, py: Python<'py>, rows: Rows<'py>, verdict: bool) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let answers = Answers::of(&rows, None, self.0.n_leaves())?;
         let work = |_: &Monitor| with!(&answers, answers => if verdict { self.0.verdict(answers) } else { self.0.predict(answers) });

@@ -14,18 +14,18 @@ use crate::error::to_py;
 use crate::learn::{Asked, Either, Learner, Questions, told};
 use crate::tree::Tree;
 
-/// A learner and the questions that people have. Calls are serialised: a second call waits for the first.
+/// A learner and the questions that were handed to people. Calls are serialised: a second call waits for the first.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct SessionLearner(Mutex<Width>);
 
-/// a session learner, by the number of leaves in a question.
+/// A session learner for questions of three leaves or of four leaves.
 #[derive(Clone)]
 enum Width {
     Three(Box<ordhc::bindings::SessionLearner<3>>),
     Four(Box<ordhc::bindings::SessionLearner<4>>),
 }
 
-/// Runs the same code for questions of three and of four leaves.
+/// Runs code for both variants of [`Width`]. The code gets the session learner of the variant.
 macro_rules! with {
     ($lock:expr, $session:ident => $body:expr) => {
         match &mut *$lock {
@@ -42,9 +42,9 @@ struct Table<'a> {
     refs: &'a [i64],
     leaves: (&'a [i32], &'a [usize]),
     answers: &'a [i8],
-    /// For each answer: the probability that it is right. NaN uses the learner's settings.
+    /// For each answer: the probability that the answer is right. If this is NaN, the learner uses its own settings.
     p: &'a [f64],
-    /// For each answer: the person who gave it, or 0 if unknown.
+    /// For each answer: the number of the person who gave the answer, or 0 if the person is unknown.
     who: &'a [i32],
     skipped: &'a [bool],
 }
@@ -153,7 +153,8 @@ impl SessionLearner {
         py.detach(|| with!(self.lock(), session => table.replay(session)))
     }
 
-    /// Applies one event, given in the same way as to `replay`. `leaves` is empty for an event without leaves.
+    /// Applies one event, given by single values instead of the columns of `replay`. `leaves` is empty for an event
+    /// without leaves.
     #[expect(clippy::too_many_arguments, reason = "columns of a table")]
     fn happen(
         &self,
@@ -184,12 +185,13 @@ impl SessionLearner {
         })
     }
 
-    /// Asks the learner for questions until `count` questions can be handed to people, if the learner has enough.
+    /// Asks the learner for questions until `count` questions are ready to be handed to people, or until the learner
+    /// has no more questions.
     fn want(&self, py: Python<'_>, count: u64) -> PyResult<()> {
         py.detach(|| with!(self.lock(), session => session.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
-    /// Returns the (m, 3) or (m, 4) leaves of at most `most` questions that no person has.
+    /// Returns at most `most` questions that were not handed to a person yet, as an (m, 3) or (m, 4) array of leaves.
     #[pyo3(signature = (most, progress=None))]
     fn waiting<'py>(
         &self,
@@ -206,7 +208,8 @@ impl SessionLearner {
         PyArray1::from_vec(py, leaves).reshape(shape)
     }
 
-    /// Returns at most `most` questions that people have, without the numbers in `taken` (ascending).
+    /// Returns at most `most` questions that were handed to people and still need an answer. Questions whose numbers
+    /// are in `taken` (in ascending order) are left out.
     fn open<'py>(&self, py: Python<'py>, most: usize, taken: PyReadonlyArray1<'py, i64>) -> PyResult<Questions<'py>> {
         let taken: Vec<u64> = taken.as_slice()?.iter().map(|&number| number as u64).collect();
         let asked = match &*self.lock_attached(py) {
@@ -221,7 +224,7 @@ impl SessionLearner {
         with!(self.lock_attached(py), session => session.is_asked(number))
     }
 
-    /// Returns true if the learner asks about these leaves now.
+    /// Returns true if the learner now asks a question about exactly these leaves.
     fn asks(&self, py: Python<'_>, leaves: Vec<u32>) -> bool {
         match &*self.lock_attached(py) {
             Width::Three(session) => leaves.try_into().is_ok_and(|leaves| session.asks(leaves)),
@@ -235,13 +238,16 @@ impl SessionLearner {
         callbacks::run(py, false, progress, work).map(Tree::from)
     }
 
-    /// Does the same as the learner's method `support`.
+    /// Returns, for each merge of `tree`, the share of the answers about the merge that agree with it. Returns `None`
+    /// for learners that do not revise a tree.
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), session => session.learner().support(tree)))
     }
 
-    /// Does the same as the learner's method `places`.
+    /// Returns the likely positions of a leaf in the tree. Each has a probability, the leaves of a cluster, and true if
+    /// the leaf is one more child of this cluster, or false if the leaf is beside it. Returns `None` if the learner
+    /// does not know such positions.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), session => session.learner().places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())

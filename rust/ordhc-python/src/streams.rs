@@ -10,7 +10,7 @@ use crate::callbacks;
 use crate::comparison::{Answers, Rows, with};
 use crate::error::to_py;
 
-/// From this number of answers on, the work runs on a separate thread.
+/// Above this number of answers, a computation runs on a separate thread.
 const LONG: usize = 1 << 18;
 
 /// Adds comparisons to `out`, a condensed array of similarities. Each comparison adds its weight (or 1) to the
@@ -53,8 +53,8 @@ fn arrays(py: Python<'_>, run: ordhc::bindings::Run) -> Run<'_> {
     (PyArray1::from_vec(py, run.keys), PyArray1::from_vec(py, run.values))
 }
 
-/// Returns the pairs of leaves in comparisons, as sorted keys `i 2^32 + j`, and the numbers to add to the similarities
-/// of the pairs.
+/// Returns the pairs (i, j) of leaves in comparisons, as sorted keys `i 2^32 + j`. Also returns,
+/// for each key, the number to add to the similarity of the pair.
 #[pyfunction]
 pub(crate) fn pair_run<'py>(
     py: Python<'py>,
@@ -70,8 +70,8 @@ pub(crate) fn pair_run<'py>(
     callbacks::run(py, answers.len() > LONG, None, work).map(|run| arrays(py, run))
 }
 
-/// Returns the sums of several results of `pair_run` (sorted keys of pairs, and values). Values of the same pair are
-/// added in the order of `runs`.
+/// Merges several results of `pair_run` (sorted keys of pairs, and values). Values of the same key
+/// are added up, in the order of `runs`.
 #[pyfunction]
 pub(crate) fn merged_runs<'py>(
     py: Python<'py>,
@@ -89,9 +89,9 @@ pub(crate) fn merged_runs<'py>(
     callbacks::run(py, len > LONG, None, |monitor| merge_runs(&slices, Some(monitor))).map(|run| arrays(py, run))
 }
 
-/// Adds to `sums`, for each leaf, the hash of the comparisons about the leaf. `keys` has the hash of each leaf so far.
-/// Weights are divided by `unit` before they are rounded: `unit` is 1 if all weights are integers, and otherwise the
-/// largest weight.
+/// Adds to `sums`, for each leaf, the hash of the comparisons about the leaf. `keys` has the
+/// present hash of each leaf. Weights are divided by `unit` before they are rounded: `unit` is 1 if
+/// all weights are integers, and otherwise the largest weight.
 #[pyfunction]
 pub(crate) fn canonical_sums<'py>(
     py: Python<'py>,
@@ -112,8 +112,8 @@ pub(crate) fn canonical_sums<'py>(
     Ok(())
 }
 
-/// Returns new hashes of the leaves, which include the sums of `canonical_sums`. Returns `None` if the new hashes would
-/// not distinguish more leaves.
+/// Returns new hashes of the leaves, computed from the hashes `keys` and the results `sums` of
+/// `canonical_sums`. Returns `None` if the new hashes do not distinguish more leaves than `keys`.
 #[pyfunction]
 pub(crate) fn canonical_keys<'py>(
     py: Python<'py>,

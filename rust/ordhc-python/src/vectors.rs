@@ -18,7 +18,7 @@ use crate::linkage::partition;
 use crate::tree::Tree;
 
 array_of! {
-    /// A matrix whose rows are vectors, of a type that is used without conversion.
+    /// A float64 or float32 matrix whose rows are vectors.
     Dense, PyReadonlyArray2, "float64 or float32 in 2 dimensions", F64(f64), F32(f32)
 }
 
@@ -44,7 +44,8 @@ array_of! {
     Floats, PyReadonlyArray1, "float64 or float32 in 1 dimension", F64(f64), F32(f32)
 }
 
-/// Returns true if computing all pairs takes more than some tenths of a second.
+/// Returns true if the distances between all pairs of `n` vectors with `p` coordinates take longer
+/// than some tenths of a second.
 fn is_long(n: usize, p: usize) -> bool {
     n.saturating_mul(n).saturating_mul(p) > 1 << 30
 }
@@ -66,8 +67,9 @@ pub(crate) fn mean_dot_linkage(
     Ok(tree.into())
 }
 
-/// Returns the tree of vectors by single linkage, by Ward's linkage of Euclidean distances, or by average linkage of
-/// squared distances. Single linkage takes any measure (distance or similarity of two vectors).
+/// Returns the tree of vectors by single, Ward's or average linkage. Single linkage takes any
+/// measure (distance or similarity of two vectors). Ward's linkage takes Euclidean distances, and
+/// average linkage takes squared Euclidean distances.
 #[pyfunction]
 pub(crate) fn vector_linkage(
     py: Python<'_>,
@@ -91,8 +93,8 @@ pub(crate) fn vector_linkage(
     Ok(tree.into())
 }
 
-/// Returns the tree of a linkage that compares only nearest neighbours. `given` has the neighbours
-/// of each vector. Without `given`, the `neighbors` nearest vectors of each vector are searched.
+/// Returns the tree of a linkage that compares only neighbours. `given` has the neighbours of each
+/// vector. Without `given`, the `neighbors` nearest vectors of each vector are the neighbours.
 #[pyfunction]
 #[pyo3(signature = (rows, linkage, measure, neighbors, given, until, initial, progress))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
@@ -121,7 +123,7 @@ pub(crate) fn neighbor_linkage(
     Ok(tree.into())
 }
 
-/// Returns the measure for all pairs of rows, in condensed layout.
+/// Returns the distance or similarity `measure` of each pair of rows, in condensed layout.
 #[pyfunction]
 pub(crate) fn vector_distances<'py>(
     py: Python<'py>,
@@ -143,7 +145,8 @@ pub(crate) fn vector_distances<'py>(
 
 type Gram<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
-/// Returns the dot products of all pairs of sparse rows in condensed layout, and of each row with itself.
+/// Returns the dot product of each pair of sparse rows, in condensed layout. Also returns the dot
+/// product of each row with itself.
 #[pyfunction]
 #[pyo3(signature = (indptr, indices, values, n_columns, narrow, progress))]
 pub(crate) fn sparse_gram<'py>(

@@ -27,12 +27,12 @@ impl Precise {
         self.error
     }
 
-    /// Returns the same number with a larger error bound.
+    /// Returns the same number with its error bound increased by `error`.
     pub(crate) fn within(self, error: f64) -> Self {
         Self { error: up(self.error + error), ..self }
     }
 
-    /// Returns the smallest and the largest possible number, each as a pair of floats.
+    /// Returns the two ends of the interval of possible numbers, each as a pair of floats whose sum is the end.
     pub(crate) fn ends(self) -> [(f64, f64); 2] {
         if self.error == 0.0 {
             return [(self.hi, self.lo); 2];

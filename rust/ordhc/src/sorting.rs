@@ -9,7 +9,7 @@ use crate::monitor::Monitor;
 /// piece takes a few milliseconds; cancellation is checked before each piece.
 const SMALL: usize = 1 << 17;
 
-/// Sorts by a comparison that is called through a pointer. The sort is stable.
+/// Sorts `values` by the function `compare`, called through a pointer. The sort is stable.
 ///
 /// The standard library's sort is compiled for each closure, into 6 KB of code. Use this function where sorting is a
 /// small part of the computation, to save that code.
@@ -17,7 +17,7 @@ pub(crate) fn order_by<T: Copy>(values: &mut [T], compare: &dyn Fn(T, T) -> Orde
     values.sort_by(|&a, &b| compare(a, b));
 }
 
-/// Does the same as [`order_by`], with a key.
+/// Sorts `values` by the function `key`, as [`order_by`] does. The sort is stable.
 pub(crate) fn order_by_key<T: Copy, U: Ord>(values: &mut [T], key: impl Fn(T) -> U) {
     order_by(values, &|a, b| key(a).cmp(&key(b)));
 }
@@ -27,12 +27,12 @@ pub(crate) fn sort<T: Ord>(values: &mut [T], monitor: &Monitor) -> Result<()> {
     by_parts(values, T::cmp, SMALL, monitor)
 }
 
-/// Sorts by a key. The sort is not stable.
+/// Sorts `values` by the function `key`. The sort is not stable.
 pub(crate) fn sort_by_key<T, U: Ord>(values: &mut [T], key: impl Fn(&T) -> U + Copy, monitor: &Monitor) -> Result<()> {
     by_parts(values, move |a, b| key(a).cmp(&key(b)), SMALL, monitor)
 }
 
-/// Sorts by a comparison. The sort is not stable.
+/// Sorts `values` by the function `compare`. The sort is not stable.
 pub(crate) fn sort_by<T>(
     values: &mut [T],
     compare: impl Fn(&T, &T) -> Ordering + Copy,

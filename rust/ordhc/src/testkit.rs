@@ -23,9 +23,8 @@ pub(crate) fn below(seed: u64) -> impl FnMut(u64) -> u64 {
     move |below| (next() >> 33) % below
 }
 
-/// Returns all binary trees over `n` leaves. Each leaf is put beside every node of every tree of the leaves before.
-///
-/// Heights are 0.
+/// Returns all binary trees over `n` leaves, with heights 0. Leaves are added one by one, beside
+/// every node of every smaller tree.
 pub(crate) fn all_trees(n: usize) -> Vec<Dendrogram> {
     #[derive(Clone)]
     enum Node {

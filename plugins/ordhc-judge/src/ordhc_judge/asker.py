@@ -55,12 +55,13 @@ class Chat:
         return {"model": self.model, "messages": messages, **self._now, **self._extra}
 
     def without_rejected(self, sent: Mapping[str, Any], received: Received, has_worked: bool) -> bool:
-        """Leave out of later requests the field for which the server rejected `sent`, if this is known.
+        """Leave a field out of later requests, because the server rejected the request `sent`.
 
-        Return True if the request can be sent again.
+        The field is the one that the server names. If the server names no field, and no request has succeeded
+        before, optional fields are left out one by one. Return True if the request can be sent again.
         """
         if any(name in sent and name not in self._now for name in _OPTIONAL):
-            # Another request was rejected in the meantime, and its field is dropped already.
+            # Another request was rejected in the meantime, so a field of `sent` is left out already.
             return True
         if received.param in self._now:
             return self._leave_out(received.param)
@@ -180,7 +181,7 @@ class Asker:
     def _missing(
         self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
     ) -> Iterator[tuple[Any, list[dict[str, str]], bytes]]:
-        """Yield the prompts without a reply in the cache; call `done` for the prompts with one."""
+        """Yield the prompts without a reply in the cache; call `done` for the other prompts."""
         part: list[tuple[Any, list[dict[str, str]], bytes]] = []
         for name, messages in prompts:
             part.append((name, messages, self.key(messages)))
@@ -321,7 +322,7 @@ class Asker:
 def _lets_others_finish(error: JudgeError) -> bool:
     """Return True if the asker waits for the replies to requests that were sent before this error.
 
-    If the budget is spent (`BudgetError`), these requests are already counted in it, so the asker waits.
+    After `BudgetError` the asker waits, because the budget has already paid for these requests.
     """
     return isinstance(error, BudgetError)
 

@@ -37,12 +37,12 @@ class Audited(Protocol):
         """Return the number of items."""
 
     def leaves_of(self, names: Sequence[str]) -> list[int]:
-        """Return the number of the item for each name."""
+        """Return the item number (0, 1, ...) for each name."""
 
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
     ) -> tuple[NDArray[np.int8], Replies]:
-        """Return the answer to each question, and the reply to each order of the items."""
+        """Return the answer to each question, and the replies to all prompts of the questions."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Audit:
     when_decided
         The share of right answers among the decided questions.
     consistency
-        The share of questions whose replies agree in all orders of the items, among questions with a reply to
-        each order.
+        The share of questions whose prompts, one for each order of the items, all get the same reply.
+        Questions with a missing reply are left out.
     by_distance
         The accuracy by distance: the number of edges from the node where the close pair merges up to the node
         where the odd one joins them. The tree is the gold tree, or the tree that `ordhc.cluster` makes from
@@ -254,7 +254,7 @@ def _majorities(gold: ordhc.Triplets) -> NDArray[np.int64]:
 
 
 def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
-    """Return the number of the judge's item for each leaf of the gold tree."""
+    """Return the item number of the judge for each leaf of the tree with the right answers."""
     if tree.names is not None:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)
     if tree.n_leaves > judge.n_leaves:
@@ -294,10 +294,10 @@ def _draw(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArra
 
 
 def _distances(tree: ordhc.Dendrogram, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distance of each question: the number of edges between two ancestors of its first leaf.
+    """Return for each question the distance of the third leaf from the other two, in edges of the tree.
 
-    At the lower ancestor the first two leaves merge; at the upper ancestor the third leaf joins them. The
-    distance is 0 if the first two leaves are not the closest pair in the tree.
+    The distance is the number of edges from the node where the first two leaves merge up to the node where
+    the third leaf joins them. The distance is 0 if the first two leaves are not the closest pair.
     """
     if not len(rows):
         return np.zeros(0, dtype=np.int64)

@@ -185,7 +185,7 @@ class Cache:
             self._connection.execute("DELETE FROM claims WHERE key = ?", (row.key,))
 
     def usage(self, endpoint: str, model: str) -> tuple[int, float, float, float]:
-        """Return the number of replies of a model (at most 2,000), and their mean tokens and seconds.
+        """Return the number of cached replies of a model, at most 2,000, and three means of these replies.
 
         The means are those of prompt tokens, completion tokens, and seconds.
         """
@@ -260,7 +260,7 @@ class Cache:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Run the body in a transaction that locks the file for writing from its beginning."""
+        """Run the body in a transaction, during which no other process can write to the file."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield

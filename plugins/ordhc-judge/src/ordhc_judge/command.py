@@ -220,7 +220,7 @@ def _read_gold(path: str) -> Any:
 
 
 def _judge(items: Any, params: tuple[str, ...]) -> Any:
-    """Return a judge with the items and parameters of the options."""
+    """Return a judge with the items and parameters that the command-line options give."""
     from ordhc_judge.making import judge_of
 
     if items is None:

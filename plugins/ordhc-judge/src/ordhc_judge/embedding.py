@@ -148,7 +148,7 @@ async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> li
 
 
 def _rows(document: Any, n: int) -> list[NDArray[np.float32]] | None:
-    """Return the n vectors of a document; None unless there are n finite vectors of equal length."""
+    """Return the vectors in a server's reply; None unless there are n finite vectors of equal length."""
     try:
         data = document["data"]
         by_index = {entry.get("index", at): entry["embedding"] for at, entry in enumerate(data)}

@@ -27,7 +27,8 @@ class Endpoint:
     Attributes
     ----------
     base
-        The address up to the version: `http://localhost:11434/v1`. The keys of the cache depend on it.
+        The address up to the version: `http://localhost:11434/v1`. The keys of the cache depend on
+        this address.
     query
         The part of the address after a question mark.
     key, headers

@@ -43,10 +43,10 @@ class Inquiry:
     def ask(
         self, rows: NDArray[np.int64], progress: Progress | None
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], Replies]:
-        """Return the answers to (m, 3) questions, the weights, and the reply to each order of the items.
+        """Return the answers to (m, 3) questions, the weights, and the replies to all prompts.
 
-        A question that occurs several times is asked once. The weight is the mean probability of the answer,
-        or NaN if unknown.
+        A question has one prompt for each order in which its items are shown. A question that occurs several
+        times is asked once. The weight is the mean probability of the answer, or NaN if unknown.
         """
         order = np.argsort(rows, axis=1, kind="stable")
         triples, inverse = np.unique(np.take_along_axis(rows, order, axis=1), axis=0, return_inverse=True)
@@ -61,10 +61,10 @@ class Inquiry:
     def _batch(
         self, triples: NDArray[np.int64], on_tick: Any
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8], NDArray[np.int8]]:
-        """Ask about (m, 3) sorted leaves; return the answers and the weights.
+        """Ask (m, 3) questions whose leaves are sorted.
 
-        The other results are the arrays `said` and `places` for `Replies`, about the sorted leaves.
-        `on_tick` receives the number of replies so far.
+        Return the answers, the weights, and the arrays `said` and `places` of a `Replies`. `on_tick` receives
+        the number of replies so far.
         """
         times, texts = self._times, self._texts
         said = np.full((len(triples), times), FAILED, dtype=np.int8)
@@ -113,9 +113,10 @@ class Inquiry:
 
 
 def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Convert positions in the sorted leaves of a question to positions in the question as it was given.
+    """Convert positions of leaves in the sorted question to positions in the question as it was given.
 
-    Negative values, which mean "none" or a missing reply, are kept. `order` is the argsort of each question.
+    Negative values, which mean "none" or a missing reply, are kept. `order` is the argsort of the leaves in
+    each question.
     """
     flat = (places if places.ndim == 2 else places[:, None]).astype(np.int64)
     found = np.take_along_axis(order, np.maximum(flat, 0), axis=1)
@@ -123,7 +124,7 @@ def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.
 
 
 def _columns(shown: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Reorder the last axis of `shown`: from sorted leaves to the leaves of the question as it was given."""
+    """Reorder the last axis from the leaves of the sorted question to those of the question as given."""
     found = np.empty_like(shown)
     np.put_along_axis(found, np.broadcast_to(order[:, None, :], shown.shape), shown, axis=2)
     return found

@@ -51,10 +51,10 @@ class Items:
         return len(self.texts)
 
     def leaves_of(self, names: Sequence[str]) -> list[int]:
-        """Return the number of the item for each name.
+        """Return the item number (0, 1, ...) for each name.
 
-        If the items have no names of their own, none of `names` is the text of an item, and the numbers of
-        names and items are equal, the names belong to the items in their order.
+        Items that were given without names are called by their texts. If none of `names` is such a text, the
+        first name belongs to the first item, and so on. Then there must be one name for each item.
 
         Raises
         ------

@@ -186,7 +186,7 @@ class Judge:
         return self._items.names
 
     def leaves_of(self, names: Sequence[str]) -> list[int]:
-        """Return the number of the item for each name; see `Items.leaves_of`."""
+        """Return the item number (0, 1, ...) for each name; see `Items.leaves_of`."""
         return self._items.leaves_of(names)
 
     def __call__(self, rows: ArrayLike) -> NDArray[np.int8]:
@@ -224,9 +224,9 @@ class Judge:
         -------
         Triplets
             Two triplets for each question with an odd one out. The weight is the probability that the model
-            gives to its answer, averaged over the orders. The weight is 1 if the server returns no
-            log-probabilities for the answer. If there are no log-probabilities for any answer, the triplets
-            have no weights.
+            gives to its answer, averaged over the orders in which the items are shown. The weight is 1 if the
+            server returns no log-probabilities for the answer. If there are no log-probabilities for any
+            answer, the triplets have no weights.
 
         Examples
         --------
@@ -251,9 +251,9 @@ class Judge:
     def replies(
         self, questions: ArrayLike, progress: Progress | None = None
     ) -> tuple[NDArray[np.int8], Replies]:
-        """Ask the model questions; return the (m,) answers, and the reply to each order of the items.
+        """Ask the model questions; return the (m,) answers, and the replies to all prompts.
 
-        Parameters are as in `answer`.
+        A question has one prompt for each order in which its items are shown. Parameters are as in `answer`.
         """
         answers, _, replies = self._inquiry.ask(self._checked(questions), progress)
         return answers, replies

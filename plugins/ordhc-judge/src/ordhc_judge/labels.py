@@ -33,7 +33,7 @@ Answer with a name of one to {words} words alone.{taken}"""
 
 _LONGEST_NAME = 60
 _OPTIONAL = {"temperature": 0, "max_tokens": 64}
-#: The settings of `label` for a server of its own, as in `Judge`, with their defaults.
+#: The settings of the server, as in `Judge`, that `label` takes if no judge is given, with defaults.
 _SETTINGS = {
     "concurrency": 8,
     "rpm": "auto",

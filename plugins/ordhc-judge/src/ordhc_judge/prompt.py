@@ -77,7 +77,7 @@ class Template:
         self.criterion = one_line(criterion)
 
     def messages(self, items: Sequence[str]) -> list[dict[str, str]]:
-        """Return the messages about three items, each of which is on one line."""
+        """Return the messages of a prompt about three items. Each item must be on one line."""
         values = {"criterion": self.criterion, "1": items[0], "2": items[1], "3": items[2]}
         # Replace all placeholders at once, so that an item that contains a placeholder is not changed.
         return [
@@ -106,7 +106,7 @@ def said_in(text: str) -> int | None:
 
 
 def probabilities_in(logprobs: Any, answer: int) -> tuple[float, ...] | None:
-    """Return the probabilities of the answers 0 to 3 at the token of the model's answer; None if unknown.
+    """Return the probabilities of the answers 0 to 3 from the log-probabilities of tokens; None if unknown.
 
     Examples
     --------

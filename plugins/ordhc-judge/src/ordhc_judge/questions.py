@@ -1,4 +1,4 @@
-"""The orders in which three items are shown, and the combination of the replies to the orders."""
+"""Choose the orders in which a prompt shows three items, and combine the replies into one answer."""
 
 import hashlib
 from collections.abc import Sequence
@@ -34,7 +34,10 @@ class Replies:
 
 
 def n_orders(given: object) -> int:
-    """Return the number of orders of the items: 3 for "cyclic" or 3, 2 for "two" or 2, 1 for "one" or 1."""
+    """Return the number of orders in which a question is asked, from the argument `orders` of `Judge`.
+
+    The number is 3 for "cyclic" or 3, 2 for "two" or 2, and 1 for "one" or 1.
+    """
     found = _ORDERS.get(given) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if found is None:
         raise InputError(f"orders = {given!r} must be 'cyclic', 'two' or 'one'")
@@ -67,16 +70,16 @@ def orders_of(texts: Sequence[str], leaves: Sequence[int], times: int) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """The combined replies to all orders of questions.
+    """The answers to questions, from the replies to all orders in which their items were shown.
 
     Attributes
     ----------
     answers
         (m,) the position of the odd one out, or -1.
     agreed
-        (m,) True if all orders have the same reply, which may be "none".
+        (m,) True if the replies to all orders are equal; the common reply may be "none".
     failed
-        (m,) True if an order has no reply.
+        (m,) True if the reply to an order is missing.
     """
 
     answers: NDArray[np.int8]

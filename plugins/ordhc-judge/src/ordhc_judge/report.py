@@ -74,8 +74,8 @@ class Report:
     failed
         The number of questions without an odd one out because an order has no reply.
     consistency
-        The share of questions whose replies agree in all orders of the items, among questions with a reply to
-        each order.
+        The share of questions whose prompts, one for each order of the items, all get the same reply.
+        Questions with a missing reply are left out.
     places
         The number of replies that name the first, the second, the third position, and no position.
     calls, cached

@@ -16,7 +16,7 @@ Tokens = tuple[int, int]
 
 
 def whole(what: str, value: Any, at_least: int) -> int:
-    """Return `value` as an int; raise `InputError`, which names `what`, if it is not an int >= `at_least`."""
+    """Return `value` as an int; raise `InputError` about `what` unless `value` is whole and >= `at_least`."""
     try:
         number = int(value)
         fine = not isinstance(value, bool | str) and number == value and number >= at_least
@@ -28,7 +28,7 @@ def whole(what: str, value: Any, at_least: int) -> int:
 
 
 def money(cost: float) -> str:
-    """Format a cost: with two decimals, or with two digits if it is below 1."""
+    """Format a cost: with two decimals, or with two significant digits if the cost is below 1."""
     return f"{cost:,.2f}" if cost >= 1 or cost == 0 else f"{cost:.2g}"
 
 
@@ -108,7 +108,7 @@ class Pace:
     Attributes
     ----------
     waited
-        The sum over all calls of the seconds that they have waited for the limit.
+        The total number of seconds that calls have waited because of the limit.
     """
 
     def __init__(self, rpm: float | None) -> None:
@@ -176,7 +176,7 @@ class Estimate:
     Attributes
     ----------
     questions, calls
-        The numbers of questions and calls; a question takes one call for each order.
+        The numbers of questions and calls; a question takes one call for each order of its items.
     prompt_tokens, completion_tokens, tokens
         Estimated numbers of tokens, and their sum.
     minutes

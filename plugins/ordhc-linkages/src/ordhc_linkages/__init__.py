@@ -36,8 +36,8 @@ def ordhc_linkages() -> list[LinkageSpec]:
                 alpha="(n_i + n_k) / (n_i + n_j + n_k)",
                 beta="-n_k / (n_i + n_j + n_k)",
             ),
-            # A merge never brings a third cluster closer. The similarities depend only on the current
-            # clusters, not on the order of the earlier merges.
+            # A merged cluster is never closer to a third cluster than the nearer of its two parts was. The
+            # similarities depend only on the current clusters, not on the order of the earlier merges.
             reducible=True,
             source="Murtagh & Legendre 2014",
         ),

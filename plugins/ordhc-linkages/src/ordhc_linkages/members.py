@@ -55,8 +55,9 @@ def make_hausdorff(S: Floats) -> Update:
     """Return the row update of a linkage by the negative Hausdorff distance of two clusters.
 
     A row update returns the row of a merged cluster in the similarity matrix.
-    The dissimilarities of leaves are -S. For each member of both clusters, take the similarity with its
-    nearest member of the other cluster. The similarity of the clusters is the smallest of these similarities.
+    The dissimilarities of leaves are the negative similarities -S. For each member of both clusters, take the
+    similarity with its nearest member of the other cluster. The similarity of the clusters is the smallest
+    of these similarities.
     """
     n = len(S)
     members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(n)}

@@ -16,8 +16,8 @@ use crate::tree::{Dendrogram, Partition, with_initial};
 /// An agglomeration, which merges the most similar pair of clusters until one cluster is left.
 ///
 /// Clusters are named by their smallest leaves. Among ties, the lexicographically smallest pair of names merges first.
-/// The height of a merge is its similarity (or dissimilarity). Merges are ordered by height. For linkages with
-/// inversions (centroid, median), merges are in the order of merging.
+/// The height of a merge is its similarity (or dissimilarity). Merges are ordered by height, except for linkages with
+/// inversions (centroid, median), which keep the order of merging.
 ///
 /// The rules that square dissimilarities (ward, centroid, median) treat a similarity s as a negative squared
 /// dissimilarity -d^2. Heights are in units of s. Adding a constant to all similarities does not change the tree of
@@ -64,11 +64,11 @@ impl<'a, L> Agglomeration<'a, L> {
         self
     }
 
-    /// Sets the initial clusters. They are merged first, one cluster after the other. Within a cluster, the most
-    /// similar pair merges first.
+    /// Sets the initial clusters. The merges within initial clusters come first, one initial cluster after the other.
+    /// Within an initial cluster, the most similar pair merges first.
     ///
-    /// These merges come first in the dendrogram. If a later merge is more similar, these merges get the height of the
-    /// most similar later merge.
+    /// If a later merge is more similar, the merges within initial clusters get the height of the most similar later
+    /// merge.
     #[must_use]
     pub fn initial(mut self, initial: impl Into<Option<&'a Partition>>) -> Self {
         self.initial = initial.into();
@@ -90,8 +90,8 @@ impl<'a> Agglomeration<'a> {
         Self::of(rule)
     }
 
-    /// Sets the sizes of leaves and the pairs to keep apart. The agglomeration then computes in
-    /// twice the precision of floats, in O(n^2) time.
+    /// Sets the sizes of leaves and the pairs to keep apart. The agglomeration then computes with about 32 digits
+    /// instead of 16, in O(n^2) time.
     #[must_use]
     pub fn constraints(mut self, constraints: impl Into<Option<&'a Constraints>>) -> Self {
         self.constraints = constraints.into();

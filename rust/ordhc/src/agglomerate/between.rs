@@ -23,13 +23,14 @@ pub(super) struct Clusters {
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
     leaves: Vec<Vec<u32>>,
-    /// For each slot: the sum of the similarities between the cluster's leaves, each minus `shift`, for Ward's linkage.
+    /// For each slot: the sum of the similarities between the cluster's leaves, for Ward's linkage. `shift` is
+    /// subtracted from each similarity.
     inside: Vec<f64>,
     /// For each leaf: its weight in the weighted mean (WPGMA).
     shares: Vec<f64>,
     /// The slot of each leaf.
     slots: Vec<u32>,
-    /// True if sums of values are exact.
+    /// True if all sums of similarities of leaves are exact.
     exact: bool,
     /// A value that is subtracted from all similarities, so that fewer digits cancel in Ward's linkage. The shift does
     /// not change the result of Ward's linkage.
@@ -37,8 +38,8 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
-    /// Returns the clusters of `n` leaves after `merges`. If all values are integers, `whole` is the largest absolute
-    /// value. `shift` is subtracted from all similarities.
+    /// Returns the clusters of `n` leaves after `merges`. If all similarities of leaves are integers, `whole` is their
+    /// largest absolute value. `shift` is subtracted from all similarities.
     pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>, shift: f64) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
         let mut inside = vec![0.0; n];
@@ -68,8 +69,8 @@ impl Clusters {
         Self { names, sizes, leaves, inside, shares, slots, exact, shift }
     }
 
-    /// Returns the similarities between all clusters, as a square whose rows start at multiples of the [`stride`]. The
-    /// diagonal is minus infinity. Returns `None` if too many digits would cancel.
+    /// Returns the similarities between all clusters, as a square matrix whose rows start at multiples of the
+    /// [`stride`]. The diagonal is minus infinity. Returns `None` if too many digits would cancel.
     pub(super) fn similarities(
         &self,
         matrix: &Matrix<'_>,
@@ -105,7 +106,8 @@ impl Clusters {
                         _ => later.for_each(|(&x, &slot)| part[slot as usize] += x - self.shift),
                     }
                     if between != Between::Least {
-                        // Summing the values of each leaf first accumulates fewer rounding errors.
+                        // Sum the values of each leaf separately first. This accumulates fewer rounding errors than one
+                        // long sum.
                         let share = if between == Between::Halves { self.shares[i] } else { 1.0 };
                         for (sum, part) in row.iter_mut().zip(&mut part) {
                             *sum += *part * share;
@@ -122,9 +124,9 @@ impl Clusters {
         Ok(certain.then_some(values))
     }
 
-    /// Converts `values` from sums over pairs of leaves (or minima) into similarities of clusters. Each pair of
-    /// clusters has two partial sums, one in each triangle of the square. Returns false if too many digits have
-    /// cancelled.
+    /// Converts sums (or minima) of similarities of leaves into similarities of clusters. `values` is a square matrix.
+    /// The sum for two clusters is split into two parts: one above the diagonal, and one below. Returns false if too
+    /// many digits have cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
         let (k, side) = (self.names.len(), stride(self.names.len()));
         let mut certain = true;
@@ -139,8 +141,8 @@ impl Clusters {
         Ok(certain)
     }
 
-    /// Does the same as [`join`](Self::join), for a block of rows and columns above the diagonal, and for its mirror
-    /// image below the diagonal.
+    /// Does the same as [`join`](Self::join) for a block of rows and columns above the diagonal. The mirrored block
+    /// below the diagonal is read and overwritten as well.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
         let side = stride(self.names.len());

@@ -49,13 +49,14 @@ struct Search<'a> {
     limit: Vec<f64>,
     /// For each row: the key (rounded value) of the similarity with the nearest later row, or NaN if unknown.
     keys: Vec<f64>,
-    /// The rounding error of a similarity `s` is at most `relative * (|s| + 4 * inside)` (see the field `inside`).
+    /// The rounding error of a similarity `s` is at most `relative * (|s| + 4 * inside)`, where `inside` is the next
+    /// field.
     relative: f64,
-    /// An upper bound of the means within clusters ([`Rows::inner`]), which are subtracted from similarities. 0 if all
-    /// input values have the same sign, because the bound of the rounding error then needs only `|s|`.
+    /// An upper bound of the numbers [`Rows::inner`], which are subtracted from similarities. 0 if all input values
+    /// have the same sign, because the rounding error then depends only on `|s|`.
     inside: f64,
     doubts: Doubts<'a>,
-    /// True if sums are exact.
+    /// True if sums of similarities are exact.
     whole: bool,
     merges: Vec<RawMerge>,
     /// A buffer for the rows that a merge updates, with their similarity to the new cluster.
@@ -138,8 +139,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns a bound of differences. A similarity that differs from `similarity` by more than this bound certainly
-    /// has a different key (rounded value).
+    /// Returns a limit. A similarity that differs from `similarity` by more than this limit certainly has a different
+    /// key (rounded value).
     #[inline(always)]
     fn reach(&self, similarity: f64) -> f64 {
         2.0 * CELL * similarity.abs() + 3.0 * self.error(similarity) + f64::MIN_POSITIVE * CELL
@@ -289,8 +290,8 @@ impl<'a> Search<'a> {
         Err(Error::changed_meanwhile())
     }
 
-    /// Returns `first` or `i`, the position whose nearest row has the larger key (rounded similarity). Returns `first`
-    /// if both keys are equal.
+    /// Returns `first` or `i`, the row whose similarity to its nearest row has the larger key (rounded value). Returns
+    /// `first` if both keys are equal.
     #[inline(always)]
     fn first_of(&mut self, first: usize, i: usize) -> Result<usize> {
         for i in [first, i] {

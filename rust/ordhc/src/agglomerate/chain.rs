@@ -69,9 +69,9 @@ impl Chain {
 
     /// Merges until `until` clusters are left.
     ///
-    /// Among equally near clusters, the cluster with the smallest leaf is the nearest. So the chain has no cycles,
-    /// unless rounding makes the similarity of two clusters depend on their order. In this case, the last two clusters
-    /// merge when the chain returns to itself. `doubts` decides comparisons in which rounding errors matter.
+    /// Among equally near clusters, the cluster with the smallest leaf is the nearest. The chain has a cycle only if
+    /// rounding makes the similarity of two clusters depend on their order. Then the last two clusters of the chain
+    /// merge. If rounding errors could change the nearest cluster, `doubts` finds the nearest cluster.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
         self.run_on(linkage, until, doubts)
     }

@@ -24,12 +24,12 @@ pub(super) enum Strategy {
 /// equal. Mechanisms are code paths, named as in the macro calls `entered!(name)`. Reciprocal nearest pairs commute if
 /// the order in which they merge does not change the tree.
 ///
-/// | input | strategy | mechanisms | mechanisms afterwards |
+/// | input | strategy | first mechanism | later mechanism |
 /// | --- | --- | --- | --- |
 /// | tests select the naive engine | `Precisely` | `naive` on `precise_matrix` | |
 /// | sizes of leaves, or pairs to keep apart | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | dissimilarities too small to square | `Precisely` | `nearest_pair` on `precise_matrix` | |
-/// | all values equal, if merged clusters are not farther | `Equal` | `equal` | |
+/// | all values equal; no merged cluster is farther from a leaf than leaves are from each other | `Equal` | `equal` | |
 /// | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters` |
 /// | centroid, median; input not overwritten, no similarity near underflow | `Centers` | `centers` | `centers_keys` |
 /// | reciprocal pairs commute, initial clusters | `Initial` | `initial_clusters` | `chain` |
@@ -39,9 +39,8 @@ pub(super) enum Strategy {
 /// | all others | `NearestPair` | `nearest_pair` on a `square` | |
 ///
 /// `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal pairs commute for average,
-/// weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. If an algorithm
-/// cannot decide a comparison because of rounding errors (a doubt), `Precisely` runs afterwards, if the input still
-/// exists.
+/// weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. If rounding errors
+/// may have changed the tree, `Precisely` computes the tree again, unless the input was overwritten.
 pub(super) fn choose<U: Update>(
     task: &Task<'_>,
     update: &U,

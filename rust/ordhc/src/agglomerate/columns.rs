@@ -10,15 +10,15 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The smallest number of rows of a triangle for which its columns are copied, so that they are read faster. A smaller
-/// triangle fits into a core's cache.
+/// The smallest number of rows for which columns of a triangle are copied, so that the columns are read faster. A
+/// smaller triangle fits into a core's cache.
 const MANY: usize = 1500;
 /// The number of rows that are read together. The values of these rows in one column are mostly written to one cache
 /// line.
 const SIDE: usize = 8;
 
-/// Copies of columns of a triangle. A slot is a cluster's index in the triangle. For each given pair of slots `i < j`,
-/// the values of `j` with all slots between `i` and `j` are copied.
+/// Copies of parts of a triangle's columns. A slot is a cluster's index in the triangle. For each given pair of slots
+/// `i < j`, the copy has the values of the pairs of `j` with each slot between `i` and `j`.
 pub(super) struct Columns<'r> {
     /// The copied values: for each part (a range of rows), one column after the other.
     values: &'r [f64],
@@ -33,8 +33,8 @@ pub(super) struct Columns<'r> {
 
 const NONE: u32 = u32::MAX;
 
-/// The column that is copied for the pair of slots `i < j`, in one part of the rows. `to` is the position of its next
-/// value.
+/// The column that is copied for the pair of slots `i < j`, in one part of the rows. `to` is the position to which its
+/// next value is written.
 struct Cursor {
     i: usize,
     j: usize,
@@ -42,8 +42,8 @@ struct Cursor {
 }
 
 impl<'r> Columns<'r> {
-    /// Copies the columns for pairs of slots `i < j` to `room`. Every `j` is in at most one pair. Returns `None` if
-    /// copying does not save time, or if `room` is too small.
+    /// Copies a part of a column for each given pair of slots `i < j` into the buffer `room`. Every `j` is in at most
+    /// one pair. Returns `None` if copying does not save time, or if `room` is too small.
     pub(super) fn of<T: TriangleRows>(
         triangle: &T,
         pairs: impl Iterator<Item = (usize, usize)>,
@@ -110,7 +110,8 @@ impl<'r> Columns<'r> {
         Ok(Self { values, parts: starts, places, firsts })
     }
 
-    /// Writes the values of slot `j` with the slots `others` before it. Returns false if the column was not copied.
+    /// Writes the values of the pairs of slot `j` with each of the slots `others`, which are before `j`. Returns false
+    /// if these values were not copied.
     fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [f64]) -> bool {
         let place = self.places[j];
         if place == NONE || others.start <= self.firsts[place as usize] {

@@ -80,7 +80,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(this)
     }
 
-    /// Returns the largest number of clusters whose square fits into the memory of the triangle.
+    /// Returns the largest number of clusters for which a square matrix of similarities fits into the memory of the
+    /// triangle.
     pub(crate) fn square_fits(&self) -> usize {
         let mut side = self.values.len().isqrt();
         while stride(side) > self.values.len().isqrt() {
@@ -153,8 +154,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Merges slot `j` into slot `i < j`, and updates the values with all other slots after `i`. Returns what
-    /// [`Update::fold`] needs to update the slots before `i`.
+    /// Merges slot `j` into slot `i < j`, and updates the values of the pairs of slot `i` with all later slots. Returns
+    /// what [`Update::fold`] needs to update the slots before `i`.
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
         let k = self.clusters.len();
         let values = &mut *self.values;

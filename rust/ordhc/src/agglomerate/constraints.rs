@@ -104,7 +104,7 @@ impl<'a, L: Linkage> KeptApart<'a, L> {
         found
     }
 
-    /// Lets all clusters merge from here on.
+    /// Allows clusters that were kept apart to merge from now on.
     pub(super) fn release(&mut self) {
         self.n_words = 0;
     }

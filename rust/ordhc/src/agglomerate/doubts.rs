@@ -1,5 +1,5 @@
-//! Decides comparisons of similarities that rounding errors could decide wrongly (doubts). The few similarities in
-//! doubt are computed again from the leaves of their clusters, in about twice the precision of floats.
+//! Finds the larger of two similarities if rounding errors could change the result (a doubt). The few similarities in
+//! doubt are computed again from the leaves of their clusters, with about 32 digits instead of 16.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ use crate::precise::Precise;
 use crate::similarity::condensed_len;
 use crate::tree::{Found, RawMerge};
 
-/// Computes similarities of clusters from the similarities of their leaves, to decide comparisons that rounding errors
-/// could decide wrongly (doubts).
+/// Computes similarities of clusters from the similarities of their leaves, if rounding errors could change which of
+/// two clusters is nearer (a doubt).
 ///
 /// A node is a leaf or a merge. Leaves are numbered first, then merges in the order in which they were made. All nodes
 /// are kept, so that merges can still be compared at the end. No memory is allocated before the first doubt.
@@ -34,13 +34,12 @@ pub(crate) struct Doubts<'a> {
     between: [HashMap<[u32; 2], Precise>; 2],
     /// Cached sums over the pairs of leaves within a node.
     inside: HashMap<u32, Precise>,
-    /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than the value of
-    /// `zero`. `None` before the value is first needed.
+    /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than this limit.
+    /// `None` before the limit is first needed.
     zero: Option<f64>,
-    /// The number of similarities of leaves that may still be summed. From 0 on, rounded similarities decide all
-    /// comparisons.
+    /// The number of similarities of leaves that may still be summed. At 0, rounding errors are no longer corrected.
     patience: usize,
-    /// True if rounding errors may have decided a comparison.
+    /// True if rounding errors may have changed the tree.
     open: bool,
 }
 
@@ -62,8 +61,8 @@ pub(super) enum Form {
     Halves,
     /// Ward's linkage.
     Ward,
-    /// The mean similarity between the clusters, minus half the mean similarity within each cluster (0 for a leaf with
-    /// itself).
+    /// The mean similarity between the clusters, minus half the mean similarity within each cluster. Within a cluster,
+    /// the similarity of a leaf with itself counts as 0.
     Centroid,
     /// Like `Centroid`, but in all means the two parts of each merge have equal weights.
     Median,
@@ -75,12 +74,12 @@ impl Form {
             Between::Mean => Some(Self::Mean),
             Between::Halves => Some(Self::Halves),
             Between::Ward => Some(Self::Ward),
-            // Values are exact, so rounding errors cannot decide a comparison.
+            // Values are exact, so there are no rounding errors to correct.
             Between::Sum | Between::Least => None,
         }
     }
 
-    /// Returns true if each leaf has the weight 2^-depth, where depth is its number of merges.
+    /// Returns true if each leaf has the weight 2^-depth. The depth of a leaf is the number of merges that contain it.
     fn is_halves(self) -> bool {
         matches!(self, Self::Halves | Self::Median)
     }
@@ -89,17 +88,17 @@ impl Form {
 /// The maximum number of cached sums per leaf, in each of the two tables of sums.
 const KEPT: usize = 16;
 /// The number of additions, per pair of leaves, after which no more similarities are computed from leaves. Computing
-/// all similarities in twice the precision then takes less time.
+/// all similarities again with about 32 digits then takes less time.
 const PATIENCE: usize = 16;
-/// If the similarities of more than this number of clusters to a cluster are nearly but not exactly equal, the order in
-/// which reciprocal pairs merge can change the tree. The reason is that two of these clusters can merge first, and the
-/// rounded mean of their similarities can equal the largest similarity.
+/// If more than this number of clusters are almost, but not exactly, equally near to a cluster, the order in which
+/// reciprocal pairs merge can change the tree. Two of these clusters can merge first, and the rounded mean of their
+/// similarities can equal the largest similarity.
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Returns `Doubts` for the leaves of `matrix` and a linkage whose similarities have this `form`. Without a matrix
-    /// or form, the rounded similarities decide every comparison. [`found`](Self::found) reports if rounding errors may
-    /// have decided a comparison.
+    /// Returns `Doubts` for the leaves of `matrix`. `form` says how the linkage computes similarities of clusters from
+    /// similarities of leaves. Without a matrix or form, rounding errors are not corrected. [`found`](Self::found)
+    /// reports if they may have changed the tree.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -124,17 +123,17 @@ impl<'a> Doubts<'a> {
         }
     }
 
-    /// Returns `Doubts` without a matrix: the rounded similarities decide every comparison.
+    /// Returns `Doubts` without a matrix, so that rounding errors are not corrected.
     pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
     }
 
-    /// Records that rounding errors may have decided a comparison.
+    /// Records that rounding errors may have changed the tree.
     pub(super) fn leave_open(&mut self) {
         self.open = true;
     }
 
-    /// Returns the merges, and true if rounding errors may have decided a comparison.
+    /// Returns the merges, and true if rounding errors may have changed the tree.
     pub(super) fn found(&self, merges: Vec<RawMerge>) -> Found {
         Found { merges, doubtful: self.open }
     }
@@ -182,8 +181,8 @@ impl<'a> Doubts<'a> {
                 break;
             }
         }
-        // Ward's linkage can bring a merged cluster slightly closer than both parts, if the similarities of the parts
-        // are not exactly equal.
+        // With Ward's linkage, a merged cluster can be slightly closer to cluster `i` than both of its parts were, if
+        // the parts were not exactly equally close.
         if commute && !are_few && source.form == Form::Ward {
             let open = near().filter(|&(_, s)| tolerance.ends(s)[0] < tolerance.ends(s)[1]);
             self.bring_up_to_date(merges);
@@ -208,9 +207,9 @@ impl<'a> Doubts<'a> {
         Ok(true)
     }
 
-    /// Returns true if cluster `j` is as near to cluster `i` as `nearest`, the nearest cluster, after `merges`. `found`
-    /// and `best` are the rounded similarities of `j` and `nearest` to `i`. Unless both are equal, records that
-    /// rounding errors may have decided the comparison.
+    /// Returns true if cluster `j` is as near to cluster `i` as `nearest`, the nearest cluster of `i` after `merges`.
+    /// The rounded similarities to `i` are `found` for `j`, and `best` for `nearest`. If `j` and `nearest` are not
+    /// equally near, records that rounding errors may have changed the tree.
     pub(super) fn are_tied(
         &mut self,
         merges: &[RawMerge],
@@ -480,7 +479,7 @@ mod tests {
                 let matrix = Matrix::new(Values::F64(&values), Layout::Condensed, Kind::of(dissimilarity)).unwrap();
                 let merges = naive(&matrix, &rule);
                 let monitor = Monitor::new();
-                // The error is so large that no comparison is certain.
+                // The error is so large that no key (rounded similarity) is certain.
                 let tolerance = Tolerance::rounded(1e-6, 0.0);
                 let mut doubts = Doubts::new(Some(form), Some(&matrix), rule.is_squared(), tolerance, &monitor);
                 // Start with the last merge, so that no sums of its parts are cached.
@@ -534,8 +533,8 @@ mod tests {
             assert!(!std::mem::take(&mut doubts.open));
             assert!(!doubts.are_tied(&merges, 0, (2, half), (3, half)).unwrap());
             assert!(std::mem::take(&mut doubts.open));
-            // Three clusters are nearly but not equally near. The tree could depend on which two merge first, so the
-            // comparison is recorded as doubtful.
+            // Three clusters are almost, but not exactly, equally near. The tree could depend on which two merge first,
+            // so `open` is set.
             doubts.nearest(found, &merges, 0, &[2, 3, 4], &[half; 3]).unwrap();
             assert!(std::mem::take(&mut doubts.open));
         }

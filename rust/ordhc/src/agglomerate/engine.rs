@@ -31,7 +31,7 @@ named!(Engine, "engine", {
 pub(super) type Among = fn(&mut (dyn Linkage + '_), Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Found>;
 
 /// Merges within the initial clusters first, then the remaining clusters, by the same engine. Returns both lists of
-/// merges, and true if rounding errors may have decided a comparison.
+/// merges, and true if rounding errors may have changed the tree.
 pub(super) fn staged(
     linkage: &mut dyn Linkage,
     initial: Option<&Partition>,

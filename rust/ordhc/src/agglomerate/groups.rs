@@ -26,10 +26,11 @@ use crate::parallel;
 use crate::similarity::condensed_len;
 use crate::tree::{Found, RawMerge};
 
-/// The largest number of leaves in a group. The square matrix of a group's similarities then fits into a core's cache.
+/// The largest number of leaves in a group. The leaves of a group merge first with each other. Their square similarity
+/// matrix fits into a core's cache.
 const MOST: usize = 2048;
-/// All reciprocal pairs of leaves merge first only if the number of remaining clusters is then at most the number of
-/// leaves divided by this number. Otherwise, merging these pairs first is slower.
+/// The reciprocal pairs of leaves merge first, all at once, only if at most n / `LITTLE` clusters are then left, for n
+/// leaves. With more clusters left, this would be slower.
 const LITTLE: usize = 2;
 
 /// The remaining clusters with their similarities, and the merges that were made before.
@@ -52,9 +53,9 @@ pub(super) fn after_groups<U: Update>(
     }
 }
 
-/// Returns the similarities and merges after each given group has become one cluster. Returns `None` if the square of
-/// the clusters would need more memory than the similarities of all pairs of leaves, or if rounding errors exceed the
-/// tolerance.
+/// Returns the similarities and merges after each given group has become one cluster. Returns `None` if the square
+/// similarity matrix of the clusters would need more memory than the similarities of all pairs of leaves, or if
+/// rounding errors exceed the tolerance.
 pub(super) fn after_groups_of<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -96,9 +97,9 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     }
     let largest = if squared { facts.largest * facts.largest } else { facts.largest };
     let whole = (facts.whole && about.unit == 1.0).then_some(largest);
-    // Ward's linkage subtracts the similarities within clusters from the similarities between clusters. If both are
-    // about equal, digits cancel. So subtract the largest similarity from all values first, which makes them negated
-    // dissimilarities. The result changes by the same amount.
+    // Ward's linkage subtracts the similarities within clusters from the similarities between clusters. If all
+    // similarities are about equal, digits cancel. So first subtract the largest similarity from all values, which
+    // makes them negated dissimilarities. The results get this similarity added again.
     let cancels = between == Between::Ward && !about.dissimilarity && whole.is_none() && facts.positive;
     let clusters = Clusters::after(n, &merges, whole, if cancels { facts.largest } else { 0.0 });
     let Some(values) = clusters.similarities(matrix, squared, between, monitor)? else { return Ok(None) };
@@ -222,8 +223,8 @@ fn merges_above<U: Update>(
         }
         let k = nearest.cluster;
         if k >= waits.len() || waits[k] || !is_near {
-            // The last cluster of the chain must wait. The nearest cluster of every other cluster is the next one in
-            // the chain, so all clusters of the chain must wait.
+            // In the chain, each cluster is the nearest of the cluster before it. The last cluster must wait, so all
+            // clusters of the chain must wait.
             stack.drain(..).for_each(|cluster| waits[cluster] = true);
             continue;
         }
@@ -276,7 +277,7 @@ mod tests {
     use crate::tree::Dendrogram;
 
     /// Merges within the groups `of` first, then the remaining clusters. Returns all merges, sorted by similarity, or
-    /// `None` if rounding errors may have decided a comparison.
+    /// `None` if rounding errors may have changed the tree.
     fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
         let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();

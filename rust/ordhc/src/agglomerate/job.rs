@@ -24,12 +24,12 @@ use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, 
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
 
-/// In twice the precision, values that are not squared are scaled so that the largest value is at least 2^`SMALLEST`.
+/// `Task::precisely` multiplies values that are not squared, so that the largest value is at least 2^`SMALLEST`.
 const SMALLEST: i32 = -200;
-/// In twice the precision, values that are squared are first scaled so that the largest value is about 2^`SQUARED_TO`.
+/// `Task::precisely` multiplies dissimilarities before it squares them, so that the largest is about 2^`SQUARED_TO`.
 const SQUARED_TO: i32 = 400;
 
-/// Merges, and two factors by which the input values were multiplied first.
+/// Merges, and two powers of two by which the input values were multiplied before they were used.
 type Scaled = (Vec<RawMerge>, [f64; 2]);
 
 impl Task<'_> {
@@ -71,8 +71,8 @@ impl Task<'_> {
     }
 
     /// Returns true if the caller's memory must not be overwritten, because the input may be needed again to decide
-    /// ties. This is possible if the linkage rounds similarities. Then true is returned for few leaves and for repeated
-    /// values.
+    /// ties. This is possible only if the linkage rounds similarities. For such linkages, returns true for few leaves,
+    /// or if a sample of the values has repeated values.
     fn is_kept<U: Update>(&self, values: &[f64]) -> bool {
         const SAMPLE: usize = 1000;
         if U::EXACT || self.about.n < AT_ONCE {
@@ -141,8 +141,8 @@ impl Task<'_> {
         Ok(doubts.found(merges))
     }
 
-    /// Returns the merges in the order of the dendrogram, computed in twice the precision, and the factors by which
-    /// input values were multiplied.
+    /// Returns the merges in the order of the dendrogram, computed with about 32 digits, and the factors by which input
+    /// values were multiplied.
     fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<Scaled> {
         let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
         let exponent = matrix.exponent();
@@ -157,8 +157,8 @@ impl Task<'_> {
             rows.set_sizes(sizes, *self.rule == Rule::Ward);
         }
         let mut rows = KeptApart::new(&mut rows, self.constraints);
-        // If similarities are nearly equal, the order in which reciprocal pairs merge can change the tree. So merge the
-        // most similar pair.
+        // If similarities are nearly but not exactly equal, the order in which reciprocal pairs merge can change the
+        // tree. So merge the most similar pair.
         let among: Among = if self.engine == Engine::Naive { naive::merges_among } else { nearest_pair::merges_among };
         let ([within, after], doubtful) = staged(&mut rows, self.initial, reducible, among, monitor)?;
         // Merge the clusters that were kept apart to the end.
@@ -179,8 +179,8 @@ impl Task<'_> {
         Ok((with_initial(rows.with_heights(within), after), unit))
     }
 
-    /// Calls `work` with the similarities as a [`Linkage`]. They are stored in a square, or in a triangle in the
-    /// caller's memory if this memory may be overwritten.
+    /// Calls `work` with the similarities as a [`Linkage`]. The similarities are stored in a square, or in a triangle
+    /// in the caller's memory if this memory may be overwritten.
     fn with_rows<U: Update, R>(
         &self,
         update: &U,
@@ -201,7 +201,7 @@ impl Task<'_> {
         }
     }
 
-    /// Returns the merges within initial clusters, and the merges of a chain after them.
+    /// Returns the merges within initial clusters, and the later merges, found by a nearest-neighbour chain.
     fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<Found> {
         entered!(initial_clusters);
         let n = self.about.n;
@@ -225,7 +225,7 @@ impl Task<'_> {
         Ok(found)
     }
 
-    /// Returns the merges of a chain on a square of all leaves.
+    /// Returns the merges of a nearest-neighbour chain on the square similarity matrix of all leaves.
     fn at_once<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(small);
         let n = self.about.n;
@@ -262,8 +262,8 @@ impl Task<'_> {
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// Merges reciprocal pairs in rounds, in the memory of the input, and then continues with a chain. Returns the
-    /// merges.
+    /// Merges reciprocal pairs in rounds, in the memory of the input, and then continues with a nearest-neighbour
+    /// chain. Returns the merges.
     fn in_place<U: Update>(&self, update: &U, values: &mut [f64], doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(in_place);
         let (n, mut merges) = (self.about.n, Vec::new());
@@ -274,7 +274,8 @@ impl Task<'_> {
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// Continues with a chain on the triangle until a square fits into its memory, then with a chain on the square.
+    /// Continues with a nearest-neighbour chain on the triangle. When the square similarity matrix of the remaining
+    /// clusters fits into the triangle's memory, continues on the square.
     fn chain_on_triangle<U: Update>(
         &self,
         update: &U,
@@ -293,7 +294,7 @@ impl Task<'_> {
         self.chain_on(update, clusters, chain, doubts)
     }
 
-    /// Continues with a chain on a square until one cluster is left.
+    /// Continues a nearest-neighbour chain on a square similarity matrix until one cluster is left.
     pub(super) fn chain_on<U: Update>(
         &self,
         update: &U,
@@ -309,7 +310,7 @@ impl Task<'_> {
 
 /// Returns the merges of given clusters. `sizes` has the number of leaves of each cluster. The name of a cluster is its
 /// index in `sizes`. `write(values, stride)` writes the similarities of the clusters to a square whose rows start at
-/// multiples of `stride`, with minus infinity on the diagonal. The rounded similarities decide every comparison.
+/// multiples of `stride`, with minus infinity on the diagonal. Rounding errors are not corrected.
 pub(crate) fn linkage_of_clusters(
     rule: &Rule,
     sizes: Vec<f64>,

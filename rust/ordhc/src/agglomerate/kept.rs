@@ -57,7 +57,7 @@ impl Kept {
         }
     }
 
-    /// Moves the kept values of a row of all slots to its beginning.
+    /// Moves the kept values of `row` to its beginning. `row` has one value for each slot (index of a cluster).
     #[inline(always)]
     pub(super) fn pack<S: Simd>(&self, simd: S, row: &mut [f64]) {
         let (mut slot, mut to) = (0, 0);
@@ -78,7 +78,7 @@ impl Kept {
     }
 }
 
-/// Returns the values whose bits are set, without gaps. The values after them are arbitrary.
+/// Returns the values whose bit in `bits` is set, without gaps. The values after them are arbitrary.
 #[inline(always)]
 fn packed<S: Simd>(simd: S, values: &[f64; LANES], bits: u8) -> [f64; LANES] {
     let kept = mask64x8::from_bitmask(simd, bits.into());

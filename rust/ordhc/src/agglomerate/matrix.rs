@@ -122,7 +122,7 @@ impl<'a> Matrix<'a> {
         Ok(Self { values, layout, n, dissimilarity: kind.is_dissimilarity(), facts, unit: 1.0 })
     }
 
-    /// Returns the largest allowed value for `n` leaves.
+    /// Returns the largest allowed absolute value in a matrix of `n` leaves.
     pub(crate) fn most(n: usize) -> f64 {
         f64::MAX / (n as f64 * n as f64)
     }
@@ -192,13 +192,14 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// Returns the exponent of the largest value, as a power of two.
+    /// Returns the largest integer `e` for which 2^`e` is at most the largest absolute value. Returns 0 if all values
+    /// are 0.
     pub(super) fn exponent(&self) -> i32 {
         if self.facts.largest > 0.0 { self.facts.largest.log2().floor() as i32 } else { 0 }
     }
 
-    /// Returns the properties of the matrix. If the rule squares dissimilarities, the unit is chosen so that the
-    /// largest dissimilarity can be squared.
+    /// Returns the properties of the matrix. If the rule squares dissimilarities, the field `unit` is chosen so that
+    /// the largest dissimilarity times `unit` can be squared.
     pub(super) fn for_rule(&self, rule: &Rule) -> Result<About> {
         let (mut about, exponent) = (self.about(), self.exponent());
         if !self.dissimilarity || !rule.is_squared() {
@@ -243,7 +244,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Dissimilarities below this share of the largest dissimilarity cannot be squared in twice the precision.
+/// Dissimilarities below this share of the largest dissimilarity are too small to square, even with about 32 digits.
 const FARTHEST: f64 = 1e-250;
 
 #[cfg(test)]

@@ -25,7 +25,7 @@
 //!
 //! **Algorithms.** Two clusters are reciprocal if each is the nearest neighbour of the other.
 //!
-//! * `naive` compares all pairs before every merge, in twice the precision, in O(n^3). Tests compare the other
+//! * `naive` compares all pairs before every merge, with about 32 digits, in O(n^3). Tests compare the other
 //!   algorithms with it.
 //! * `nearest_pair` caches the nearest cluster of every cluster, and uses outdated similarities as upper bounds. It
 //!   works for any linkage, and usually takes O(n^2) time.
@@ -61,12 +61,12 @@
 //! similarities with the same [`Tolerance::key`] (36 significant bits) are tied. This relation is transitive, so the
 //! result does not depend on which pairs an algorithm compares.
 //!
-//! **Doubts.** A comparison is in doubt if rounding errors could decide it, because a value may be on either side of
-//! the boundary between two keys. `Doubts` decides a doubt where it arises: the few affected similarities are computed
-//! from the leaves of their clusters, in twice the precision. This works for average, weighted and Ward's linkage in
+//! **Doubts.** There is a doubt if rounding errors could change which of two similarities is larger, because a value
+//! may be on either side of the boundary between two keys. `Doubts` then computes these two similarities again from the
+//! leaves of their clusters, with about 32 digits instead of 16. This works for average, weighted and Ward's linkage in
 //! rounds and chains. `centers` does the same.
 //!
-//! In three cases, all merges are computed again from the input, in twice the precision (`PreciseMatrix`):
+//! In three cases, all merges are computed again from the input, with about 32 digits (`PreciseMatrix`):
 //!
 //! * a doubt among cached nearest pairs;
 //! * three or more similarities that are nearly but not exactly equal, for which the order of reciprocal merges

@@ -45,7 +45,8 @@ impl Cached {
         Self { cluster, similarity, floor: tolerance.floor(similarity), stale: false, doubtful }
     }
 
-    /// Updates the entry of a cluster, given its similarity with cluster `i`, into which `j` was merged.
+    /// Updates the cached nearest neighbour of a cluster, after `j` was merged into `i`. `similarity` is the cluster's
+    /// similarity to the merged cluster `i`.
     fn update(&mut self, (i, j): (usize, usize), similarity: f64, tolerance: Tolerance) {
         if similarity < self.floor {
             self.stale |= self.cluster == i || self.cluster == j;
@@ -65,8 +66,8 @@ impl Cached {
             }
             return;
         }
-        // If the nearest cluster was merged, cluster `i` is the new nearest if it is equally near, because no other
-        // equally near cluster has a smaller name.
+        // If cluster `i` or `j` was the nearest cluster, the merged cluster `i` is the new nearest if it is at least as
+        // near. In a tie, no equally near cluster has a smaller name.
         let first = if gone { order.is_ge() } else { order.is_gt() || (order.is_eq() && i < self.cluster) };
         if first {
             *self = fresh;

@@ -21,7 +21,7 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,
     sizes: Vec<f64>,
-    /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than `zero`.
+    /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than this limit.
     zero: f64,
     /// True if similarities have no rounding errors. Keys are then the similarities themselves.
     exact: bool,
@@ -31,7 +31,7 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     is_doubtful: bool,
 }
 
-/// Rounding errors never make a value uncertain if its relative error is below this value.
+/// A rounding error of at most this share of a value never makes the value uncertain.
 pub(super) const VAGUE: f64 = 1e-20;
 /// A sum smaller than its own rounding error counts as zero if this error is below this share of the smallest input
 /// value.

@@ -233,7 +233,7 @@ pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<
     parallel::map(triangles.collect(), triangle).into_iter().collect()
 }
 
-/// Copies the upper triangle of a square block to its lower triangle. The block consists of all `rows` and of the same
+/// Copies the upper triangle of a square block to the block's lower triangle. The block has all `rows`, and the same
 /// number of columns, starting at column `first`.
 fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let height = rows.len() / n;
@@ -255,7 +255,8 @@ fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) 
 /// The number of rows and columns of a tile, which is transposed in registers.
 const TILE: usize = 8;
 
-/// Transposes columns of `from`, starting at `column`, to rows of `out`, starting at column `to`.
+/// Copies a block of `from` to `out`, transposed. The block starts at column `column` in `from`, and at column `to` in
+/// `out`.
 fn transposed(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
     wide!(transpose(from, column, out, to, n, monitor))
 }
@@ -326,7 +327,8 @@ pub(super) fn write_padded(
     monitor.advance(0)
 }
 
-/// Copies the upper triangle of `n` rows to the lower triangle, in tiles. `n` is a multiple of [`LANES`].
+/// Copies the upper triangle of a square with `n` rows to its lower triangle, tile by tile. `n` is a multiple of
+/// [`LANES`].
 #[inline(always)]
 fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) {
     for i in (0..n).step_by(LANES) {

@@ -20,7 +20,8 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// Ties are examined if the number of reciprocal pairs is less than the number of clusters divided by this number.
+/// If the number of reciprocal pairs is less than the number of clusters divided by this number, tied clusters are
+/// searched, so that larger groups can merge in a round.
 const FEW: usize = 8;
 
 /// Returns true if many clusters have the same similarity to their nearest cluster.

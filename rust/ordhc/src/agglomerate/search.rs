@@ -164,7 +164,8 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
 }
 
 /// Replaces `best`, the nearest cluster so far, if another cluster is nearer. Compares only clusters whose similarity
-/// is at least `floor`. `n_best` is the size of `best`, and `first` is the slot (index) of the first value's cluster.
+/// is at least `floor`. `n_best` is the size of cluster `best`. `first` is the slot (index) of the first value's
+/// cluster.
 #[inline(always)]
 fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),

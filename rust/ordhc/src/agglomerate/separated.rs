@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The numbers of groups from which the best number is chosen.
+/// The numbers of groups of leaves that are tried, to find the best number.
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
 /// The number of test leaves. They show for each number of groups whether near leaves are in the same group.
 const TESTED: usize = 16;
@@ -13,8 +13,8 @@ const TESTED: usize = 16;
 const NEAREST: usize = 8;
 /// Groups are used only if at least this number of test leaves pass.
 const LEAST: usize = TESTED / 2;
-/// The search for the best number of groups ends if clearly fewer test leaves pass than with the best number so far.
-/// This is the largest difference with which the search continues.
+/// The search for the best number of groups stops when the number of test leaves that pass is more than `LESS` below
+/// its maximum so far.
 const LESS: usize = 3;
 
 /// Returns the group of each leaf. Returns `None` if too few leaves have their nearest leaves in their own group, or if
@@ -68,7 +68,8 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
     Ok(found)
 }
 
-/// Returns the [`NEAREST`] nearest leaves of a row, the leaf itself, and all ties with the last of these.
+/// Returns a leaf, its [`NEAREST`] nearest leaves, and all leaves that are tied with the last of these. `row` has the
+/// similarities of this leaf.
 fn nearest(row: Vec<f64>) -> Vec<u32> {
     let mut sorted = row.clone();
     // The leaf itself is the nearest, so select one more.

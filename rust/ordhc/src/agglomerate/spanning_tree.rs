@@ -99,7 +99,7 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     }
     let wanted = *sample.select_nth_unstable_by(at, |a, b| b.total_cmp(a)).1;
     let reached = sample.iter().filter(|&&x| x >= wanted).count();
-    // Allow only half of the maximum, because samples vary.
+    // The sample gives only an estimate, so allow only half of the maximum number of pairs.
     if reached as f64 <= MOST as f64 / 2.0 * per_leaf * sample.len() as f64 {
         return Some(wanted);
     }

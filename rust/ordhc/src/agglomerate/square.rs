@@ -26,7 +26,7 @@ use crate::linkage::{Merging, Update};
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The largest number of clusters whose square fits into a core's cache.
+/// The largest number of clusters for which a square matrix of similarities fits into a core's cache.
 pub(super) const FEW: usize = 1500;
 
 /// The number of SIMD vectors in a block of a row. The largest similarity of each block is stored, so that only blocks
@@ -82,8 +82,8 @@ pub(super) struct Square<'a, U: Update> {
     /// The similarities. The similarity of a cluster with itself is minus infinity.
     values: &'a mut [f64],
     /// A row with more than [`AT_ONCE`] values is updated only when it is read. With at most `few` clusters, the row
-    /// then copies its values with merged clusters from the rows of the merged clusters. With more clusters, the row
-    /// computes these values.
+    /// then copies its values for merged clusters from the rows of these clusters. With more clusters, the row computes
+    /// these values.
     few: usize,
     /// The number of values from the start of one row to the start of the next.
     stride: usize,
@@ -101,10 +101,10 @@ pub(super) struct Square<'a, U: Update> {
     names: Vec<u32>,
     /// For each smallest leaf: the position of its cluster.
     positions: Vec<u32>,
-    /// With at most `few` clusters: the positions of merged clusters, in the order of merging. Rows copy their values
-    /// with these clusters later.
+    /// With at most `few` clusters: the positions of merged clusters, in the order of merging. Other rows later copy
+    /// their values for these clusters from the rows of these clusters.
     copied: Vec<u32>,
-    /// The merges so far, if there are more than `few` clusters: rows compute their values with merged clusters later.
+    /// With more than `few` clusters: the merges so far. Other rows later compute their values for the merged clusters.
     log: Vec<Logged<U::Merge>>,
     /// For each row: the number of entries of `copied` or `log` that the row has applied.
     seen: Vec<u32>,
@@ -119,8 +119,8 @@ impl<'a, U: Update> Square<'a, U> {
         vec![0.0; stride(n) * padded(n)]
     }
 
-    /// Returns the square of leaves. `values` is memory from [`room`](Self::room), to which the similarities are
-    /// written. Up to `few` clusters, rows copy values of merged clusters from the rows of these clusters.
+    /// Returns the square matrix of the leaves. `values` is memory from [`room`](Self::room), to which the similarities
+    /// are written. `few` is stored as the field `few`.
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -134,8 +134,7 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(Self::over((update, few), values, names.clone(), names, |_| 1.0, doubts.tolerance()))
     }
 
-    /// Returns the square of clusters of `n` leaves. Up to `few` clusters, rows copy values of merged clusters from the
-    /// rows of these clusters.
+    /// Returns the square matrix of `clusters`, which are clusters of `n` leaves. `few` is stored as the field `few`.
     pub(super) fn of(
         update: &'a U,
         clusters: &'a mut Similarities<'_>,
@@ -193,7 +192,7 @@ impl<'a, U: Update> Square<'a, U> {
         wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }
 
-    /// Returns true if rows are too long to copy values from other rows.
+    /// Returns true if rows are too long to copy values from other rows, so that each row computes its values.
     #[inline(always)]
     fn is_large(&self) -> bool {
         self.n_used > self.few
@@ -424,7 +423,7 @@ pub(super) fn packed(
     new
 }
 
-/// Applies `missed`, merges of other clusters, to the row at position `own`. Merges of the row's own cluster were
+/// Updates the row at position `own` for `missed`, merges of other clusters. Merges of the row's own cluster were
 /// applied before.
 fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
     stream(row, missed.len());
@@ -436,8 +435,8 @@ fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], o
     })
 }
 
-/// Returns the similarities of one SIMD vector of a row. If values are sums over pairs of leaves, returns the
-/// similarities times the size of the row's cluster.
+/// Returns the similarities of one SIMD vector of a row. If `x` has sums over pairs of leaves, the returned
+/// similarities are multiplied by the size of the row's cluster.
 #[inline(always)]
 fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], gone: &[f64; LANES]) -> f64x8<S> {
     let x = f64x8::load_array_ref(simd, x);
@@ -445,9 +444,10 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
     x + f64x8::load_array_ref(simd, gone)
 }
 
-/// Returns the nearer one of `near` and `another`, or the first one if they are equally near. `are_leaves` is true if
-/// all three clusters are leaves. `certain` caches [`Tolerance::certain`] for the similarity of `near`, or is NaN. If
-/// `another` has exactly this similarity, both are equally near.
+/// Returns the nearer cluster, `near` or `another`. If both are equally near, returns the cluster that comes first.
+/// `are_leaves` is true if both clusters, and the cluster whose nearest cluster is searched, are leaves. `certain`
+/// caches [`Tolerance::certain`] for the similarity of `near`, or is NaN. If `another` has exactly this similarity,
+/// both clusters are equally near.
 #[inline(never)]
 fn consider(
     mut near: Nearest,

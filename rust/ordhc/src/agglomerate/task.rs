@@ -11,9 +11,9 @@ use crate::linkage::{Rule, Update};
 use crate::monitor::Monitor;
 use crate::tree::Partition;
 
-/// Sums of values below this value could lose digits.
+/// Sums of values below this limit could lose digits by underflow.
 pub(super) const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << 60) as f64;
-/// Sums of squares of values below this value could lose digits.
+/// Sums of squares of values below this limit could lose digits by underflow.
 const SMALL_SQUARED: f64 = 1e-135;
 
 /// The values of the input.
@@ -43,7 +43,7 @@ pub(super) struct Task<'a> {
     pub(super) monitor: &'a Monitor,
     /// The largest number of leaves for which the agglomeration uses a square matrix from the start.
     pub(super) at_once: usize,
-    /// The largest number of clusters whose square fits into a core's cache.
+    /// The largest number of clusters for which a square matrix of similarities fits into a core's cache.
     pub(super) few: usize,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Task<'a> {
         self.constraints.and_then(Constraints::sizes)
     }
 
-    /// Returns true if sums over the pairs of two clusters are always exact.
+    /// Returns true if every sum of similarities over the pairs of leaves between two clusters is exact.
     pub(super) fn sums_are_exact(&self) -> bool {
         let facts = self.about.facts;
         let half = self.about.n as f64 / 2.0;
@@ -128,12 +128,13 @@ impl<'a> Task<'a> {
         }
         let absolute = if cancels { relative * largest } else { 0.0 } + if tiny { f64::MIN_POSITIVE } else { 0.0 };
         let tolerance = Tolerance::rounded(relative, absolute);
-        // With initial clusters, the engine compares clusters instead of single leaves.
+        // With initial clusters, the engine compares similarities of clusters, so the smaller error for two leaves is
+        // not used.
         Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance })
     }
 
-    /// Returns the `Doubts` that decide comparisons in which rounding errors matter, from the input. Without a matrix,
-    /// the rounded similarities decide these comparisons.
+    /// Returns `Doubts`, which computes similarities from the input `matrix` if rounding errors matter. Without a
+    /// matrix, rounding errors are not corrected.
     pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
     where
         'a: 'b,

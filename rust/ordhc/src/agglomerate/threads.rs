@@ -6,13 +6,14 @@ use std::sync::Mutex;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// The smallest number of values per thread for which threads save time, for cheap work.
+/// The smallest number of values per thread for which several threads save time, if each value needs little work.
 const GRAIN: usize = 1 << 17;
 /// The number of parts of the work for each thread. A thread that is done takes the next part, so all threads end at
 /// about the same time.
 const PARTS: usize = 8;
 
-/// Returns a number for each thread, from 0, for work on a triangle of `k` clusters.
+/// Returns one number for each thread, counted from 0. `k` is the number of clusters in a triangle, which decides the
+/// number of threads.
 pub(super) fn threads(k: usize) -> Vec<usize> {
     (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }

@@ -79,7 +79,7 @@ impl<'a> Clusters<'a> {
         Ok(())
     }
 
-    /// Merges the clusters that the edges of a level connect.
+    /// Merges the clusters that are connected by the edges of a level (edges of the same similarity).
     fn join(&mut self, level: &[RawMerge], merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
         let similarity = level[0].similarity;
         let leaves = &mut self.leaves;
@@ -136,8 +136,8 @@ impl Lookup<'_> {
         self.members.iter_mut().zip(0..).for_each(|(members, name)| members.retain(|&leaf| leaf == name));
     }
 
-    /// Adds the tied pairs of clusters to `ends`. Searches for ties in space: for each group, the finder is called for
-    /// the members of all clusters except the largest.
+    /// Adds the tied pairs of clusters in each group to `ends`, if `space` can find them. The finder is not called for
+    /// the members of a group's largest cluster, because the other clusters of a group already find all ties.
     fn add_ties(
         &mut self,
         level: &Level,

@@ -52,7 +52,7 @@ impl Ties {
         let bits = parallel::split_at_ends(&mut of_row, &ends).into_iter();
         let bits = bits.zip(parallel::split_at_ends(&mut of_column, &ends));
         let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
-        // The value that is certainly tied with the nearest of each slot, or NaN.
+        // For each slot: a similarity that certainly counts as equal to the similarity with its nearest slot, or NaN.
         let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
         let tied = |s: f64, i: usize, k: usize| {
             let near = nearest[i];
@@ -126,8 +126,8 @@ impl Ties {
     }
 
     /// Returns the groups of slots (indices of clusters) that merge, ordered by their first slots. Every slot is in one
-    /// group. A group repeatedly absorbs the first slot that is tied with all slots of the group. The group is complete
-    /// if this first slot has a nearer slot, or must wait for an earlier group.
+    /// group. A group repeatedly absorbs the first slot that is among the nearest slots of all slots in the group. The
+    /// group is complete if this next slot has nearer slots itself, or must wait for an earlier group.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
         // `apart` are the slots in no group yet. `free` are the slots that do not wait until an earlier group is
         // complete.
@@ -149,11 +149,12 @@ impl Ties {
         groups
     }
 
-    /// Adds to a group the slots (indices of clusters) that are tied with all slots of the group. Slots in no group are
-    /// in `apart`. Slots that need not wait for an earlier group are in `free`.
+    /// Adds to a group the slots (indices of clusters) that are among the nearest slots of all slots in the group.
+    /// Slots in no group are in `apart`. Slots that need not wait for an earlier group are in `free`.
     fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
         let i = group[0] as usize;
-        // A slot that is tied with a whole earlier group is not in `free`, so earlier groups are not considered here.
+        // A slot whose nearest slots include a whole earlier group is not in `free`, so earlier groups are not searched
+        // here.
         let mut tied: Vec<u64> = self.row(&self.of_row, i).iter().zip(&*apart).map(|(a, b)| a & b).collect();
         while let Some(j) = first(&tied, group[group.len() - 1] as usize) {
             if !is_set(free, j) || !is_set(self.row(&self.of_column, i), j) {

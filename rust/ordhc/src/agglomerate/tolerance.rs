@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 /// Keys have 36 significant bits. The relative difference of two neighbouring keys is about 2e-11. Each similarity is
 /// rounded by itself, so equality is transitive. A number with few binary digits equals its key, and small rounding
 /// errors of computations do not change the key. Errors matter only if a similarity is nearly halfway between two keys.
-/// A comparison is then in doubt, and the similarities are computed with more digits.
+/// It is then in doubt which similarity is larger, so the similarities are computed with more digits.
 ///
 /// ```
 /// use ordhc::agglomerate::Tolerance;
@@ -103,8 +103,8 @@ impl Tolerance {
         self.relative * x.abs() + self.absolute
     }
 
-    /// Returns [`of_leaves`](Self::of_leaves) if `leaves` is true (all compared clusters are leaves), and otherwise
-    /// `self`.
+    /// Returns the tolerance for similarities of two leaves ([`of_leaves`](Self::of_leaves)) if `leaves` is true, and
+    /// otherwise `self`.
     #[inline(always)]
     pub(crate) fn among(self, leaves: bool) -> Self {
         if leaves { self.of_leaves() } else { self }
@@ -133,13 +133,14 @@ impl Tolerance {
             return (order, doubtful);
         }
         let near = a.abs().max(b.abs()) * CELL + self.error(a) + self.error(b);
-        // If similarities are nearly equal, the order in which reciprocal pairs merge can change the tree.
+        // If similarities are nearly but not exactly equal, the order in which reciprocal pairs merge can change the
+        // tree.
         let unequal = self.are_apart(a, b) || self.given && order.is_ne();
         (order, unequal && (a - b).abs() <= near)
     }
 
-    /// Compares the keys of two similarities. Also returns true if rounding errors could change the result. This
-    /// suffices to order known merges.
+    /// Compares the keys of two similarities. Also returns true if rounding errors could change the result. For sorting
+    /// merges that are already known.
     pub(crate) fn compare_keys(self, a: f64, b: f64) -> (Ordering, bool) {
         let order = self.key(a).partial_cmp(&self.key(b)).unwrap_or(Ordering::Equal);
         if self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() || self.given && a == b {

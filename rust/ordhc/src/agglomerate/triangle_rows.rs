@@ -76,7 +76,7 @@ impl TriangleRows for Condensed<'_> {
     }
 }
 
-/// The clusters in the slots of a triangle.
+/// The clusters of a triangle. A slot is a cluster's index in the triangle.
 #[derive(Clone, Copy)]
 pub(super) struct Slots<'s> {
     /// For each slot (index in the triangle): the size of its cluster.

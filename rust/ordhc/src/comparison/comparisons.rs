@@ -123,7 +123,7 @@ impl<'a, const K: usize> Comparisons<'a, K> {
         self.n_leaves
     }
 
-    /// Returns the closer and the farther pair of a row.
+    /// Returns the two pairs of leaves that a row compares: the closer pair, and the farther pair.
     #[inline(always)]
     pub(crate) fn pairs(row: &[i32; K]) -> ([usize; 2], [usize; 2]) {
         let id = |at: usize| row[at] as usize;

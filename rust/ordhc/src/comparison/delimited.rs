@@ -19,20 +19,20 @@ pub enum Delimiter {
 /// One cell of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell<'a> {
-    /// The text: without its quotes if quoted, and otherwise without outer blanks.
+    /// The text of the cell. If the cell is quoted, the quotes are removed. Otherwise outer blanks are removed.
     pub text: Cow<'a, [u8]>,
     /// True if the cell is in quotes.
     pub quoted: bool,
 }
 
 impl Cell<'_> {
-    /// Returns the text without outer blanks, whether quoted or not.
+    /// Returns the text of the cell without outer blanks, even if the cell is quoted.
     pub(crate) fn trimmed(&self) -> &[u8] {
         self.text.trim_ascii()
     }
 }
 
-/// Reads the rows of a text one by one, as cells. Blank lines are not rows.
+/// Reads a text row by row. Each row is returned as cells. Blank lines are skipped.
 ///
 /// ```
 /// use ordhc::bindings::{Delimiter, Rows};
@@ -55,12 +55,12 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Returns the rows of UTF-8 text without a byte order mark. Lines that begin with `comment` are skipped.
+    /// Returns a reader of UTF-8 text that has no byte order mark. The reader skips lines that begin with `comment`.
     pub fn new(data: &'a [u8], delimiter: Delimiter, comment: Option<u8>) -> Self {
         Self { data, at: 0, line: 1, delimiter, comment }
     }
 
-    /// Returns the number of bytes read.
+    /// Returns the number of bytes that were read so far.
     pub fn position(&self) -> usize {
         self.at
     }
@@ -253,7 +253,7 @@ pub(crate) fn text_error(line: usize, message: impl Into<String>) -> Error {
     Error::Line { line, reason: message.into() }
 }
 
-/// Returns text for messages: escaped, with at most 80 characters.
+/// Returns a text as error messages show it: control characters escaped, and cut to 80 characters.
 pub(crate) fn shown(text: &[u8]) -> String {
     const LIMIT: usize = 80;
     let head = &text[..text.len().min(4 * LIMIT)];
@@ -275,7 +275,7 @@ pub(crate) fn shown(text: &[u8]) -> String {
     quoted
 }
 
-/// Returns the first cells of a row as text for messages.
+/// Returns the first cells of a row as one text for error messages.
 pub(crate) fn listed<'a>(cells: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
     let count = cells.len();
     let mut text = String::new();
@@ -305,9 +305,9 @@ const SAMPLE: usize = 20;
 
 /// Detects the delimiter of a text from its first rows. The candidates are tab, comma, semicolon and bar.
 ///
-/// Returns the candidate that splits all these rows into the same number of cells, at least two. If there are several,
-/// returns the one with the most cells. If there are none, returns the first candidate that occurs in these rows, or
-/// else [`Delimiter::Blanks`].
+/// Returns the candidate that splits all these rows into the same number of cells, at least two. If several candidates
+/// do, returns the one with the most cells. If no candidate does, returns the first candidate that occurs in these
+/// rows. If no candidate occurs, returns [`Delimiter::Blanks`].
 pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     const KNOWN: [u8; 4] = [b'\t', b',', b';', b'|'];
     let mut best = (1, None);
@@ -338,8 +338,8 @@ pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     best.1.or(fallback).map_or(Delimiter::Blanks, Delimiter::Byte)
 }
 
-/// Returns the position after the first row of a text, and the number of lines before this position. Returns `None` if
-/// there is no row, or if the end of the row may be missing.
+/// Returns the position of the end of the first row, and the number of lines before this position. Returns `None` if
+/// there is no row, or if the text may end in the middle of the row.
 pub fn first_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> Option<(usize, usize)> {
     let mut rows = Rows::new(data, delimiter, comment);
     rows.read(&mut Vec::new()).ok().flatten()?;

@@ -4,8 +4,8 @@ use super::delimited::{Cell, listed, shown, text_error};
 use super::table::{Columns, TableOptions};
 use crate::error::Result;
 
-/// Words that occur in headers. A first row is an error if two of these words occur in it, but its column names are not
-/// one of the supported sets.
+/// Words that occur in headers. If a first row has two of these words but no supported set of column names, the row is
+/// an error.
 const HEADER_WORDS: [&str; 20] = [
     "anchor",
     "near",
@@ -29,7 +29,8 @@ const HEADER_WORDS: [&str; 20] = [
     "odd_one_out",
 ];
 
-/// The ending of the names of columns whose cells are names of leaves, even if they look like ids.
+/// If the names of all selected columns have this ending, their cells are names of leaves, even cells that look like
+/// ids.
 const LITERAL: &str = "_name";
 
 /// The positions of the columns that are read.
@@ -40,10 +41,11 @@ pub(super) struct Plan {
     pub(super) labels: Vec<Option<usize>>,
     pub(super) width: usize,
     pub(super) has_header: bool,
-    /// True if the first row may be an unknown header instead of leaves. To be accepted as leaves, at least one of its
-    /// words must occur again in a later row.
+    /// True if the first row may be an unknown header, although it is read as leaves. This is an error unless a word of
+    /// the first row occurs again in a later row.
     pub(super) doubtful: bool,
-    /// True if cells of leaves are names, even if they look like ids. Quoted cells then keep their outer blanks.
+    /// True if all cells in the columns of leaves are names, even cells that look like ids. Quoted cells then keep
+    /// their outer blanks.
     pub(super) literal: bool,
 }
 
@@ -138,8 +140,8 @@ impl<'a, 'b> Header<'a, 'b> {
         Self { line, first, cells }
     }
 
-    /// Returns the column with this name, ignoring case, or `None`. If there are several columns, returns the only one
-    /// with the same case, or else an error.
+    /// Returns the position of the column with this name, ignoring case, or `None`. If several columns match, returns
+    /// the one with the same upper and lower case. If this does not decide, returns an error.
     fn find(&self, name: &str) -> Result<Option<usize>> {
         let exact = |at: &usize| self.first[*at].trimmed() == name.as_bytes();
         let lower = name.to_lowercase();

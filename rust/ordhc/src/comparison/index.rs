@@ -63,14 +63,14 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         Ok(Self { comparisons, ends, rows })
     }
 
-    /// Returns the rows with the given leaf, in order. Empty if the leaf is not in the comparisons.
+    /// Returns the rows with the given leaf, in ascending order. Empty if no row has the leaf.
     pub fn about(&self, leaf: u32) -> &[u32] {
         let Some(&end) = self.ends.get(leaf as usize) else { return &[] };
         let start = if leaf == 0 { 0 } else { self.ends[leaf as usize - 1] };
         &self.rows[start..end]
     }
 
-    /// Returns the rows that have all of these leaves, in order. Without leaves, returns all rows.
+    /// Returns the rows that have all of these leaves, in ascending order. Without leaves, returns all rows.
     pub fn about_all(&self, leaves: &[u32]) -> Vec<u32> {
         let Some(&rarest) = leaves.iter().min_by_key(|&&leaf| self.about(leaf).len()) else {
             return (0..self.comparisons.len() as u32).collect();
@@ -82,18 +82,19 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         self.about(rarest).iter().copied().filter(has_all).collect()
     }
 
-    /// Returns, for each question that was asked, its leaves and the number of answers of each kind. Weights are
-    /// ignored.
+    /// Returns the leaves of each question that was asked, and the number of answers of each of the two kinds. Weights
+    /// are ignored.
     ///
     /// A question of triplets is `[anchor, a, b]` with `a < b`. The counts are the answers that `a` is nearer, and that
-    /// `b` is nearer. A question of quadruplets is two pairs, each in order, with the smaller pair first. The counts
-    /// are the answers that the first pair is closer, and that the second pair is closer.
+    /// `b` is nearer. A question of quadruplets is two pairs. The leaves of a pair are in ascending order, and the
+    /// smaller pair is first. The counts are the answers that the first pair is closer, and that the second pair is
+    /// closer.
     pub fn questions(&self) -> Vec<([u32; K], [u64; 2])> {
         questions(self.comparisons)
     }
 }
 
-/// Does the same as [`Index::questions`], without an index.
+/// Returns each question that was asked and its two numbers of answers, in the form of [`Index::questions`].
 pub fn questions<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<([u32; K], [u64; 2])> {
     let mut asked: Vec<([u32; K], bool)> = comparisons.rows().iter().map(question).collect();
     asked.sort_unstable();
@@ -113,8 +114,8 @@ pub fn index_parts<const K: usize>(index: Index<'_, '_, K>) -> (Vec<usize>, Vec<
     (index.ends, index.rows)
 }
 
-/// Returns the question that a row answers, as in [`Index::questions`], and true if the row gives the second of the two
-/// possible answers.
+/// Returns the question that a row answers, in the form of [`Index::questions`]. Also returns true if the row gives the
+/// second of the two possible answers.
 fn question<const K: usize>(row: [i32; K]) -> ([u32; K], bool) {
     let mut leaves = row.map(|leaf| leaf as u32);
     if K == 3 {

@@ -75,7 +75,8 @@ where
     Ok(LeafRows::I32(Cow::Owned(narrow)))
 }
 
-/// The number of rows of `u8` or `u16` that are converted to `i32` at a time. They fit into the first-level cache.
+/// The number of rows of `u8` or `u16` that are converted to `i32` at a time. The converted rows fit into the
+/// first-level cache.
 const WIDENED: usize = 1 << 10;
 /// The number of rows between two checks for cancellation.
 const WATCHED: usize = 1 << 16;
@@ -138,8 +139,8 @@ impl<const K: usize> LeafRows<'_, K> {
         });
     }
 
-    /// Calls `work` with the rows in a range, several consecutive rows at a time, and with the index of the first of
-    /// them.
+    /// Calls `work` for blocks of consecutive rows in a range. `work` gets the index of the first row of a block, and
+    /// the rows of the block.
     #[inline]
     fn each_block(&self, range: Range<usize>, mut work: impl FnMut(usize, &[[i32; K]])) {
         let mut wide = [[0; K]; WIDENED];
@@ -233,7 +234,7 @@ mod tests {
         let far = i64::MIN;
         assert_eq!(message(narrow(vec![[0, 1, far]])), format!("row 0: leaf {far} is outside 0..=2147483646"));
         assert_eq!(narrow(vec![[0, 1, usize::MAX]]).unwrap_err().leaves(), [[i64::MAX]]);
-        // Ids that fit into 32 bits are checked like all others.
+        // An id that fits into 32 bits can still be invalid: negative, or not below the number of leaves.
         let error = crate::Triplets::new(vec![[0i64, 1, -4]], None).unwrap_err();
         assert_eq!(error.to_string(), "row 0: leaf -4 is outside 0..=1 (n_leaves = 2)");
         assert_eq!(crate::Triplets::new(vec![[0usize, 1, 2]], None).unwrap().n_leaves(), 3);

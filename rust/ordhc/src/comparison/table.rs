@@ -32,7 +32,7 @@ pub struct TableOptions {
     pub known: Vec<Vec<String>>,
     /// The possible names of the column of weights. This column may be missing.
     pub weight_columns: Vec<String>,
-    /// The possible names of each further column that is read as text. These columns may be missing.
+    /// The columns that are read as text. For each of these columns: its possible names. The columns may be missing.
     pub labels: Vec<Vec<String>>,
     /// The delimiter. `None` detects it, see [`sniff`].
     pub delimiter: Option<Delimiter>,
@@ -40,8 +40,8 @@ pub struct TableOptions {
     pub comment: Option<u8>,
     /// Whether the first row is a header. `None` detects it.
     pub header: Option<bool>,
-    /// Whether cells of leaves are ids. `None` decides by the first row without missing leaves. Set this option to read
-    /// a later part of a text.
+    /// True if leaves are given by ids, and false if they are given by names. `None` decides by the first row without
+    /// missing leaves. Set this option to read a later part of a text.
     pub ids: Option<bool>,
     /// Words that mean a missing leaf. A blank cell always means a missing leaf.
     pub missing: Vec<String>,
@@ -70,9 +70,9 @@ pub struct Table {
     /// The names of the leaves, in order of first appearance: `names[id]` is the name of leaf `id`. `None` if the text
     /// has ids instead of names.
     pub names: Option<Vec<String>>,
-    /// The weights, or `None` if there is no such column.
+    /// The weight of each row, or `None` if there is no column of weights.
     pub weights: Option<Vec<f64>>,
-    /// The further columns. `None` for a column that is missing.
+    /// The columns of text in [`TableOptions::labels`]. `None` for a column that the text does not have.
     pub labels: Vec<Option<Labels>>,
     /// True if the first row is a header.
     pub has_header: bool,
@@ -87,8 +87,8 @@ pub struct Table {
 /// Reads rows of leaves (ids or names), weights and labels from delimited text.
 ///
 /// Blank lines are skipped. Cells may be quoted. All rows must have as many columns as the first row. If the leaves of
-/// the first row without missing leaves are whole numbers, all leaves are ids, and otherwise names. In columns whose
-/// names end in `_name`, all cells are names, and quoted cells keep their outer blanks.
+/// the first row without missing leaves are whole numbers, all leaves are ids, and otherwise names. If the columns are
+/// found by names that all end in `_name`, all cells are names, and quoted cells keep their outer blanks.
 ///
 /// # Errors
 /// Text that isn't UTF-8; a wrong number of columns; an invalid id or weight; an unknown header; each with its line.
@@ -157,7 +157,8 @@ struct Reader<'a> {
     options: &'a TableOptions,
     header: &'a [Cell<'a>],
     table: Table,
-    /// Whether cells of leaves are ids. `None` before the first row without missing leaves.
+    /// True if leaves are given by ids, and false if they are given by names. `None` before the first row without
+    /// missing leaves.
     numeric: Option<bool>,
     names: Coder,
     labels: Vec<Option<(Coder, Labels)>>,
@@ -177,8 +178,8 @@ struct Coder {
 /// The number of entries of the cache [`Coder::recent`], a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// Returns the index of a text in the cache [`Coder::recent`], by a fast hash. If another text with the same index
-/// replaces the text, the text is still found in the map `codes`.
+/// Returns the index of a text in the cache [`Coder::recent`], by a fast hash. Different texts can have the same index.
+/// Then the cache has only the text that was read last.
 fn slot(text: &[u8]) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = text.as_chunks::<8>();

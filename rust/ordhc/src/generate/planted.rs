@@ -20,7 +20,7 @@ use crate::monitor::Monitor;
 /// The default is the paper's model with 30 leaves in each of 8 clusters, without wrong answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlantedModel {
-    /// L: the number of levels of the planted tree, at least 0.
+    /// L: the number of levels of the planted tree, from 0 to 20.
     pub levels: u32,
     /// N0: the number of leaves in a pure cluster.
     pub leaves_per_cluster: usize,
@@ -41,7 +41,7 @@ pub struct PlantedModel {
 /// Comparisons drawn from a [`PlantedModel`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planted<const K: usize> {
-    /// Distinct comparisons, drawn uniformly from all comparisons.
+    /// Comparisons about distinct questions, which are drawn uniformly from all questions.
     pub rows: Vec<[i32; K]>,
     /// For each leaf, the id of its cluster at each level from 1 to `levels`.
     pub labels: Vec<Vec<u32>>,
@@ -151,8 +151,8 @@ impl PlantedModel {
     }
 }
 
-/// Returns the similarities that [`PlantedModel::draw`] compares, and the labels of the leaves. The similarities are an
-/// (n, n) matrix with 0 on the diagonal.
+/// Returns two results. The first is the (n, n) matrix of similarities that [`PlantedModel::draw`] compares, with 0 on
+/// the diagonal. The second has, for each leaf, the id of its cluster at each level.
 ///
 /// # Errors
 /// Parameters of the model outside their ranges, or too many leaves.

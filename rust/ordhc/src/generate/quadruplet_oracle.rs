@@ -40,8 +40,8 @@ impl QuadrupletOracle {
         Ok(Self { n, similarities, noise: None })
     }
 
-    /// Makes each answer right with probability `p`, independently. A wrong answer is the opposite answer. If 0 is
-    /// right, a wrong answer is 1 or -1.
+    /// Makes each answer right with probability `p`, independently. A wrong answer is the opposite answer. If the right
+    /// answer is 0, a wrong answer is 1 or -1.
     ///
     /// # Errors
     /// `p` outside 0..=1.

@@ -21,10 +21,11 @@ pub enum TreeShape {
     /// Every cluster splits off one leaf.
     Caterpillar,
     /// Nodes have at most this number of children, which must be at least 2. Each new leaf is placed beside a random
-    /// node, or under the node with probability 1/2 if the node has fewer children.
+    /// node. If this node has children, but fewer than the maximum, the leaf becomes another child of the node with
+    /// probability 1/2 instead.
     Degree(u32),
-    /// Nodes have exactly this number of children, which must be at least 2. The root may have fewer. The tree is built
-    /// by joining random clusters.
+    /// Nodes have exactly this number of children, which must be at least 2. The root may have fewer children. The tree
+    /// is built by repeatedly joining random clusters.
     Joined(u32),
     /// All leaves are children of the root.
     Star,

@@ -7,18 +7,20 @@ use crate::error::{Error, Result};
 use crate::learn::Question;
 use crate::tree::{LcaSizes, Topology};
 
-/// The distribution of wrong answers.
+/// The distribution of wrong answers to the question which of three leaves is the odd one out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// A wrong answer names one of the leaves that are not the odd one out, with equal probability.
+    /// A wrong answer names a random leaf among those of the three leaves that are not the odd one out.
     Random,
-    /// A wrong answer names the leaf with the smallest id among those that are not the odd one out. So a repeated
-    /// question gets the same wrong answer.
+    /// A wrong answer names the leaf with the smallest id among those of the three leaves that are not the odd one out.
+    /// Wrong answers to the same question are therefore equal.
     Adversarial,
-    /// A wrong answer is one of the three other answers, including "none" (-1), with equal probability.
+    /// The possible answers are the three leaves and "none" (-1). A wrong answer is one of the three other answers,
+    /// with equal probability.
     Any,
-    /// A wrong answer is "none" (-1). If "none" is right, a wrong answer is the leaf with the smallest id.
+    /// A wrong answer is "none" (-1), which means that no leaf is the odd one out. If "none" is right, a wrong answer
+    /// is the leaf with the smallest id.
     Neither,
 }
 

@@ -74,7 +74,7 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     fn remaining(&self, n_answered: u64) -> f64;
 }
 
-/// A strategy with its open questions.
+/// A learner that asks the questions of a strategy, and records which questions are open.
 #[derive(Debug, Clone)]
 pub(crate) struct Asking<S: Strategy<K>, const K: usize = 3> {
     strategy: S,

@@ -127,8 +127,9 @@ impl Buckets {
         self.proceed(task);
     }
 
-    /// Inserts the first of the `leaves` at the place that belongs to `state`. If there are other
-    /// leaves, makes a bucket of all `leaves`, and returns its index in `tasks`.
+    /// Inserts the first of the `leaves` at the place that belongs to `state`, a state of the
+    /// [`PivotTree`] (the decision tree of all searches). If there are other leaves, makes a bucket
+    /// of all `leaves`, and returns the index of the bucket in `tasks`.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);

@@ -22,7 +22,8 @@ pub(crate) struct Exact {
     pivot: u32,
     /// The children of the node `pivot` that may contain the leaf, largest first.
     children: Vec<u32>,
-    /// The number of pairs of `children` about which an answer said that the leaf is below neither.
+    /// The number of pairs of `children` that answers have ruled out, because the leaf is below
+    /// neither child of the pair.
     pairs: usize,
     is_ready: bool,
 }

@@ -43,7 +43,7 @@ impl Progress {
         self.placed == self.order.len()
     }
 
-    /// Returns the leaf at a position in the order.
+    /// Returns the leaf at a position in the order of insertion.
     pub(crate) fn leaf(&self, at: usize) -> u32 {
         self.order.leaf(at)
     }
@@ -54,7 +54,7 @@ impl Progress {
         self.order.leaf(self.placed)
     }
 
-    /// Adds a leaf at the end of the order. The leaf is not in the tree yet.
+    /// Adds a leaf at the end of the order of insertion. The leaf is not in the tree yet.
     fn add(&mut self, leaf: u32) {
         self.order.push(leaf);
         self.work.add(self.order.len());

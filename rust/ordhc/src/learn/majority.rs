@@ -33,8 +33,8 @@ pub(crate) struct Majority<S: Strategy> {
     under_way: u64,
 }
 
-/// The share of `delta` (the largest probability that some majority is wrong) that the expected
-/// questions may use. The rest is for additional questions.
+/// The questions that `inner` is expected to ask share this part of `delta`, the largest
+/// probability that some majority is wrong. Additional questions share the rest.
 const PLANNED: f64 = 0.9;
 
 #[derive(Debug, Clone)]
@@ -145,8 +145,8 @@ where
         self.polls.clear();
         self.free.clear();
         self.ready.clear();
-        // `inner` starts its estimate of the remaining answers again, so count majorities from
-        // here.
+        // `inner` now estimates the remaining answers from later answers only, so `decided` also
+        // restarts.
         self.decided = 0;
         self.under_way = 0;
         Ok(())

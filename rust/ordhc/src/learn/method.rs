@@ -35,8 +35,8 @@ use crate::tree::Topology;
 #[non_exhaustive]
 pub enum Method {
     /// `QuickClustering`: O(n log n) expected questions. The leaves are divided into smaller and
-    /// smaller parts. Divisions of all parts ask their questions in parallel. Then the trees of the
-    /// parts are merged with one question at a time, so there are many rounds.
+    /// smaller parts. All parts are divided in parallel. Then the trees of the parts are merged
+    /// with one question at a time, so there are many rounds.
     Quick,
     /// `InsertionClustering` with the fewest questions: each question is about the node (pivot)
     /// whose answers have the largest entropy. The computation takes O(log^2 n) per leaf.
@@ -74,14 +74,15 @@ pub enum Method {
         /// The largest probability that the tree is wrong.
         delta: f64,
         /// [`Assume::Uniform`] accepts a place when its posterior probability is high enough,
-        /// without verification. This takes two thirds of the questions, but gives no guarantee. If
-        /// no wrong answer is likelier than (1 - `p`) / 2, trees are wrong with a probability of
-        /// about `delta`. If one wrong answer is preferred, trees are wrong much more often.
+        /// without verification. The learner then asks two thirds as many questions as with
+        /// [`Assume::Adversarial`], but gives no guarantee. If no wrong answer is likelier than
+        /// (1 - `p`) / 2, trees are wrong with a probability of about `delta`. If one wrong answer
+        /// is preferred, trees are wrong much more often.
         assume: Assume,
         /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of
         /// the same subtrees instead. The search ends when the posterior probability of a place is
-        /// high enough, or when no informative question is left. If only one question can decide a
-        /// place, the place is as uncertain as its answer, so there is no guarantee.
+        /// high enough, or when no informative question is left. There is no guarantee, because the
+        /// place of a leaf can depend on the answer to a single question.
         noise: Noise,
         /// The number of leaves whose places are searched in parallel. The number of rounds falls almost by this
         /// factor.
@@ -113,15 +114,16 @@ pub enum Method {
     Revise {
         /// The probability that an answer is right, more than 1/2.
         p: f64,
-        /// The largest probability that the tree is wrong, if the learner uses [`Robust`](Self::Robust) instead.
-        /// `noise`, `parallel` and `schedule` also apply to that learner.
+        /// The largest probability that the tree is wrong, if the learner ignores the given tree
+        /// and uses [`Robust`](Self::Robust). `noise`, `parallel` and `schedule` are also settings
+        /// of [`Robust`](Self::Robust).
         delta: f64,
         /// Whether a question that is asked again gets an independent answer, or the same answer.
         noise: Noise,
         /// The smallest number of questions that are chosen together.
         parallel: usize,
-        /// The number of questions that are chosen together, if it is larger than `parallel`: the number of leaves
-        /// divided by 20 (`Questions`), 10 (`Balanced`) or 4 (`Rounds`).
+        /// The number of questions that are chosen together is the number of leaves divided by 20
+        /// (`Questions`), 10 (`Balanced`) or 4 (`Rounds`), but at least `parallel`.
         schedule: Schedule,
     },
     /// For answers that are right with a probability of at least `p`: [`Exact`](Self::Exact) with every question asked
@@ -141,7 +143,7 @@ pub enum Method {
     /// Above 250 leaves or 8,000 answers, the learner keeps one tree instead. Each answer moves only the leaves that it
     /// is about. So the time for a question hardly depends on the numbers of leaves and of answers.
     Uncertain {
-        /// The number of questions to ask. `None` means 20 times `repeat` for each leaf.
+        /// The number of questions to ask. `None` means `20 * repeat` questions for each leaf.
         questions: Option<u64>,
         /// How many times each question is asked, of different people if possible.
         repeat: u64,
@@ -244,7 +246,8 @@ impl Method {
             let mut order = Vec::new();
             memory::reserve("a learner of all leaves", &mut order, n)?;
             order.extend(0..n as u32);
-            // Use a separate random stream, so that the order differs from that of a tree drawn with the same seed.
+            // Use a separate random stream, so that the order is independent of a tree drawn with
+            // the same seed.
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(1);
             order.shuffle(&mut random);
@@ -311,9 +314,9 @@ impl Method {
     /// Returns a learner that starts from the tree `prior`, for example a tree from embeddings or from an earlier
     /// study.
     ///
-    /// `strength` is how much the learner trusts `prior`, as prior odds. These are the odds that a
-    /// subtree is at its right place in `prior`, against all other places in a cluster twice as
-    /// large.
+    /// `strength` is how much the learner trusts `prior`. Whenever the cluster around a subtree
+    /// doubles in size, new places for the subtree are added. Before any answer, these places
+    /// together have 1 / `strength` times the probability of the subtree's place in `prior`.
     ///
     /// # Errors
     /// A method that doesn't take a prior; the errors of [`learner`](Self::learner); a `strength` that isn't positive

@@ -41,8 +41,8 @@ impl Risk {
         Self { delta, each: delta / n.max(1) as f64, n_added: 0, own: HashMap::new() }
     }
 
-    /// Returns the failure probability (of the search for its place) of each leaf that was there at
-    /// the start.
+    /// Returns the largest allowed probability that the search for the place of a leaf fails, for
+    /// any leaf that was there at the start.
     pub(crate) fn each(&self) -> f64 {
         self.each
     }
@@ -89,9 +89,11 @@ pub enum Schedule {
     /// The number in `parallel`.
     #[default]
     Questions,
-    /// An eighth of the leaves in the tree, at least `parallel`: few rounds.
+    /// The places of this number of leaves are searched in parallel: an eighth of the leaves in the
+    /// tree, but at least `parallel`. Takes few rounds.
     Balanced,
-    /// As many leaves as there are in the tree, at least `parallel`: the fewest rounds, but more questions.
+    /// The places of this number of leaves are searched in parallel: the number of leaves in the
+    /// tree, but at least `parallel`. Takes the fewest rounds, but more questions.
     Rounds,
 }
 

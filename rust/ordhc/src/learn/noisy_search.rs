@@ -20,8 +20,9 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns the weight of an answer that is right with probability `p` in the count of a place: the answers for the
-    /// place minus the answers against it. The weight is 1 if `p` is the assumed probability.
+    /// Returns the weight of an answer in the count of a place (answers for the place minus answers
+    /// against it). `p` is the probability that the answer is right. The weight is 1 if `p` is the
+    /// probability in these settings.
     ///
     /// With these weights, the probability that the count of a wrong place reaches a given value does not depend on
     /// `p`, see docs/decisions/0004-noisy-search.md.
@@ -117,7 +118,7 @@ impl NoisySearch {
     /// each place of the second kind.
     pub(crate) fn new(leaf: u32, risk_left: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        // Streams 1 and 2 are used for orders and trees.
+        // Streams 1 and 2 of this seed are used elsewhere.
         random.set_stream(3 + u64::from(leaf));
         let mut posterior = Posterior::default();
         posterior.reset(tree, under);
@@ -209,8 +210,8 @@ fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[
 pub(crate) struct Attempt {
     pub(crate) place: Place,
     number: u32,
-    /// The place is accepted when every test has at least this count: the number of answers as
-    /// expected, minus the number of others.
+    /// The place is accepted when the count of every test is at least `threshold`. The count is the
+    /// number of answers as expected minus the number of other answers.
     pub(crate) threshold: f64,
     /// The maximum number of open questions for this verification.
     pub(crate) at_once: u32,
@@ -283,9 +284,10 @@ impl Attempt {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// Returns a question of the test with the fewest answers as expected (minus others): the node
-    /// asked about (`pivot`), nodes at or below two of its children, and the [`Check`]. Returns
-    /// `None` if all tests will be passed when the open questions get their expected answers.
+    /// Returns a question of the test with the smallest count (answers as expected minus other
+    /// answers): the node `pivot` that the question is about, nodes at or below two children of
+    /// `pivot`, and the [`Check`]. Open questions count as answered as expected. Returns `None` if
+    /// all tests are then passed.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
         // Any person may answer an open question. So an open question counts as an expected answer
         // with the assumed probability.
@@ -297,9 +299,9 @@ impl Attempt {
         Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
-    /// Updates the count of a test (answers as expected minus others) by an answer. The count rises
-    /// by `step` if the outcome is as expected, and falls by `step` otherwise. Ignores questions of
-    /// earlier verifications.
+    /// Updates the count of a test (answers as expected minus other answers) by an answer. The
+    /// count rises by `step` if the outcome is as expected, and falls by `step` otherwise. Ignores
+    /// questions of earlier verifications.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {
             let test = &mut self.tests[which as usize];

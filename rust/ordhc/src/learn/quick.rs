@@ -21,7 +21,8 @@ use crate::tree::Dendrogram;
 /// The trees of the parts are merged by walking down the tree of part 2 from its root. Part 3 is
 /// divided together with a *stand-in*, an artificial leaf that represents a. So the tree of part 3
 /// has the right root. Then the tree of part 0 replaces the stand-in. If part 3 is divided again at
-/// the same node, both divisions share one stand-in. Its parent is the node where a and b meet.
+/// the same node, both divisions share one stand-in. The parent of the stand-in is the node where a
+/// and b meet.
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     n: usize,
@@ -74,7 +75,8 @@ struct Division {
 /// forever.
 const ATTEMPTS: u32 = 64;
 
-/// Replaces the leaf in the purpose of a question that merges two trees.
+/// Marks a question that merges two trees. The purpose of this question has `MERGE` instead of a
+/// leaf.
 const MERGE: u32 = u32::MAX;
 
 impl Quick {
@@ -107,8 +109,8 @@ impl Quick {
         leaf
     }
 
-    /// Starts a division, and returns its index in `tasks`. One or two leaves have only one tree,
-    /// so this tree is returned instead.
+    /// Starts to divide the leaves of `task`, and returns the index of the division in `tasks`. If
+    /// there are only one or two leaves, returns their tree instead.
     fn open(&mut self, task: Division) -> (u32, Option<u32>) {
         if task.leaves.len() <= 2 {
             let nodes: Vec<u32> = task.leaves.iter().map(|&leaf| self.leaf(leaf)).collect();

@@ -66,9 +66,9 @@ pub(crate) struct Purpose {
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// The share of the remaining failure probability that the verification of a place with one test
-/// may use. A verification with two or more tests may use twice this share. A test expects a
-/// certain answer about two children of a node.
+/// The verification of a place may use this share of the remaining failure probability, or twice
+/// this share if it has two or more tests. A test asks about two children of a node, and expects a
+/// certain answer.
 const SHARE: f64 = 0.3;
 
 /// The assumed number of leaves that become one more child of a node, before any leaf is placed (a prior).

@@ -10,7 +10,7 @@ mod stored;
 
 use stored::Stored;
 
-/// an event of a [`SessionLearner`].
+/// An event of a [`SessionLearner`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<const K: usize = 3> {
@@ -267,8 +267,8 @@ impl<const K: usize> SessionLearner<K> {
     /// Asks the learner for questions. Returns `None` if the learner asks nothing, and otherwise
     /// whether a stored answer was used.
     fn ask(&mut self, count: u64) -> Result<Option<bool>> {
-        // Ask for all repetitions of a question together, so that a stored answer is used for a repetition that no
-        // person has.
+        // Ask for all repetitions of a question together. So a stored answer goes to a repetition
+        // that was not handed to a person.
         let times = self.learner.times();
         let count = count.div_ceil(times).saturating_mul(times);
         let questions = self.learner.ask(usize::try_from(count).unwrap_or(usize::MAX))?;
@@ -333,8 +333,8 @@ impl<const K: usize> SessionLearner<K> {
     }
 
     /// Uses an answer to a question that was not handed to a person. If the learner asks the
-    /// question several times, the answer goes to a repetition that no person has. If the learner
-    /// doesn't ask the question now, the answer is stored.
+    /// question several times, the answer goes to a repetition that was not handed to a person. If
+    /// the learner doesn't ask the question now, the answer is stored.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
             return Ok(());
@@ -478,7 +478,8 @@ pub(super) fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
     leaves
 }
 
-/// Converts the answer to `leaves` into the answer to the same question in the order `asked`.
+/// Converts `told`, an answer to the question about `leaves`, into an answer to the question about
+/// `asked`. Both questions have the same leaves, maybe in different orders.
 fn place<const K: usize>(asked: [u32; K], leaves: [u32; K], told: Told) -> Told {
     Told { answer: place_of(asked, leaves, told.answer), ..told }
 }

@@ -87,7 +87,8 @@ struct Follower<const K: usize> {
     counts: Vec<usize>,
     /// The number of updates that are done.
     done: usize,
-    /// `None` before the first update. Copies of a learner share the tree until one of them changes it.
+    /// The tree, or `None` before the first update. Copies of a learner share the tree until one of
+    /// them changes it.
     local: Option<Arc<Local<K>>>,
 }
 
@@ -199,7 +200,7 @@ pub fn uncertain_of_pairs(
     Ok(Box::new(learner))
 }
 
-/// Returns a learner of `n` leaves after checking its arguments.
+/// Returns a learner of `n` leaves, after checking `n` and `repeat`.
 fn checked<const K: usize>(n: usize, seed: u64, questions: Option<u64>, repeat: u64) -> Result<Uncertain<K>> {
     check_n_leaves(n)?;
     check_positive("repeat", repeat)?;
@@ -299,7 +300,8 @@ impl<const K: usize> Uncertain<K> {
             if from_list {
                 candidates.retain(|&(_, leaves)| !found.iter().any(|&other| key(other) == key(leaves)));
             }
-            // Several open questions about the same leaf give less information than the sum, so limit their number.
+            // Open questions about the same leaf give partly the same information, so limit their
+            // number.
             let most = 2 + 6 * n_open / local.n_placed().max(3);
             let is_new = |leaves: [u32; K]| {
                 !known.contains(&key(leaves)) && leaves.iter().all(|&leaf| uses[leaf as usize] < most)
@@ -328,7 +330,8 @@ impl<const K: usize> Uncertain<K> {
         for at in 0..count {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(2 + (self.asked.len() + at) as u64);
-            // Several questions about the same leaf give less information than the sum, so limit their number.
+            // Questions about the same leaf give partly the same information, so limit their
+            // number.
             let most = 2 + 6 * (recent.len() + at) / self.leaves.len();
             let mut best: Option<(f64, [u32; K])> = None;
             let mut instead = None;

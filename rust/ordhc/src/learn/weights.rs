@@ -104,9 +104,9 @@ pub(crate) struct TreeWalk {
     steps: u64,
     at: u32,
     count: u64,
-    /// For each node: true if it is a stop of the walk.
+    /// For each node: true if the node is a stop, which means that the walk can visit it.
     is_stop: Vec<bool>,
-    /// For each node: the topmost stop of the walk at or below the node.
+    /// For each node: the topmost stop (node that the walk can visit) at or below the node.
     down: Vec<u32>,
 }
 
@@ -116,9 +116,10 @@ impl TreeWalk {
         let mut is_stop = vec![false; tree.len()];
         marked.iter().for_each(|&node| is_stop[node as usize] = true);
         let mut down = vec![NONE; tree.len()];
-        // For each node: the length of the longest path down from the topmost stop at or below the
-        // node. `diameter` is the length of the longest path between two stops. Lengths are counted
-        // in stops.
+        // Stops are the nodes that the walk can visit. For each node, `height` is the length of the
+        // longest path down from the topmost stop at or below the node. `diameter` is the length of
+        // the longest path between two stops. The length of a path is its number of steps from stop
+        // to stop.
         let mut height = vec![0u64; tree.len()];
         let mut diameter = 0;
         let mut order = vec![root];
@@ -153,8 +154,8 @@ impl TreeWalk {
     }
 
     /// Updates the walk by the answer to a query about the current node. `answer` is this node, or
-    /// its neighbour in the direction of the node that is searched for. If no stop is in this
-    /// direction, the answer still counts against the node.
+    /// its neighbour in the direction of the node that is searched for. The answer counts against
+    /// the current node even if the walk can visit no node in this direction.
     pub(crate) fn take(&mut self, tree: &GrowingTree, answer: u32) {
         if answer == self.at {
             self.count += 1;

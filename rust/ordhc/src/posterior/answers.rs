@@ -44,8 +44,8 @@ pub(super) struct Answer {
     pub(super) person: u32,
 }
 
-/// All answers with positive weight: comparisons of two pairs, and choices among several pairs. The comparisons are
-/// also listed leaf by leaf.
+/// All answers with positive weight: comparisons of two pairs, and choices among several pairs.
+/// `by_leaf` lists the comparisons again, leaf by leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Answers {
     all: Vec<Answer>,
@@ -91,7 +91,7 @@ impl Answers {
         Ok(Self { all, starts, by_leaf, choices: Choices::new(comparisons.n_leaves(), given)?, n_unknown })
     }
 
-    /// Returns the comparisons of two pairs that are answers by themselves.
+    /// Returns the comparisons that are not part of an answer in [`choices`](Self::choices).
     pub(super) fn all(&self) -> &[Answer] {
         &self.all
     }
@@ -105,16 +105,17 @@ impl Answers {
         &self.choices
     }
 
-    /// Returns the number of answers that consist of several comparisons but are of no known kind. The comparisons of
-    /// such an answer together have the weight of one comparison.
+    /// Returns the number of answers that consist of several comparisons, but form no known kind of
+    /// answer (such as a ranking or an odd one out). Together, the comparisons of such an answer
+    /// have the weight of one comparison.
     pub(super) fn n_unknown(&self) -> usize {
         self.n_unknown
     }
 }
 
-/// Takes the comparisons of answers that consist of several comparisons out of `all`, and returns these answers. If the
-/// kind of an answer is unknown, its comparisons stay in `all`, and their weights then add up to that of one
-/// comparison. Also returns the number of answers of unknown kind.
+/// Moves answers that consist of several comparisons from `all` to the returned list. The second
+/// result is the number of answers of unknown kind. The comparisons of these answers stay in `all`,
+/// and their weights are divided by their number.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order_by_key(&mut order, |at| numbers[at]);

@@ -16,16 +16,18 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// In one sweep of a chain, the number of Metropolis steps for the height of each inner node.
+/// The number of Metropolis steps for the height of each inner node, in one sweep of a chain.
 const HEIGHT_STEPS: usize = 5;
-/// In one sweep of a chain, the number of Metropolis steps for the length of each leaf (see [`Lengths`]).
+/// The number of Metropolis steps for the length of each leaf (see [`Lengths`]), in one sweep of a
+/// chain.
 const LENGTH_STEPS: usize = 2;
-/// In one sweep of a chain, the lengths of all leaves are multiplied by a random factor, once for each entry of this
-/// list. The entry is the standard deviation of the logarithm of the factor.
+/// The standard deviations of the logarithms of random factors. In each sweep of a chain, each
+/// entry is used for one Metropolis step, which multiplies the lengths of all leaves by a factor.
 const SPREADS: [f64; 2] = [0.1, 1.0];
-/// In one sweep of a chain, the number of moves of the root. Only trees whose leaves have lengths need such moves.
+/// The number of moves of the root in one sweep of a chain, for trees whose leaves have lengths.
 const ROOT_STEPS: usize = 4;
-/// In one sweep of a chain, the number of rounds of Metropolis steps for the noise and for the scale of all heights.
+/// The number of rounds of Metropolis steps for the noise and for the scale of all heights, in one
+/// sweep of a chain.
 const NOISE_STEPS: usize = 3;
 /// If the log-likelihood has more than this number of terms, a table of log-likelihoods is made for each proposed noise
 /// level. For fewer terms, direct computation is faster.
@@ -47,7 +49,7 @@ impl ChainState {
         Self { tree, increments: Increments::new(), shape: shapes.first(), noises, lengths, random }
     }
 
-    /// Copies the state of another chain, but keeps the random numbers.
+    /// Copies the state of another chain, but keeps its own random numbers.
     pub(super) fn move_to(&mut self, other: Self) {
         let random = std::mem::replace(self, other).random;
         self.random = random;
@@ -175,9 +177,10 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// Cuts a subtree off, and puts it at a place drawn from its posterior (Gibbs sampling). The subtree becomes a
-    /// child of an inner node, or a child of a new node on the edge above any node. The height of each new node is
-    /// drawn at random. The weight of this place is divided by the density of the drawn height.
+    /// Cuts a subtree off, and puts it at a place drawn from the posterior (Gibbs sampling). The
+    /// subtree becomes a child of an inner node, or a child of a new node on an edge. The height of
+    /// a new node is drawn at random. So the weight of a place with a new node is divided by the
+    /// density of the drawn height.
     pub(super) fn move_subtree(&mut self, top: u32) {
         let Some(here) = self.tree.cut(top) else { return };
         self.score_places(top, here);
@@ -213,8 +216,8 @@ impl<'a> Chain<'a> {
         self.leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
-    /// Writes the logarithms of the weights of all places for the subtree `top`, two for each node: as a child of the
-    /// node, and as a child of a new node on the edge above the node.
+    /// Writes to `weights` the log weights of two places for each node. The subtree `top` can
+    /// become a child of the node, or a child of a new node on the edge above the node.
     fn weigh_places(&mut self, top: u32) {
         self.count_leaves();
         let more = self.leaves.len() as u32;
@@ -249,8 +252,9 @@ impl<'a> Chain<'a> {
         self.count_leaves();
     }
 
-    /// Moves the root along its edge, and then to a place drawn from its posterior. Paths between leaves stay the same,
-    /// so the likelihood of the answers does not change.
+    /// Moves the root along the edge between its two children, if it has two. Then moves the root to
+    /// a place drawn from its posterior. The paths between leaves keep their lengths, so the
+    /// likelihood of the answers does not change.
     pub(super) fn change_root(&mut self) {
         entered!(posterior_root);
         let Self { tree, order, sizes, lengths, increments, random, .. } = self;

@@ -12,9 +12,9 @@ use crate::memory;
 /// the probability that the answer would have without noise.
 #[derive(Debug, Clone)]
 pub(super) struct ChoiceHeights {
-    /// For each pair of leaves in the answers: its lowest common ancestor (`nodes`), and exp of minus the sum of the
-    /// lengths of the two leaves (`factors`).
+    /// The lowest common ancestor of each pair of leaves in the answers.
     nodes: Vec<u32>,
+    /// For each pair of leaves in the answers: exp of minus the sum of the lengths of the two leaves.
     factors: Vec<f64>,
     /// exp of the height of each node.
     powers: Vec<f64>,
@@ -46,7 +46,8 @@ impl ChoiceHeights {
         })
     }
 
-    /// Finds the lowest common ancestor of each pair of the answers in a tree.
+    /// Finds the lowest common ancestor in `tree` of each pair of leaves in the answers, and
+    /// recomputes the probabilities of the answers.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, choices: &Choices, lengths: &Lengths) {
         let Self { nodes, starts, by_node, .. } = self;
         nodes.clear();
@@ -71,13 +72,15 @@ impl ChoiceHeights {
                 *next += 1;
             }
         }
-        // After filling, each start has advanced to the end of its node. So shift all starts by one.
+        // After filling, each start has advanced to the end of its node's range. So shift all
+        // starts by one.
         starts.rotate_right(1);
         starts[0] = 0;
         self.refresh(tree, choices, lengths);
     }
 
-    /// Recomputes all probabilities for the same topology.
+    /// Recomputes the probabilities of the answers after heights or lengths change. The topology of
+    /// the tree must be unchanged.
     pub(super) fn refresh(&mut self, tree: &HeightTree, choices: &Choices, lengths: &Lengths) {
         if choices.is_empty() {
             return;

@@ -10,29 +10,29 @@ use super::height_tree::{HeightTree, NONE};
 use super::luce;
 use super::places::{Rest, Spot};
 
-/// A pair of a leaf in the subtree and a leaf outside of it (the outer leaf), so that the height of the pair depends on
-/// the place of the subtree.
+/// A pair of a leaf in the moved subtree and a leaf outside of it, the outer leaf. The height of
+/// the pair depends on the place of the subtree.
 #[derive(Debug, Clone, Copy)]
 struct Open {
-    /// The position of the leaf outside of the subtree in the preorder of the nodes.
+    /// The position of the leaf `outer` in the preorder of the tree's nodes.
     start: u32,
     outer: u32,
     option: usize,
 }
 
-/// Buffers for scoring one answer after the other.
+/// Buffers that are reused for the scores of each answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChoiceScores {
     /// For each node: exp of its height, and exp of the height of the new node if the subtree is put on the edge above
     /// this node.
     pub(super) powers: Vec<[f64; 2]>,
     open: Vec<Open>,
-    /// For each two consecutive pairs in `open`: the lowest common ancestor of their outer leaves (the leaves outside
-    /// of the subtree). If both pairs have the same outer leaf, the leaf itself.
+    /// Entry k is the lowest common ancestor of the outer leaves of `open[k]` and `open[k + 1]`, or
+    /// their shared outer leaf. An outer leaf is outside of the moved subtree.
     joins: Vec<u32>,
-    /// For each option (pair of leaves) of the answer: its weight in the choice (`weights`), and the part of this
-    /// weight that comes from the lengths of the two leaves (`factors`).
+    /// The weight of each option (pair of leaves) in the choice.
     weights: Vec<f64>,
+    /// The factor of each weight that depends on the lengths of the two leaves.
     factors: Vec<f64>,
 }
 
@@ -48,7 +48,7 @@ enum Curve {
     Any,
 }
 
-/// An answer that is being scored.
+/// An answer, with the data for its log-likelihood.
 struct Scored<'a> {
     choices: &'a Choices,
     choice: usize,
@@ -94,9 +94,9 @@ impl ChoiceScores {
         self.branch(spots, &scored, [0, self.open.len()], NONE);
     }
 
-    /// Adds the log-likelihood of the answer to the scores of places below the node `stop`. These places are on the
-    /// paths from `stop` down to the outer leaves of the pairs `open[from..to]`. Each of these pairs has one leaf in
-    /// the subtree, and an outer leaf.
+    /// Adds the log-likelihood of the answer to the scores of places on some paths. These are the
+    /// paths from the node `stop` down to the outer leaves of the pairs `open[from..to]`. An outer
+    /// leaf is outside of the moved subtree.
     fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
         let tree = scored.tree;
         let height = |node: &u32| if tree.is_leaf(*node) { f64::INFINITY } else { tree.height(*node) };
@@ -130,7 +130,9 @@ impl ChoiceScores {
         let mut start = from;
         for end in from + 1..=to {
             if end == to || self.joins[end - 1] == bottom {
-                // For each branch below, the pairs of the other branches have the height of this node.
+                // While the subtree is on one branch below `bottom`, the paths from the other
+                // branches meet it at `bottom`. So the pairs of the other branches have the height
+                // of `bottom`.
                 let power = self.powers[bottom as usize][0];
                 for at in (from..start).chain(end..to) {
                     let option = self.open[at].option;

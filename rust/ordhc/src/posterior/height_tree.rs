@@ -14,9 +14,11 @@ pub(super) struct HeightTree {
     root: u32,
     parents: Vec<u32>,
     heights: Vec<f64>,
-    /// For each node: its first child (`first`), its next sibling (`next`) and its previous sibling (`before`).
+    /// The first child of each node.
     first: Vec<u32>,
+    /// The next sibling of each node.
     next: Vec<u32>,
+    /// The previous sibling of each node.
     before: Vec<u32>,
     degrees: Vec<u32>,
     /// The unused numbers of inner nodes.
@@ -139,7 +141,7 @@ impl HeightTree {
         Some(Place::Beside(sibling, self.height(parent)))
     }
 
-    /// Puts a subtree that was cut off at the given place.
+    /// Attaches the subtree `top`, which was cut off before, at `place`.
     pub(super) fn put(&mut self, top: u32, place: Place) {
         match place {
             Place::Under(node) => self.attach(top, node),
@@ -224,7 +226,7 @@ impl HeightTree {
         self.degrees[parent as usize] -= 1;
     }
 
-    /// Writes the nodes at and below `top`, parents before children.
+    /// Writes `top` and all nodes below it to `order`, parents before children.
     pub(super) fn nodes_under(&self, top: u32, order: &mut Vec<u32>) {
         order.clear();
         let mut at = top;

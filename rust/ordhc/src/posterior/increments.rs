@@ -49,9 +49,10 @@ impl Increments {
         self.constant + powers - f64::from(k) * increment / self.mean
     }
 
-    /// Returns the change of the log density of all increments, minus ln(`density`). A new height was drawn with the
-    /// density `density`. `count` is the change of the number of increments. `more` is the change of their sum, and
-    /// `times` is the factor by which their product changes.
+    /// Returns the change of the log density of all increments (height differences along edges),
+    /// minus ln(`density`). `count` and `more` are the changes of the number and of the sum of the
+    /// increments. `times` is the factor by which their product changes. `density` is the density
+    /// with which the new height was drawn.
     #[inline]
     fn log_of(&self, count: f64, more: f64, times: f64, density: f64) -> f64 {
         let k = self.regularity;
@@ -74,9 +75,10 @@ impl Increments {
         }
     }
 
-    /// Returns the log density of the increments around a new node with height `new`, minus the log density with which
-    /// [`new_height`](Self::new_height) draws `new`. `lowest` is the height of the parent of the new node. `height`
-    /// and `most` are the heights of its two children: an old node and the moved subtree.
+    /// Returns the change of the log density of all increments when a node at height `new` is
+    /// added, minus the log density with which [`new_height`](Self::new_height) draws `new`.
+    /// `lowest` is the height of the parent of the new node. The new node has two children: an old
+    /// node at `height`, and the moved subtree, whose top is at height `most`.
     pub(super) fn log_beside(&self, lowest: f64, height: f64, most: f64, new: f64) -> f64 {
         let highest = height.min(most);
         let (is_leaf, moves_leaf) = (height == f64::INFINITY, most == f64::INFINITY);

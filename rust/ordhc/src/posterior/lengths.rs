@@ -23,7 +23,7 @@ pub(super) fn power(x: f64) -> f64 {
     x.clamp(-MOST, MOST).exp()
 }
 
-/// Returns true if a leaf may have this length, which must not be so large that exponentials overflow.
+/// Returns true if exponentials of `length` do not overflow.
 pub(super) fn may_be(length: f64) -> bool {
     length.abs() <= LONGEST
 }
@@ -94,7 +94,8 @@ impl Lengths {
         if self.values.is_empty() { 1.0 } else { self.factors[i as usize] * self.factors[j as usize] }
     }
 
-    /// Returns true if all lengths may be multiplied by `factor`.
+    /// Returns true if exponentials of all lengths do not overflow after the lengths are multiplied
+    /// by `factor`.
     pub(super) fn may_scale(&self, factor: f64) -> bool {
         self.values.iter().all(|&length| may_be(factor * length))
     }

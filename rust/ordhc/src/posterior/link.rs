@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 const REACH: f64 = 24.0;
 const CELLS: f64 = 32.0;
 
-/// The position of the height difference 0 in the table of log-likelihoods. The width of a cell is 1, and the middle of
-/// each cell is at an integer.
+/// The position of the height difference 0 in the table of log-likelihoods. Position k is the
+/// middle of cell k.
 const MIDDLE: f64 = REACH * CELLS - 0.5;
 
 /// Returns the probability of the answer that one pair is closer than another. `difference` is the height of the first
@@ -29,7 +29,7 @@ fn value(noise: f64, point: usize) -> f64 {
     (noise + (1.0 - 2.0 * noise) * clear()[point]).ln()
 }
 
-/// Returns the same value as [`Link::log`], but without making a table.
+/// Returns [`Link::log`] of `difference` for the noise `noise`, without making a table.
 pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     let [place, rounded] = place_of(difference * CELLS + MIDDLE);
     let point = (rounded.to_bits() as usize % LEN).min(POINTS);
@@ -37,8 +37,9 @@ pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
 }
 
-/// Limits a position to the table of log-likelihoods. Returns the limited position, and this position plus `ROUND`. The
-/// lowest bits of the sum are the index of the cell.
+/// Moves a position that is outside of the table of log-likelihoods to the nearest end of the
+/// table. Returns the new position, and the new position plus `ROUND`. The lowest bits of this sum
+/// are the index of the cell.
 #[inline]
 fn place_of(place: f64) -> [f64; 2] {
     let place = place.max(-0.5).min(POINTS as f64 - 0.5);
@@ -62,7 +63,8 @@ pub(super) struct Link {
     noise: f64,
 }
 
-/// The log-likelihood as a function of one height, for a fixed height of the other pair.
+/// The log-likelihood of a comparison of two pairs as a function of the height of one pair, for a
+/// fixed height of the other pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Against<'a> {
     link: &'a Link,
@@ -96,9 +98,10 @@ impl Link {
         self.at(difference * CELLS + MIDDLE)
     }
 
-    /// Returns the log-likelihood of comparisons with a pair of height `height`, as a function of the other pair's
-    /// height. `sign` is 1 if the answer says that the other pair is closer, and -1 otherwise. `offset` is the sum of
-    /// the two leaf lengths of the farther pair, less the sum of the two leaf lengths of the nearer pair.
+    /// Returns the log-likelihood of a comparison of two pairs, as a function of the height of one
+    /// pair. The other pair has height `height`. `sign` is 1 if the answer says that the pair with
+    /// the variable height is closer, and -1 otherwise. `offset` is the sum of the two leaf lengths
+    /// of the farther pair, less the sum of the two leaf lengths of the nearer pair.
     #[inline]
     pub(super) fn against(&self, height: f64, sign: f64, offset: f64) -> Against<'_> {
         Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }

@@ -11,7 +11,7 @@ use crate::memory;
 struct NodeSum {
     other: u32,
     above: bool,
-    /// The index of the noise level.
+    /// The index of the noise level of these answers.
     level: u8,
     weight: f64,
 }
@@ -47,7 +47,7 @@ impl NodeSums {
         })
     }
 
-    /// Sums the answers for a new topology of the tree.
+    /// Recomputes all sums after the topology of the tree changes.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, noises: &Noises) {
         let n_nodes = self.starts.len() - 1;
         let n_cells = 2 * self.even.len();
@@ -75,7 +75,7 @@ impl NodeSums {
                 }
             }
         }
-        // After filling, each start has advanced to the end of its node.
+        // After filling, each start has advanced to the end of its node's range.
         self.merged.clear();
         let mut from = 0;
         for node in 0..n_nodes {

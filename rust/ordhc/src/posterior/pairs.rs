@@ -8,9 +8,10 @@ use super::reliability::Noises;
 use super::terms::Terms;
 use crate::error::Result;
 
-/// Comparisons of two pairs of leaves. If leaves have no lengths, the weights of comparisons that depend on the heights
-/// of the same two nodes are added up. If leaves have lengths, the difference in closeness is stored for each
-/// comparison.
+/// Comparisons of two pairs of leaves. If leaves have no lengths, the weights of comparisons that
+/// depend on the heights of the same two nodes are added up (`Sums`). If leaves have lengths, the
+/// closeness of the nearer pair minus that of the farther pair is stored for each comparison
+/// (`Each`).
 #[derive(Debug, Clone)]
 pub(super) enum Pairs {
     Sums(NodeSums),
@@ -49,7 +50,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the total weight of the comparisons that depend on a node.
+    /// Returns the total weight of the comparisons that depend on the height of a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         match self {
             Self::Sums(node_sums) => node_sums.weight(node),
@@ -65,14 +66,15 @@ impl Pairs {
         }
     }
 
-    /// Records that a node will get the given height. The tree still has the old height.
+    /// Updates the comparisons for the height that a node will get. The tree must still have the
+    /// old height.
     pub(super) fn accept(&mut self, tree: &HeightTree, node: u32, height: f64) {
         if let Self::Each(terms) = self {
             terms.accept(node, height - tree.height(node));
         }
     }
 
-    /// Records that heights and lengths were multiplied by `factor`.
+    /// Updates the comparisons after heights and lengths are multiplied by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         if let Self::Each(terms) = self {
             terms.scale(factor);

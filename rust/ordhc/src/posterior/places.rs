@@ -7,19 +7,20 @@ use super::lengths::{Lengths, power};
 use super::link::Against;
 use super::reliability::Noises;
 
-/// Scores all places of a subtree by the log-likelihood of the answers, stored as sums along paths.
+/// The score of each place where a subtree can be put: the log-likelihood of the answers, up to a
+/// constant.
 ///
-/// The score of the place under a node is the sum of `under` over all nodes from the root down to this node. The score
-/// of the place beside a node is its `beside` plus the sum of `under` over the nodes above. Scores are relative to a
-/// log-likelihood that is the same for all places.
+/// [`fill`](Self::fill) first stores the scores of each node minus the score under the parent of
+/// the node. Then one pass from the root down adds these differences up.
 #[derive(Debug, Clone)]
 pub(super) struct Scores {
     spots: Vec<Spot>,
     of_choices: ChoiceScores,
 }
 
-/// A node, with the scores of the subtree as a child of the node (`under`) and on the edge above the node (`beside`).
-/// All values that are needed along a path are stored together.
+/// The scores of two places for the subtree: as a child of a node (`under`), and on the edge above
+/// this node (`beside`). The other values are stored here because they are used together with the
+/// scores.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub(super) parent: u32,
@@ -35,7 +36,7 @@ pub(super) struct Spot {
 pub(super) struct Rest<'a> {
     pub(super) tree: &'a HeightTree,
     pub(super) spans: &'a Spans,
-    /// For each leaf: true if it is in the subtree.
+    /// For each leaf: true if it is in the subtree that was cut off.
     pub(super) inside: &'a [bool],
     pub(super) noises: &'a Noises,
     pub(super) lengths: &'a Lengths,
@@ -56,8 +57,9 @@ impl Scores {
         self.spots[node as usize].new = height;
     }
 
-    /// Scores all places of a subtree. `leaves` are its leaves, and `moving` its nodes. `order` has the nodes of the
-    /// rest of the tree, parents before children. The heights of new nodes must be set by [`set_new`](Self::set_new).
+    /// Computes the score of each place for the subtree with the nodes `moving` and the leaves
+    /// `leaves`. `order` has the nodes of the rest of the tree, parents before children. The
+    /// heights of new nodes must be set first, by [`set_new`](Self::set_new).
     pub(super) fn fill(&mut self, rest: &Rest<'_>, answers: &Answers, leaves: &[u32], [order, moving]: [&[u32]; 2]) {
         for &node in order {
             let parent = rest.tree.parent(node);
@@ -129,9 +131,10 @@ impl Scores {
         }
     }
 
-    /// Adds a comparison along the path from `leaf` up to `join`. One pair consists of `leaf` and a leaf of the
-    /// subtree. `against` returns the log-likelihood for a height of this pair, given the height of the other pair. If
-    /// the subtree is put at `join` or above, both pairs have the same height, and the log-likelihood is `even`.
+    /// Adds the log-likelihood of a comparison to the scores of the nodes from `leaf` up to `join`.
+    /// One pair of the comparison consists of `leaf` and a leaf of the subtree. `against` returns
+    /// the log-likelihood, given the height of this pair. If the subtree is put at `join` or above,
+    /// both pairs have the same height, and the log-likelihood is `even`.
     #[inline]
     fn climb(&mut self, even: f64, against: Against<'_>, weight: f64, leaf: u32, join: u32) {
         // No subtree can be put under a leaf, so the initial value has no effect.

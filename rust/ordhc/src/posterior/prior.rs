@@ -15,8 +15,8 @@ use crate::parallel;
 /// The possible values of the balance, a parameter of the prior of trees. The prior weight of an inner node with s
 /// leaves is `node` times (s - 1)^-balance.
 const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.0];
-/// The possible values of the logarithm of `node`, a factor in the prior weight of each inner node. `LEAST_NODE` is the
-/// smallest value, and `NODES` is the number of values, in steps of 1.
+/// The smallest possible value of ln(`node`) is `LEAST_NODE`, and the number of values is `NODES`,
+/// in steps of 1. `node` is a factor in the prior weight of each inner node.
 const LEAST_NODE: f64 = -5.0;
 const NODES: usize = 13;
 
@@ -25,7 +25,8 @@ const NODES: usize = 13;
 pub(super) struct Shapes {
     /// ln(size - 1) for a node of `size` leaves, at the index size - 1. ln(0) is set to 0.
     logs: Vec<f64>,
-    /// For each balance and each `node` (see [`Shape`]): the logarithm of the sum of the weights of all trees.
+    /// For each pair of parameters (see [`Shape`]): the logarithm of the sum of the weights of all
+    /// trees.
     sums: Vec<f64>,
 }
 
@@ -54,7 +55,7 @@ impl Shapes {
         Ok(Self { sums: parts.into_iter().collect::<Result<Vec<_>>>()?.concat(), logs })
     }
 
-    /// Returns the pair of parameters at which chains start.
+    /// Returns the initial parameters of the prior of tree shapes.
     pub(super) fn first(&self) -> Shape {
         Shape { log_node: 0.0, balance: 0.6 }
     }
@@ -71,7 +72,8 @@ impl Shapes {
         shape.balance * (self.logs[(size + more) as usize - 1] - self.logs[size as usize - 1])
     }
 
-    /// Draws a pair of parameters, given the sizes of a tree's inner nodes.
+    /// Draws the parameters of the prior of tree shapes from their posterior, given the sizes of a
+    /// tree's inner nodes.
     pub(super) fn draw(&self, sizes: impl Iterator<Item = u32>, random: &mut Random) -> Shape {
         let (count, sum) =
             sizes.fold((0.0, 0.0), |(count, sum), size| (count + 1.0, sum + self.logs[size as usize - 1]));
@@ -134,9 +136,9 @@ pub(super) const MOST_NOISE: f64 = 0.45;
 mod tests {
     use super::*;
 
-    /// Returns every tree of any degree, as the number of leaves of each inner node. The recursion chooses the leaves
-    /// of the child of the root that contains the first leaf. Then it divides the remaining leaves among other
-    /// children.
+    /// Returns all trees with `n` leaves, binary or not. Each tree is the list of the numbers of
+    /// leaves of its inner nodes. The recursion chooses the leaves of the child of the root that
+    /// contains the first leaf. Then it divides the remaining leaves among other children.
     fn trees(n: usize) -> Vec<Vec<u32>> {
         fn forests(leaves: &[u32], whole: usize) -> Vec<Vec<u32>> {
             let Some((first, others)) = leaves.split_first() else { return vec![vec![]] };

@@ -60,8 +60,8 @@ impl Random {
         }
     }
 
-    /// Draws an index. `weights` has the logarithms of the weights. Weights below e^-36 times the largest are never
-    /// drawn.
+    /// Draws an index of `weights`, which has the logarithms of the weights. Weights below e^-36
+    /// times the largest are never drawn.
     pub(super) fn place(&mut self, weights: &mut [f64]) -> usize {
         const NEVER: f64 = -36.0;
         let largest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -8,21 +8,23 @@ use super::random::Random;
 use crate::error::Result;
 use crate::memory;
 
-/// The possible noise levels of a person.
+/// The possible noise levels of a person. The noise is half of the share of random answers.
 const LEVELS: [f64; 12] = [0.002, 0.01, 0.025, 0.05, 0.08, 0.12, 0.16, 0.21, 0.27, 0.34, 0.42, 0.5];
-/// The initial values in chains: the noise of all answers, and the level of each person.
+/// The initial noise of all answers is `FIRST`. If people are known, the initial level of each
+/// person is `FIRST_LEVEL`, an index of `LEVELS`.
 const FIRST: f64 = 0.01;
 const FIRST_LEVEL: u8 = 2;
 
-/// The noise levels and the log-likelihood functions ([`Link`]) of answers. Without people there is one link, whose
-/// noise changes. With people there is one link for each level, and each person has a level. The frequencies of the
-/// levels are also estimated.
+/// The noise of answers, and the log-likelihood function ([`Link`]) for each noise. If people are
+/// unknown, there is one link, whose noise changes. If people are known, there is one link for each
+/// level, and each person has a level. The frequencies of the levels are estimated.
 #[derive(Debug, Clone)]
 pub(super) struct Noises {
     links: Vec<Link>,
     levels: Vec<u8>,
     log_shares: Vec<f64>,
-    /// For each person and level: the log-likelihood of the person's answers.
+    /// For each person and noise level: the log-likelihood of the answers of this person at this
+    /// level.
     worth: Vec<f64>,
 }
 
@@ -45,8 +47,8 @@ impl Noises {
         })
     }
 
-    /// Returns the log-likelihood function of all answers. Returns `None` if people are known, because each person then
-    /// has a noise level.
+    /// Returns the log-likelihood function of all answers, or `None` if each person has a noise
+    /// level.
     pub(super) fn shared(&self) -> Option<&Link> {
         if self.links.len() == 1 { self.links.first() } else { None }
     }
@@ -79,8 +81,9 @@ impl Noises {
         self.by_person().sum::<f64>() / self.levels.len() as f64
     }
 
-    /// Draws the level of each person from its distribution given the tree. Then draws the frequencies of the levels.
-    /// `clear` has the probability of each answer of several comparisons, if there were no noise.
+    /// Draws the noise level of each person from its distribution given the tree. Then draws the
+    /// frequencies of the levels. `clear` has, for each answer of several comparisons, its
+    /// probability without noise.
     pub(super) fn draw(
         &mut self,
         tree: &HeightTree,

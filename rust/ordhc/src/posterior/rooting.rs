@@ -10,33 +10,35 @@ use super::increments::Increments;
 use super::lengths::Lengths;
 use super::random::Random;
 
-/// The properties that the tree would have if a node were the root.
+/// The values that decide how likely a node is as the root.
 #[derive(Debug, Clone, Copy, Default)]
 struct AsRoot {
-    /// The change of the mean length of leaves when the root moves to the node.
+    /// The mean length of leaves if the node is the root, minus the present mean length.
     mean: f64,
-    /// The sum of the squared deviations of leaf lengths from their mean.
+    /// The sum of the squared deviations of leaf lengths from their mean, if the node is the root.
     squares: f64,
-    /// The change of the total cost of inner nodes. The cost of a node with a given number of leaves is minus the
-    /// logarithm of its prior weight.
+    /// The total cost of inner nodes if the node is the root, minus the present total cost. The
+    /// cost of a node with a given number of leaves is minus the logarithm of its prior weight.
     cost: f64,
 }
 
 /// A tree with the data that are needed to move its root.
 pub(super) struct Rooting<'a> {
     pub(super) tree: &'a HeightTree,
-    /// The nodes, parents before children. For each node, the number of leaves at and below it.
+    /// All nodes, parents before children.
     pub(super) order: &'a [u32],
+    /// The number of leaves at and below each node.
     pub(super) sizes: &'a [u32],
     pub(super) lengths: &'a Lengths,
     pub(super) increments: &'a Increments,
 }
 
 impl Rooting<'_> {
-    /// Returns places for the root, with the logarithms of their weights: each inner node, and one point on each edge.
-    /// The point is drawn from the prior, and has the weight of all points on the edge. If the root has two children,
-    /// it divides an edge, and the point on this edge is the current root. `cost` returns the cost of a node with the
-    /// given number of leaves.
+    /// Returns the places for the root, with the logarithms of their weights. The places are each
+    /// inner node, and one random point on each edge. A point has the weight of its whole edge. The
+    /// first place is the current root. If the current root has two children, it is the point on
+    /// the edge between these children. `cost` returns the cost of a node with the given number of
+    /// leaves.
     pub(super) fn places(&self, cost: impl Fn(u32) -> f64, random: &mut Random) -> (Vec<Place>, Vec<f64>) {
         let Self { tree, order, increments, .. } = *self;
         let (root, n) = (tree.root(), tree.n_leaves() as u32);
@@ -87,8 +89,9 @@ impl Rooting<'_> {
         (places, weights)
     }
 
-    /// Returns another point on the edge that a root with two children divides, drawn from the prior. Also returns the
-    /// logarithm of its weight relative to the current root. Returns `None` if the root has more than two children.
+    /// Draws another point for the root from the prior, on the edge between the two children of the
+    /// root. Also returns the log weight of the point minus the log weight of the current root.
+    /// Returns `None` if the root has more than two children.
     pub(super) fn another_point(&self, random: &mut Random) -> Option<(Place, f64)> {
         let Self { tree, increments, .. } = *self;
         let root = tree.root();
@@ -115,8 +118,8 @@ impl Rooting<'_> {
         inner.next().expect("two leaves are no tree with lengths")
     }
 
-    /// Returns the length of the edge that a root with two children divides, and the distance of the root from its
-    /// inner child.
+    /// Returns the length of the edge between the two children of the root, and the distance of the
+    /// root from its inner child.
     fn own_edge(&self) -> [f64; 2] {
         let tree = self.tree;
         let rise = |child: u32| tree.height(child) - tree.height(tree.root());
@@ -124,7 +127,7 @@ impl Rooting<'_> {
         [tree.children(tree.root()).map(of).sum(), rise(self.inner_child())]
     }
 
-    /// Returns, for each node, the sum over its leaves of their length minus the mean length.
+    /// Returns, for each node, the sum over its leaves of the leaf length minus the mean leaf length.
     fn sums(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.tree.n_nodes()];
         let mean = self.mean();
@@ -149,9 +152,10 @@ impl Rooting<'_> {
     }
 }
 
-/// Moves the root to a node (`Under`), or to a point on the edge above a node (`Beside`). The height of the point must
-/// be between the heights of the edge's ends. Heights and lengths change so that all paths stay the same, up to a
-/// constant. The new root has height 0. The mean length stays the same.
+/// Moves the root to a node (`Under`), or to a point on the edge above a node (`Beside`). The
+/// height of the point must be between the heights of the ends of the edge. Heights and lengths
+/// change so that the length of each path between leaves stays the same, up to a constant. The new
+/// root has height 0. The mean length stays the same.
 pub(super) fn move_root(tree: &mut HeightTree, order: &[u32], lengths: &mut Lengths, place: Place) {
     let old = tree.root();
     let (node, height) = match place {

@@ -30,8 +30,8 @@ pub(super) struct Run {
     pub(super) noise_by_person: Vec<f64>,
 }
 
-/// Runs all chains. Chain k starts at tree k of `starts`, modulo their number. Halfway through the burn-in, and at its
-/// end, stuck chains are moved to the state of the most likely chain.
+/// Runs all chains. Chain k starts at the tree `starts[k % starts.len()]`. Halfway through the
+/// burn-in, and at its end, stuck chains are moved to the state of the most likely chain.
 pub(super) fn run(
     answers: &Answers,
     shapes: &Shapes,
@@ -108,7 +108,8 @@ impl Run {
         Ok(self)
     }
 
-    /// Returns the mean and the variance of the log-likelihood in the second half of the last `sweeps` sweeps.
+    /// Returns the mean and the variance of the log-likelihood in the last `sweeps / 2` sweeps,
+    /// rounded up.
     fn lately(&self, sweeps: usize) -> [f64; 2] {
         let recent = &self.states[self.states.len() - sweeps.div_ceil(2)..];
         let count = recent.len() as f64;
@@ -155,7 +156,8 @@ mod tests {
         assert_eq!(stuck(&[[-3.0, 0.0]]), (0, vec![]));
     }
 
-    /// Uses two halves of eight leaves, and answers that only these halves explain. The first tree mixes the halves.
+    /// Uses two clusters of eight leaves. All answers say that leaves of the same cluster are
+    /// closer. The first tree mixes the clusters.
     #[test]
     fn a_stuck_chain_goes_on_from_where_another_one_is() {
         let rows: Vec<[i32; 3]> = (0..16i32)

@@ -15,9 +15,11 @@ use crate::tree::{Dendrogram, Topology};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sampled {
     n: usize,
-    /// For each inner node: its parent, its height, and its number of leaves.
+    /// The parent of each inner node.
     parents: Vec<u32>,
+    /// The height of each inner node.
     heights: Vec<f64>,
+    /// The number of leaves below each inner node.
     sizes: Vec<u32>,
     /// The parent of each leaf.
     leaf_parents: Vec<u32>,
@@ -78,7 +80,7 @@ impl Sampled {
         let [mut a, mut b] = leaves.map(|leaf| self.leaf_parents[leaf] as usize);
         let mut sizes = [1; 2];
         while a != b {
-            // Parents have smaller numbers than their children.
+            // Parents have smaller numbers than their children, so move up from the larger number.
             if a > b {
                 sizes[0] = self.sizes[a];
                 a = self.parents[a] as usize;
@@ -90,8 +92,8 @@ impl Sampled {
         (a, sizes)
     }
 
-    /// Returns the height of the nearer pair minus the height of the farther pair, without lengths. The result is 0 if
-    /// both pairs have the same ancestor.
+    /// Returns the height of the nearer pair minus the height of the farther pair, and ignores leaf
+    /// lengths. The result is 0 if both pairs have the same lowest common ancestor.
     fn difference<const K: usize>(&self, row: &[i32; K]) -> f64 {
         let (near, far) = Comparisons::<K>::pairs(row);
         self.heights[self.join(near)] - self.heights[self.join(far)]
@@ -150,17 +152,19 @@ impl Sampled {
         }
     }
 
-    /// Adds, for each leaf after leaf `i`, the height of its pair with leaf `i` to `row`.
+    /// Adds to `row`, for each leaf j after leaf `i`, the height of the lowest common ancestor of
+    /// `i` and j.
     pub(super) fn add_heights(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             *sum += self.heights[self.join([i, j])];
         }
     }
 
-    /// Adds, for each leaf after leaf `i`, the AddS3 similarity with leaf `i` to `row`: the number of triplets of the
-    /// tree in which the two leaves are the nearer pair, minus the number in which they are the farther pair. A leaf
-    /// outside of a pair's common ancestor is farther from both leaves of the pair. A leaf that shares a child of the
-    /// ancestor with one leaf of the pair is closer to this leaf.
+    /// Adds to `row`, for each leaf j after leaf `i`, the AddS3 similarity of `i` and j. The AddS3
+    /// similarity of a pair is the number of triplets of the tree in which the pair is nearer,
+    /// minus the number in which it is farther. Each leaf outside of the lowest common ancestor
+    /// gives two triplets in which the pair is nearer. Each leaf that shares a child of the
+    /// ancestor with `i` or j gives one triplet in which the pair is farther.
     pub(super) fn add_outside(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             let (join, sizes) = self.join_of_sizes([i, j]);

@@ -150,7 +150,7 @@ pub fn sample_answers<const K: usize>(
     sample_from(comparisons, belonging, &starts, sampling, monitor)
 }
 
-/// Draws trees. Chain k starts at tree k of `starts`, modulo their number.
+/// Draws trees from the posterior. Chain k starts at the tree `starts[k % starts.len()]`.
 pub(crate) fn sample_from<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     belonging: &Belonging<'_>,
@@ -163,8 +163,8 @@ pub(crate) fn sample_from<const K: usize>(
     sample_given(&answers, comparisons.n_leaves(), belonging.n_people(), starts, sampling, monitor)
 }
 
-/// Does the same as [`sample_from`]. This function is separate so that it is compiled only once, for both comparisons
-/// of three and of four leaves.
+/// Does the same as [`sample_from`]. This function is separate so that it is compiled only once for
+/// comparisons of three and of four leaves.
 fn sample_given(
     answers: &Answers,
     n: usize,
@@ -226,8 +226,9 @@ impl Samples {
         &self.noise_by_person
     }
 
-    /// Returns the number of answers that consist of several comparisons but are of no known kind. The comparisons of
-    /// such an answer together have the weight of one comparison.
+    /// Returns the number of answers that consist of several comparisons, but form no known kind of
+    /// answer (such as a ranking or an odd one out). Together, the comparisons of such an answer
+    /// have the weight of one comparison.
     pub fn n_unknown(&self) -> usize {
         self.n_unknown
     }
@@ -243,8 +244,9 @@ impl Samples {
         self.trees[at].dendrogram()
     }
 
-    /// Returns, for each comparison, the predicted probability of this answer to the question which of its two pairs is
-    /// closer. The probability is the mean over the trees, including noise. Without trees, the probability is one half.
+    /// Returns, for each comparison, the probability that a person gives this answer when asked
+    /// which of the two pairs is closer. The probability is the mean over the trees, including
+    /// noise. Without trees, the probability is one half.
     ///
     /// # Errors
     /// Comparisons of a different number of leaves.
@@ -252,9 +254,9 @@ impl Samples {
         self.mean(comparisons, Sampled::answer)
     }
 
-    /// Returns, for each comparison, the probability that it is true in the true tree, given that one of its pairs is
-    /// closer there. This is the share of agreeing trees among those that agree or disagree, after adding half a tree
-    /// to each side. The result is one half if no tree agrees or disagrees.
+    /// Returns, for each comparison, the probability that it is true in the true tree, if one of
+    /// its pairs is closer in this tree. The probability is `(a + 0.5) / (a + d + 1)`, if `a` of
+    /// the sampled trees agree with the comparison and `d` disagree.
     ///
     /// # Errors
     /// Comparisons of a different number of leaves.
@@ -313,7 +315,8 @@ impl Samples {
         Ok(parts.concat())
     }
 
-    /// Writes the mean height of each pair of leaves, as a similarity, in condensed order.
+    /// Writes to `pairs`, for each pair of leaves, the mean height of their lowest common ancestor.
+    /// The heights are similarities, in condensed order.
     ///
     /// # Errors
     /// `pairs` of a different length; [`Error::Interrupted`].
@@ -321,8 +324,8 @@ impl Samples {
         self.mean_of_pairs(pairs, Sampled::add_heights, monitor)
     }
 
-    /// Writes the mean over the trees of a value for each pair. `add` adds the values for the pairs of a leaf with the
-    /// leaves after it.
+    /// Writes to `pairs` the mean over the trees of a value of each pair of leaves. `add` adds the
+    /// values of the pairs (i, i + 1), (i, i + 2) and so on of one tree to its last argument.
     pub(super) fn mean_of_pairs(
         &self,
         pairs: &mut [f64],
@@ -358,7 +361,8 @@ impl Samples {
         done.into_iter().collect()
     }
 
-    /// Returns, for each inner node of a tree, the share of samples that have its cluster as a node.
+    /// Returns, for each inner node of a tree, the share of the sampled trees that have a node with
+    /// the same leaves.
     ///
     /// # Errors
     /// No samples; a tree with a different number of leaves.

@@ -17,18 +17,20 @@ use crate::tree::{AdditiveTree, Dendrogram, RawMerge, Topology};
 
 /// Above this number of leaves, a summary is computed without correlations and moves of subtrees, which take O(n^3).
 const MOVED: usize = 3_000;
-/// If a merge is more similar than one of its children by more than `ROUNDED`, its height is set to the height of this
-/// child minus `BELOW`. Smaller differences are rounding errors of correlations.
+/// Heights are similarities. A merge that is higher than a child by more than `ROUNDED` gets the
+/// height of the child minus `BELOW`. Smaller differences are rounding errors of correlations.
 const ROUNDED: f64 = 1e-12;
 const BELOW: f64 = 1e-6;
 
 impl Samples {
     /// Returns one tree that summarizes the samples.
     ///
-    /// For each pair, the number of leaves outside of the pair's smallest cluster is averaged over the trees. Average
-    /// linkage of this similarity (AddS3 of all triplets according to the trees) gives a first tree. Then moves of
-    /// subtrees raise the expected [`revenue`](crate::metric::revenue()). The height of a merge is the mean correlation
-    /// of the rows of the matrix of mean heights. Above 3,000 leaves, the result is the average linkage of the mean
+    /// The first tree is the average linkage of AddS3 similarities, averaged over the sampled
+    /// trees. The AddS3 similarity of a pair is the number of triplets in which the pair is nearer,
+    /// minus the number in which it is farther. Then moves of subtrees raise the expected
+    /// [`revenue`](crate::metric::revenue()). The height of a merge is a mean over the pairs of
+    /// leaves that the merge joins. The value of a pair is the correlation of its two rows in the
+    /// matrix of mean heights. Above 3,000 leaves, the result is the average linkage of the mean
     /// heights.
     ///
     /// # Errors
@@ -53,13 +55,14 @@ impl Samples {
         at_means(&tree, &correlations(n, &heights)?)
     }
 
-    /// Returns a tree of this shape with edge lengths. The path between two leaves has its mean length over the
-    /// samples, up to a constant.
+    /// Returns a tree with the topology of `tree` and with edge lengths. The length of the path
+    /// between two leaves approximates its mean over the samples, up to a constant.
     ///
-    /// The length of an edge between inner nodes is half the difference of their heights. The height of a node is the
-    /// mean over the pairs that the node joins, or the height of its parent if that is larger. The edge of a leaf is
-    /// the rest of the path to the root. Answers do not determine the constant, so the smallest constant without
-    /// negative edges is used.
+    /// The length of an edge between inner nodes is half the difference of their heights. The
+    /// height of a node is the mean over the pairs of leaves that the node joins, or the height of
+    /// its parent if that is larger. The edge of a leaf is the mean length of the leaf minus half
+    /// the height of its parent, plus a constant. Answers do not determine the constant, so the
+    /// smallest constant without negative edges is used.
     ///
     /// # Errors
     /// No lengths ([`Sampling::lengths`](super::Sampling::lengths)); a tree over different leaves; not enough memory;
@@ -87,7 +90,7 @@ impl Samples {
     }
 }
 
-/// Returns, for each inner node, the mean value of the pairs of leaves that it joins.
+/// Returns, for each inner node, the mean value of the pairs of leaves that the node joins.
 fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     let (n, triangle) = (tree.n_leaves(), Triangle::new(tree.n_leaves()));
     let mut clusters: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
@@ -107,9 +110,10 @@ fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// Returns the same binary tree of similarities. The height of each merge is the mean over its pairs. If a merge would
-/// be more similar than one of its children, it gets a height just below the height of this child. With equal heights,
-/// the two merges would not be distinguished.
+/// Returns the binary tree `tree` with other heights. The height of each merge is the mean of
+/// `pairs` over the pairs of leaves that it joins. If this mean exceeds the height of a child, the
+/// merge gets a height just below the height of the child. Equal heights would not show which merge
+/// comes first.
 fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     let (n, shape) = (tree.n_leaves(), tree.topology());
     let mut similarities = means_by_node(shape, pairs)?;

@@ -9,16 +9,17 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// The comparison with index `at`, as it depends on the height of a node or the length of a leaf. `sign` is 1 if the
-/// nearer pair becomes closer, relative to the farther pair, when this height or length increases. Otherwise `sign` is
-/// -1.
+/// A comparison that depends on the height of a node or on the length of a leaf. `at` is the index
+/// of the comparison. `sign` is 1 if a larger height or length makes the nearer pair closer,
+/// relative to the farther pair, and -1 otherwise.
 #[derive(Debug, Clone, Copy)]
 struct Term {
     at: u32,
     sign: f32,
 }
 
-/// The terms (comparisons with signs) that depend on each node or leaf, stored consecutively.
+/// For each node or leaf: the comparisons that depend on its height or length, with signs. The
+/// comparisons of all nodes or leaves are stored one after the other.
 #[derive(Debug, Clone)]
 struct Lists {
     starts: Vec<usize>,
@@ -46,7 +47,8 @@ impl Lists {
             terms[starts[owner as usize]] = term;
             starts[owner as usize] += 1;
         });
-        // After filling, each start has advanced to the end of its owner. So shift all starts by one.
+        // After filling, each start has advanced to the end of its range. So shift all starts by
+        // one.
         starts.rotate_right(1);
         starts[0] = 0;
     }
@@ -99,7 +101,8 @@ impl Terms {
         Ok(new)
     }
 
-    /// Recomputes all comparisons for the topology, heights and lengths of a tree.
+    /// Recomputes, for each comparison, the closeness of the nearer pair minus that of the farther
+    /// pair, in `tree` with the leaf lengths `lengths`.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, lengths: &Lengths) {
         self.joins.clear();
         let all = answers.all();
@@ -126,7 +129,7 @@ impl Terms {
         self.differences.len()
     }
 
-    /// Returns the total weight of the comparisons that depend on a node.
+    /// Returns the total weight of the comparisons that depend on the height of a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         self.node_weights[node as usize]
     }
@@ -171,7 +174,7 @@ impl Terms {
         by_leaf.of(leaf).iter().for_each(|term| differences[term.at as usize] += f64::from(term.sign) * change);
     }
 
-    /// Multiplies all differences by `factor`.
+    /// Updates the comparisons after heights and lengths are multiplied by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         self.differences.iter_mut().for_each(|difference| *difference *= factor);
     }
@@ -192,15 +195,17 @@ impl Terms {
         each.map(of).sum()
     }
 
-    /// Updates the differences for lengths that are multiplied by 1 + `more`. `lengths` are the lengths before.
+    /// Updates the comparisons after lengths are multiplied by 1 + `more`. `lengths` has the old
+    /// lengths.
     pub(super) fn stretch(&mut self, answers: &Answers, lengths: &Lengths, more: f64) {
         for (difference, answer) in self.differences.iter_mut().zip(answers.all()) {
             *difference += more * lengths.offset(answer);
         }
     }
 
-    /// Returns the log-likelihood after multiplying all differences by `factor`. `log` returns the log-likelihood of a
-    /// comparison, given its person and difference.
+    /// Returns the log-likelihood after multiplying heights and lengths by `factor`. `log` returns
+    /// the log-likelihood of a comparison, given its person and the difference in closeness of its
+    /// pairs.
     pub(super) fn log_likelihood(&self, factor: f64, log: impl Fn(u32, f64) -> f64) -> f64 {
         let each = self.differences.iter().zip(&self.weights).zip(&self.people);
         each.map(|((difference, weight), &person)| weight * log(person, factor * difference)).sum()

@@ -116,7 +116,8 @@ fn log_likelihood(tree: &HeightTree, answers: &Answers, chain: &Chain<'_>) -> f6
     answers.all().iter().map(of).sum::<f64>() + (0..choices.len()).map(of_choice).sum::<f64>()
 }
 
-/// Returns triplets that form answers of all kinds, with the number of the answer and of the person of each row.
+/// Returns triplets that form answers of all kinds (such as rankings). Also returns the number of
+/// the answer and the person of each triplet.
 fn kinds_of(n: usize, each: usize, seed: u64) -> (Comparisons<'static, 3>, Vec<u32>, Vec<u32>) {
     let (rows, numbers) = kinds::rows_of(&kinds::replies(n, each, seed));
     let weights: Vec<f64> = numbers.iter().map(|&number| f64::from(number % 4) / 2.0).collect();
@@ -124,7 +125,7 @@ fn kinds_of(n: usize, each: usize, seed: u64) -> (Comparisons<'static, 3>, Vec<u
     (Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap(), numbers, people)
 }
 
-/// Returns the person of each of `m` answers: unknown, or one of three people.
+/// Returns the person of each of `m` answers (one of three people), or `None` if `seed` is odd.
 fn people_of(m: usize, seed: u64) -> Option<Vec<u32>> {
     seed.is_multiple_of(2).then(|| (0..m).map(|at| (at % 3) as u32).collect())
 }

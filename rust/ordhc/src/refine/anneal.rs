@@ -8,17 +8,19 @@ use super::shape::Shape;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// Places (edges on which a subtree can be put) whose weights are below e^-REACH times the largest weight are ignored.
+/// Annealing never puts a subtree on an edge whose weight (relative probability) is below e^-REACH times the largest
+/// weight.
 const REACH: f64 = 12.0;
 
 /// An objective that can score all edges on which a subtree can be put.
 pub(super) trait Scored: Objective {
-    /// Writes the objective, up to a constant, for each node above which the subtree may be put. Writes minus infinity
-    /// for all other nodes. Returns the largest rounding error.
+    /// Writes a score for each node: the objective, up to a constant, if the subtree is put on the edge above the node.
+    /// Nodes above which the subtree must not be put get minus infinity. Returns an upper bound of the rounding errors.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
 }
 
-/// Does the same as [`Objective::better`] for one subtree, by scoring all its places.
+/// Scores all edges for one subtree. Returns the best edge if moving the subtree there improves the objective (see
+/// [`Objective::better`]).
 pub(super) fn better_by_score(
     objective: &mut impl Scored,
     shape: &Shape,
@@ -30,7 +32,7 @@ pub(super) fn better_by_score(
     let rounding = objective.score(shape, subtree, scores);
     let best = largest(scores);
     if best > scores[sibling] + rounding {
-        // Take the first place whose score differs from the best score by at most the rounding error.
+        // Take the first node whose score differs from the best score by at most the rounding error.
         let mut places = (0..shape.n_nodes()).map(|place| shape.node_at(place));
         looked.target = places.find(|&node| scores[node] >= best - rounding);
     }
@@ -46,8 +48,8 @@ pub(super) struct Annealing {
     pub(super) cold: f64,
 }
 
-/// Draws random subtrees, and moves each to a random place (heat bath). The weight of a place is exp(score /
-/// temperature). Meanwhile the temperature falls from `hot` to `cold`.
+/// Moves random subtrees, each to a random edge (heat bath). The weight of an edge is exp(score / temperature). The
+/// temperature falls from `hot` to `cold`.
 pub(super) fn anneal(
     climber: &mut Climber<'_>,
     shape: &mut Shape,
@@ -74,7 +76,7 @@ pub(super) fn anneal(
     Ok(())
 }
 
-/// Returns the node above which a subtree is put, or `None` if its place does not change.
+/// Draws the edge to which a subtree moves. Returns the node below this edge, or `None` if the subtree stays.
 fn drawn_place(
     shape: &Shape,
     objective: &mut impl Scored,

@@ -33,12 +33,12 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
     order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), None)
 }
 
-/// Adds to `sums` a hash of the comparisons about each leaf. `keys` has a number for each leaf; leaves that are not
-/// distinguished yet have equal keys. Together with [`next_keys`], this computes the [`canonical_order`] of comparisons
-/// that arrive in parts.
+/// Adds a hash of the comparisons about each leaf to the `sums` of the leaves. `keys` has a number for each leaf;
+/// leaves that are not distinguished yet have equal keys. Together with [`next_keys`], this computes the
+/// [`canonical_order`] of comparisons that are read in several parts.
 ///
-/// `unit` is 1 if all weights of all parts are integers, and otherwise the largest weight of all parts. Sums are
-/// integers modulo 2^61 - 1.
+/// Weights are divided by `unit`, which is 1 if all weights of all parts are integers, and otherwise the largest weight
+/// of all parts. Sums are integers modulo 2^61 - 1.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -79,15 +79,16 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     (count(&next) > different).then_some(next)
 }
 
-/// Does the same as [`canonical_order`]. Leaves that the comparisons do not distinguish are distinguished by the tree,
-/// if possible.
+/// Returns the [`canonical_order`] of comparisons. Leaves with the same comparisons are ordered by their places in the
+/// tree, if these differ.
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
 }
 
-/// Does the same as [`order_with_tree`] for a matrix. Adding a number to all values, or multiplying all values by a
-/// positive number, does not change the order.
+/// Returns the leaves of a matrix in an order that is the same for every numbering of the leaves. Leaves with the same
+/// values are ordered by their places in the tree, if these differ. Adding a number to all values, or multiplying all
+/// values by a positive number, does not change the order.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Topology) -> Vec<u32> {
     let range = wide!(Range::of(matrix));
     let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
@@ -110,8 +111,8 @@ impl Range {
         Self { smallest, width: if width > 0.0 { width } else { 1.0 } }
     }
 
-    /// Returns the index of a value among 2^24 equal steps of the range. Rounding errors are far smaller than a step,
-    /// so scaled values have the same index.
+    /// Rounds a value to one of 2^24 equal steps between the smallest and the largest value. Returns the number of the
+    /// step. Scaling the matrix does not change this number, because rounding errors are far smaller than a step.
     #[inline(always)]
     fn step(self, value: f64) -> u64 {
         const STEPS: f64 = (1u64 << 24) as f64;
@@ -151,8 +152,8 @@ fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64
     }
 }
 
-/// For each entry in a leaf's row of the matrix, adds a hash of its value to the entry of `sums` for the other leaf.
-/// Returns the sum of such hashes for the leaf of the row.
+/// Hashes each value in the row of a leaf. Adds the hash to `sums` for the other leaf of the value. Returns the sum of
+/// the hashes for the leaf of the row.
 #[inline(always)]
 fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
@@ -164,7 +165,8 @@ fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [
     own
 }
 
-/// Returns the merges of the tree with renumbered leaves, ordered by size and smallest leaf.
+/// Returns the merges of the tree, with leaf i renumbered as `number[i]`. Merges are ordered by the size of their
+/// clusters, then by the smallest leaf in the cluster.
 pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     let n = tree.n_leaves();
     let mut smallest = number.to_vec();
@@ -188,15 +190,15 @@ pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     merges.iter().map(parts).collect()
 }
 
-/// Returns the position of each leaf in the order.
+/// Returns the position of each leaf in `order`.
 pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
     let mut numbers = vec![0; order.len()];
     order.iter().zip(0..).for_each(|(&leaf, number)| numbers[leaf as usize] = number);
     numbers
 }
 
-/// Returns the leaves in canonical order. `about` gets a key for each leaf (equal keys for leaves that are not
-/// distinguished yet). It adds a hash of the data about each leaf to a sum for this leaf.
+/// Returns the leaves in canonical order. `about(keys, sums)` must add a hash of the data about each leaf to the sum of
+/// the leaf. `keys` has a number for each leaf; leaves that are not distinguished yet have equal keys.
 fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
     let mut first = vec![0; n];
     let all_apart = distinguish(&mut first, &about);
@@ -210,8 +212,8 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) 
     order
 }
 
-/// Recomputes `keys` as long as this distinguishes more leaves. Leaves with different keys are distinguished. Returns
-/// true if all leaves are distinguished.
+/// Replaces `keys` by hashes of the data about each leaf, until no more leaves get different keys. `about` computes the
+/// sums of these hashes. Returns true if all leaves have different keys.
 fn distinguish(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
     while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];
@@ -231,7 +233,8 @@ fn count(keys: &[u64]) -> usize {
     sorted.len()
 }
 
-/// Returns, for each leaf, its key combined with the keys of the subtrees beside its path from the root.
+/// Returns a new key for each leaf: a hash of its key, and of the keys of the leaves in each subtree beside the path
+/// from the root to the leaf.
 fn keys_in_tree(tree: &Topology, leaves: &[u64]) -> Vec<u64> {
     let n = leaves.len();
     let mut under: Vec<u64> = leaves.iter().map(|&key| join(1, key)).collect();
@@ -247,8 +250,8 @@ fn keys_in_tree(tree: &Topology, leaves: &[u64]) -> Vec<u64> {
     (0..n).map(|leaf| join(leaves[leaf], above[leaf])).collect()
 }
 
-/// Returns the unit of weights: 1 if all weights are integers, and otherwise the largest weight. Weights are divided by
-/// the unit before they are rounded.
+/// Returns the number by which weights are divided before they are rounded: 1 if all weights are integers, and
+/// otherwise the largest weight.
 fn unit_of<const K: usize>(comparisons: &Comparisons<'_, K>) -> f64 {
     let weights = comparisons.weights().unwrap_or_default();
     if weights.iter().all(|weight| weight.fract() == 0.0) { 1.0 } else { weights.iter().copied().fold(0.0, f64::max) }
@@ -286,8 +289,9 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
     }
 }
 
-/// Calls `visit` with each leaf of a comparison, its role and the other leaf of its pair. The roles are 1 for the near
-/// pair and 2 for the far pair. In a triplet, the near leaf has role 3, and the anchor is visited once, with role 1.
+/// Calls `visit` with each leaf of a comparison, its role and the other leaf of its pair. Leaves of the near pair have
+/// role 1, and leaves of the far pair have role 2. In a triplet, the near leaf has role 3. The anchor is visited once,
+/// with role 1.
 #[inline(always)]
 fn each_role<const K: usize>(near: [usize; 2], far: [usize; 2], mut visit: impl FnMut(usize, u64, usize)) {
     visit(near[0], 1, near[1]);
@@ -314,7 +318,7 @@ fn mix(x: u64) -> u64 {
 mod field {
     const PRIME: u64 = (1 << 61) - 1;
 
-    /// Returns the element of the field that a hash is mapped to.
+    /// Maps a hash to an integer modulo the prime.
     #[inline(always)]
     pub(super) fn element(hash: u64) -> u64 {
         let folded = (hash & PRIME) + (hash >> 61);
@@ -332,7 +336,7 @@ mod field {
         sum((product & u128::from(PRIME)) as u64, (product >> 61) as u64)
     }
 
-    /// Returns the inverse of an element. Returns 1 for 0, which has no inverse.
+    /// Returns the multiplicative inverse of an integer modulo the prime. Returns 1 for 0, which has no inverse.
     pub(super) fn inverse(a: u64) -> u64 {
         if a == 0 {
             return 1;
@@ -349,8 +353,8 @@ mod field {
         power
     }
 
-    /// Returns the element that equals a non-negative float exactly. This works because powers of two have inverses in
-    /// the field.
+    /// Returns the integer modulo the prime that equals a non-negative float. Fractions are possible, because powers of
+    /// two have inverses modulo the prime.
     pub(super) fn of_float(value: f64) -> u64 {
         let bits = value.to_bits();
         let (exponent, fraction) = ((bits >> 52) as i64 & 0x7ff, bits & ((1 << 52) - 1));
@@ -360,8 +364,8 @@ mod field {
         product(mantissa, 1 << shift)
     }
 
-    /// Returns the element for the float rounded to 24 significant bits, so that weights that differ by rounding errors
-    /// are equal.
+    /// Rounds a float to 24 significant bits, and returns the integer modulo the prime that equals it. So weights that
+    /// differ only by rounding errors are equal.
     pub(super) fn of_rounded(value: f64) -> u64 {
         let half = 1u64 << 28;
         of_float(f64::from_bits((value.to_bits() + half) & !(2 * half - 1)))

@@ -9,24 +9,26 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::sorting::order_by_key;
 
-/// An objective that is maximized.
+/// An objective of trees that is maximized by moving subtrees.
 pub(super) trait Objective {
     /// Computes the data that are needed to score subtrees of a new tree, such as sums of similarities.
     fn prepare(&mut self, shape: &Shape);
 
-    /// Scores subtrees in the order `turn`, starting at index `from`, until a subtree is better elsewhere.
+    /// Scores one or more subtrees in the order `turn`, starting at index `from`. Stops at the first subtree whose move
+    /// to another edge improves the objective.
     fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked;
 
     /// Puts `subtree` on the edge above `target`, and updates the data for scoring. Returns true if the tree changes.
     fn make(&mut self, shape: &mut Shape, subtree: usize, target: usize) -> bool;
 
-    /// Recomputes values that may have rounding errors.
+    /// Recomputes sums in which moves have accumulated rounding errors.
     fn settle(&mut self, _shape: &Shape) {}
 
     /// Returns the objective of a tree.
     fn total(&self, shape: &Shape) -> f64;
 
-    /// Returns how often annealing moves each subtree, or `None` if the tree must be perturbed by random moves instead.
+    /// Returns how often annealing moves each subtree, on average. Returns `None` if restarts perturb the tree by
+    /// random moves instead.
     fn sweeps(&self, _shape: &Shape) -> Option<u64> {
         None
     }
@@ -48,23 +50,23 @@ pub(super) trait Objective {
 pub(super) struct Looked {
     /// The number of subtrees that were scored.
     pub(super) subtrees: usize,
-    /// The node above which the last scored subtree is best, or `None` if its current place is at least as good. Among
-    /// equally good nodes, the node with the smallest position in the tree.
+    /// The node above which the last scored subtree should be put, or `None` if no move of this subtree improves the
+    /// objective. If several nodes are equally good, this is the node with the smallest position in the tree.
     pub(super) target: Option<usize>,
 }
 
-/// The progress of a climb is s / (s + `CLIMB` × number of subtrees) after s steps, because the total number of steps
-/// is unknown.
+/// The total number of steps of a search is unknown. So after s steps, the reported progress is s / (s + `CLIMB` ×
+/// number of subtrees).
 const CLIMB: u64 = 4;
 /// The number of subtrees between two reports of progress.
 const STRIDE: u64 = 64;
-/// The number of times that a restart without annealing perturbs the best tree and improves it.
+/// The number of perturbations in a restart without annealing. After each perturbation, the tree is improved again.
 const SHAKES: u32 = 2;
 /// The share of the subtrees that a perturbation moves to random places.
 const SHAKEN: f64 = 0.015;
 
-/// Tries subtrees one after the other, and puts each at its best place, until no subtree is better elsewhere. Then the
-/// tree is annealed or perturbed, and improved again. The new tree is kept if it is better. Returns the number of
+/// Moves subtrees one after the other, each to its best edge, until no single move improves the tree. Then each restart
+/// anneals or perturbs the tree, and improves it again. The new tree is kept if it is better. Returns the number of
 /// moves, and true if no single move improves the tree.
 pub(super) fn climb(
     shape: &mut Shape,
@@ -100,7 +102,7 @@ pub(super) fn climb(
     Ok((climber.moves, at_top))
 }
 
-/// Returns the nodes that may be cut off, ordered by their parents, then by their own numbers.
+/// Returns the nodes that may be moved, ordered by the number of the parent, then by the number of the node.
 fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     let mut nodes: Vec<usize> =
         (0..shape.n_nodes()).filter(|&node| movable[node] && shape.parent(node).is_some()).collect();
@@ -108,12 +110,12 @@ fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     nodes
 }
 
-/// The reason why a climb ended.
+/// The reason why [`Climber::climb_up`] stopped moving subtrees.
 #[derive(PartialEq, Eq)]
 enum Climbed {
     /// No single move improves the tree.
     Top,
-    /// The tree is again the tree before the perturbation.
+    /// After a perturbation, the search returned to the tree before the perturbation.
     Back,
     /// The maximum number of moves was reached.
     Stopped,
@@ -121,15 +123,15 @@ enum Climbed {
 
 pub(super) struct Climber<'a> {
     pub(super) turn: &'a [usize],
-    /// The initial root. After some moves it can be below another root, and is then moved like any other node.
+    /// The initial root. When a later tree has another root, this node is moved like any other node.
     first_root: usize,
     pub(super) left: u64,
     moves: u64,
 }
 
 impl Climber<'_> {
-    /// Moves subtrees until no move improves the tree, or until the tree is again `shaken`, the tree before the
-    /// perturbation.
+    /// Moves subtrees until no single move improves the tree. `shaken` is the tree before a perturbation: if the search
+    /// returns to this tree, it stops earlier.
     fn climb_up(
         &mut self,
         shape: &mut Shape,
@@ -167,7 +169,7 @@ impl Climber<'_> {
         Ok(if since_last >= turn.len() { Climbed::Top } else { Climbed::Stopped })
     }
 
-    /// Moves a few subtrees to random places.
+    /// Moves a few random subtrees, each to a random edge.
     pub(super) fn shake<O: Objective + ?Sized>(
         &mut self,
         shape: &mut Shape,

@@ -1,4 +1,4 @@
-//! Dasgupta's cost for all places of a subtree.
+//! Dasgupta's cost for every edge on which a subtree can be put.
 
 use std::ops::{Add, Mul, Sub};
 
@@ -15,7 +15,8 @@ pub(super) trait Real: Held + Add<Output = Self> + Sub<Output = Self> + Mul<Outp
 impl Real for f32 {}
 impl Real for f64 {}
 
-/// The precision that sums of integers need. `Rounded` means that sums have rounding errors.
+/// The floating-point precision in which sums of the values of a matrix are exact. `Rounded` means that sums have
+/// rounding errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exactness {
     /// Sums are exact in single precision.
@@ -52,18 +53,19 @@ impl Exactness {
 /// The number of moves after which sums with rounding errors are recomputed.
 const SUMMED: u32 = 256;
 
-/// The number of subtrees that are scored together, if sums are exact in single precision. `DOUBLE` is this number if
-/// they are exact in double precision, and `ROUNDED` is this number if sums have rounding errors.
+/// The number of subtrees that are scored together. `SINGLE`, `DOUBLE` and `ROUNDED` are these numbers for the variants
+/// of [`Exactness`].
 pub(super) const SINGLE: usize = 16;
 pub(super) const DOUBLE: usize = 8;
 pub(super) const ROUNDED: usize = 4;
 
-/// Dasgupta's cost, as sums of similarities of every node with every leaf.
+/// Dasgupta's cost. The cost is computed from the sums of similarities between each node and each leaf.
 pub(super) struct Cost<V, const LANES: usize> {
     n: usize,
-    /// A (2n - 1, n) matrix. Each row has the sums, over the leaves below a node, of the similarities with each leaf.
+    /// A (2n - 1, n) matrix with a row for each node. Column i has the sum of similarities between leaf i and the
+    /// leaves of the node.
     rows: Buffer<V>,
-    /// For each inner node, counted from the first inner node: true if its row must be recomputed.
+    /// For each inner node, counted from the first inner node: true if its row in `rows` must be recomputed.
     stale: Vec<bool>,
     places: Places<V, LANES>,
     /// The number of moves since all sums were recomputed.
@@ -73,7 +75,7 @@ pub(super) struct Cost<V, const LANES: usize> {
 
 impl<V: Real, const LANES: usize> Cost<V, LANES> {
     /// Computes the sums of similarities for the tree `shape`. Leaf i of the matrix is leaf `number[i]` of the tree.
-    /// Subtrees may be put only above nodes that are `movable`.
+    /// Subtrees may be put only on edges above nodes that are `movable`.
     pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32], movable: &[bool]) -> Result<Self> {
         let n = shape.n_leaves();
         let mut rows = Buffer::<V>::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
@@ -94,7 +96,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         &self.rows[node * self.n..][..self.n]
     }
 
-    /// Recomputes the rows of a node and of the nodes below it, if they are stale.
+    /// Recomputes the rows of sums that are out of date (`stale`), for a node and the nodes below it.
     fn freshen(&mut self, shape: &Shape, node: usize) {
         if shape.is_leaf(node) || !self.stale[node - self.n] {
             return;
@@ -127,13 +129,13 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         *self.places.cross(node) = sum;
     }
 
-    /// Returns the mean similarity between the two children of a node.
+    /// Returns the mean similarity between the leaves of the two children of a node.
     pub(super) fn mean(&self, shape: &Shape, node: usize) -> f64 {
         let [a, b] = shape.children(node).map(|child| shape.size(child) as f64);
         self.places.sum_between(node) / (a * b)
     }
 
-    /// Scores all places of several subtrees.
+    /// Scores all edges on which each of the subtrees can be put.
     fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES]) {
         subtrees.iter().for_each(|&subtree| self.freshen(shape, subtree));
         let rows = subtrees.map(|subtree| &self.rows[subtree * self.n..][..self.n]);
@@ -150,8 +152,9 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         1e-12 * (self.n as f64 * with + shape.size(subtree) as f64 * cross)
     }
 
-    /// Prepares for a move of `subtree` to the edge above `target`. Updates, for each node whose leaves will change,
-    /// the sum of similarities between its children, and marks its row as stale.
+    /// Prepares for a move of `subtree` to the edge above `target`. For each node whose leaves will change, this
+    /// updates the sum of similarities between the two children of the node. The row of the node in `rows` is marked as
+    /// stale.
     fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
         let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
             self.look(shape, 0, [subtree; LANES]);
@@ -203,8 +206,8 @@ fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
     }
 }
 
-/// Calls `visit` with each two leaves and their value, in both orders. If the two triangles of the matrix differ by
-/// rounding errors, each of the two values counts half.
+/// Calls `visit` with each pair of leaves and its value, as (i, j) and as (j, i). If the two triangles of the matrix
+/// differ by rounding errors, `visit` is called with half of each value, so that the caller adds up their mean.
 pub(super) fn symmetric(matrix: &Matrix<'_>, mut visit: impl FnMut(usize, usize, f64)) {
     let share = if matrix.is_symmetric() { 1.0 } else { 0.5 };
     for i in 0..matrix.n_leaves() {
@@ -233,8 +236,9 @@ impl<V: Real, const LANES: usize> Objective for Cost<V, LANES> {
     }
 
     fn better(&mut self, shape: &Shape, turn: &[usize], from: usize) -> Looked {
-        // Sums with rounding errors depend on the order of computation. So subtrees are grouped only by their position
-        // in `turn`.
+        // Subtrees are scored in groups. Exact sums do not depend on the group, so groups start at multiples of
+        // `LANES`, and stored groups can be reused. Sums with rounding errors can depend on the group, so each group
+        // starts at `from`.
         let first = if self.exact { from - from % LANES } else { from };
         let subtrees: [usize; LANES] = std::array::from_fn(|at| turn[(first + at) % turn.len()]);
         let group = self.places.group_of(first / LANES);

@@ -3,30 +3,31 @@
 use super::cost::Real;
 use super::shape::Shape;
 
-/// The limit, in bytes, below which the scores of all groups of subtrees stay in memory. Above the limit, only the
-/// scores of the last group stay.
+/// Subtrees are scored in groups. The scores of all groups stay in memory if they need at most this number of bytes.
+/// Otherwise only the scores of the last group stay.
 const KEPT: usize = 1 << 20;
 
-/// Sums of similarities between the nodes of a tree, and between subtrees and every node.
+/// Sums of similarities between the nodes of a tree, and between moved subtrees and every node. The sums give the best
+/// edge for each subtree.
 pub(super) struct Places<V, const LANES: usize> {
     n: usize,
-    /// The inner nodes, counted from the first inner node.
+    /// The inner nodes, in the order of their numbers.
     joins: Vec<Join<V>>,
-    /// The inner nodes, counted from the first inner node, parents before children. The list has extra room for entries
+    /// The inner nodes, parents before children. Number 0 is the first inner node. The list has extra room for entries
     /// that are written and then overwritten.
     order: Vec<u32>,
     /// For each inner node, counted from the first: its index in `order`.
     places: Vec<u32>,
-    /// The number of the current tree, which grows by 1 with every change of the tree.
+    /// A counter of trees, which grows by 1 with every change of the tree.
     tree: u64,
-    /// If the tree differs from the tree before it by one move: two nodes, such that only these two and the nodes above
-    /// them changed.
+    /// Two nodes, if a single move made the current tree: only these two nodes and the nodes above them changed. `None`
+    /// if other nodes may have changed.
     changed: Option<[usize; 2]>,
-    /// For each inner node, counted from the first inner node: the number of the first tree in which it has its current
-    /// leaves.
+    /// For each inner node, counted from the first inner node: the value of the counter `tree` after the last change of
+    /// the leaves of the node.
     since: Vec<u64>,
     groups: Vec<Group<LANES>>,
-    /// For each group of subtrees and each node: the values of the node, with a lane for each subtree.
+    /// The sums and scores of each node for the subtrees of a group. All nodes for the first group come first.
     lanes: Vec<Lanes<V, LANES>>,
 }
 
@@ -34,9 +35,10 @@ pub(super) struct Places<V, const LANES: usize> {
 #[derive(Clone)]
 struct Group<const LANES: usize> {
     subtrees: [usize; LANES],
-    /// For each subtree: the number of the tree for which its similarities with leaves were stored.
+    /// For each subtree: the value of the counter of trees when the similarities of the subtree with all leaves were
+    /// stored.
     put: [u64; LANES],
-    /// The number of the tree for which the subtrees were scored.
+    /// The value of the counter of trees when the subtrees were scored.
     tree: u64,
 }
 
@@ -45,26 +47,25 @@ struct Group<const LANES: usize> {
 struct Join<V> {
     children: [u32; 2],
     sizes: [V; 2],
-    /// The sum of similarities between the leaves of the node's two children.
+    /// The sum of similarities between the leaves of one child and the leaves of the other child.
     cross: V,
-    /// 0 if a subtree may be put on the edge above the node, otherwise minus infinity. The score of an allowed edge is
-    /// 0, because scores are relative to this edge.
+    /// The relative score of the edge above the node: 0 if subtrees may be put there, and minus infinity otherwise.
     floor: V,
 }
 
-/// The values of one node for several subtrees.
+/// For one node: a sum of similarities and a score for each subtree of a group.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Lanes<V, const LANES: usize> {
-    /// The sum of similarities of the node with the subtree, without the subtree's own leaves.
+    /// The sum of similarities between the leaves of the subtree and the other leaves of the node.
     with: [V; LANES],
-    /// The best score of all edges above the node or below it, minus the score of the edge above the node.
+    /// The best score of the edge above the node and all edges below it, minus the score of the edge above the node.
     more: [V; LANES],
 }
 
 impl<V: Real, const LANES: usize> Places<V, LANES> {
-    /// Returns sums of 0 for a tree with `n` leaves. `same_groups` means that the same subtrees are scored together
-    /// every time. Then the scores of all groups stay in memory if they need at most [`KEPT`] bytes.
+    /// Makes room for a tree with `n` leaves, with all sums 0. `same_groups` means that the groups of subtrees that are
+    /// scored together never change. Then the scores of all groups stay in memory if they need at most [`KEPT`] bytes.
     pub(super) fn new(n: usize, movable: &[bool], same_groups: bool) -> Self {
         let floor = |movable: bool| if movable { V::ZERO } else { V::of(f64::NEG_INFINITY) };
         let nothing = Join { children: [0; 2], sizes: [V::ZERO; 2], cross: V::ZERO, floor: V::ZERO };
@@ -88,7 +89,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Lists the nodes from the root down, level by level, so that consecutive nodes do not depend on each other.
+    /// Lists the inner nodes from the root down, level by level, so that consecutive nodes do not depend on each other.
     pub(super) fn list(&mut self, root: usize) {
         self.tree += 1;
         self.changed = None;
@@ -108,8 +109,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Updates the list after a move. The moved node is put just before its children. `left` is the former parent of
-    /// the node.
+    /// Updates the list of inner nodes after a subtree was moved. `node` is the parent of the subtree, which moved with
+    /// it, and is put just before its children in the list. `left` is the parent that `node` had before the move.
     pub(super) fn relist(&mut self, shape: &Shape, node: usize, left: usize) {
         let n = self.n;
         let place = |places: &[u32], node: usize| places[node - n] as usize;
@@ -133,7 +134,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Records the children of an inner node.
+    /// Stores the children of an inner node and their sizes.
     pub(super) fn join(&mut self, shape: &Shape, node: usize) {
         let children = shape.children(node);
         let join = &mut self.joins[node - self.n];
@@ -141,7 +142,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         join.sizes = children.map(|child| V::of(shape.size(child) as f64));
     }
 
-    /// Returns the sum of similarities between the two children of an inner node.
+    /// Returns the sum of similarities between the leaves of the two children of an inner node.
     pub(super) fn cross(&mut self, node: usize) -> &mut V {
         &mut self.joins[node - self.n].cross
     }
@@ -150,12 +151,13 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         self.joins[node - self.n].cross.float()
     }
 
-    /// Records that an inner node will have other leaves in the next tree that is listed.
+    /// Records that the next change of the tree also changes the leaves of an inner node.
     pub(super) fn changes(&mut self, node: usize) {
         self.since[node - self.n] = self.tree + 1;
     }
 
-    /// Returns the group and the lane in which a subtree was scored in the current tree.
+    /// Returns the index of the group in which a subtree was scored, and the position of the subtree in this group.
+    /// Returns `None` if the subtree was not scored in the current tree.
     pub(super) fn lane_of(&self, subtree: usize) -> Option<[usize; 2]> {
         let looked_at = |group: &&Group<LANES>| group.tree == self.tree;
         self.groups.iter().enumerate().filter(|(_, group)| looked_at(group)).find_map(|(at, group)| {
@@ -164,7 +166,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         })
     }
 
-    /// Returns the sum of similarities of a node with the subtree in a lane, without the subtree's own leaves.
+    /// Returns the sum of similarities between the leaves of a subtree and the other leaves of `node`. The subtree is
+    /// given by its group and its position in the group.
     pub(super) fn with(&self, node: usize, [group, lane]: [usize; 2]) -> V {
         self.lanes_of(group)[node].with[lane]
     }
@@ -174,17 +177,18 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         &self.lanes[group * n_nodes..][..n_nodes]
     }
 
-    /// Returns the index in `groups` at which the group number `at` is stored. Groups have `LANES` subtrees, in the
-    /// order in which subtrees are scored.
+    /// Returns the index in `groups` for the scores of the group number `at`. If only one group is kept, this is 0.
     pub(super) fn group_of(&self, at: usize) -> usize {
         at % self.groups.len()
     }
 
-    /// Scores all places of subtrees, given their similarities with all leaves.
+    /// Scores all edges on which the subtrees of a group can be put. `rows` has the similarities of each subtree with
+    /// all leaves.
     ///
     /// Let S be the sum of similarities between two sets of leaves, and T a subtree of x leaves. Let b be a node with
-    /// children c and d. Above b, T costs (|b| + x) S(T, b). Above c, T costs (|c| + x) S(T, c) + (|b| + x) S(T, d),
-    /// and b has x more leaves, which costs x S(c, d). A step down from b to c thus adds x S(c, d) - |d| S(T, c).
+    /// children c and d. Putting T above b costs (|b| + x) S(T, b). Putting T above c costs (|c| + x) S(T, c) + (|b| +
+    /// x) S(T, d). It also adds x leaves to b, which costs x S(c, d). A step down from b to c thus adds x S(c, d) - |d|
+    /// S(T, c) to the cost.
     pub(super) fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES], rows: [&[V]; LANES]) {
         let (n, n_nodes) = (self.n, 2 * self.n - 1);
         let lanes = &mut self.lanes[group * n_nodes..][..n_nodes];
@@ -235,13 +239,13 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         });
     }
 
-    /// Returns the gain of moving a subtree to its best place, and the node above which this place is. Returns `None`
-    /// if there is no gain. Among equally good nodes, returns the node with the smallest position in the tree.
+    /// Returns the gain of moving a subtree to its best edge, and the node below this edge. Returns `None` if no move
+    /// gains anything. If several nodes are equally good, returns the node with the smallest position in the tree.
     pub(super) fn best(&self, shape: &Shape, subtree: usize, [group, lane]: [usize; 2]) -> Option<(f64, usize)> {
         let lanes = self.lanes_of(group);
         let (parent, sibling) = (shape.parent(subtree)?, shape.sibling(subtree)?);
         let x = V::of(shape.size(subtree) as f64);
-        // First pass: compute the score at the current place (`here`) and at the best place (`most`).
+        // First pass: compute the score at the current edge (`here`) and at the best edge (`most`).
         let (mut here, mut most) = (V::ZERO, lanes[sibling].more[lane]);
         self.go_up(shape, lanes, parent, lane, x, |step| {
             here = here + step.down;
@@ -250,7 +254,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         if most <= here {
             return None;
         }
-        // Second pass: find the node that is at or above the best place.
+        // Second pass: find the node above which the best edge is (`Top::Above`), or a subtree in which it is
+        // (`Top::In`).
         let mut top = Top::In(sibling);
         let (gain, mut most) = ((most - here).float(), lanes[sibling].more[lane]);
         self.go_up(shape, lanes, parent, lane, x, |step| {
@@ -269,8 +274,9 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         Some((gain, target))
     }
 
-    /// Calls `visit` for each step from a node to its parent, starting at `from` and ending at the root. `lane` is the
-    /// index of the moved subtree in its group. The moved subtree has x leaves and must be below `from`.
+    /// Calls `visit` for each step from a node to its parent, starting at `from` and ending at the root. The moved
+    /// subtree must be below `from`. `lane` is the position of this subtree in its group, and x is its number of
+    /// leaves.
     #[inline(always)]
     fn go_up(
         &self,
@@ -302,7 +308,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Returns the first best place at or below a node that does not contain the subtree.
+    /// Returns the node below the best edge, among the edge above `node` and the edges below it. The moved subtree must
+    /// not be below `node`. If several nodes are equally good, returns the node with the smallest position in the tree.
     fn descend(&self, lanes: &[Lanes<V, LANES>], mut node: usize, lane: usize, x: V) -> usize {
         while node >= self.n {
             let join = &self.joins[node - self.n];
@@ -317,20 +324,21 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     }
 }
 
-/// A step from a child that contains the subtree up to its parent `node`. `down` is the score of the edge above this
-/// child. `across` is the best score of all edges above or below the other child. Both are relative to the score of the
-/// edge above `node`.
+/// A step up to a node from its child that contains the moved subtree. `down` is the score of the edge above this
+/// child. `across` is the best score of the edge above the other child and all edges below it. Both are differences
+/// from the score of the edge above `node`.
 struct Step<V> {
     node: usize,
     other: usize,
-    /// True if the child that contains the subtree is the second one.
+    /// True if the moved subtree is in the second child.
     is_second: bool,
     down: V,
     across: V,
     floor: V,
 }
 
-/// Computes the values of an inner node for subtrees with x leaves, from the values of its children.
+/// For each subtree of a group, computes the sum of similarities and the score of an inner node from those of its
+/// children. `x` has the sizes of the subtrees.
 #[inline(always)]
 fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, LANES>], inner: usize, x: &[V; LANES]) {
     let join = &joins[inner];
@@ -340,9 +348,8 @@ fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, 
     }
 }
 
-/// Stores the similarities of four subtrees with all leaves. A lane is a position in the vectors of SIMD code: the
-/// subtrees take four lanes, from `lane` on. Four leaves are stored at a time, so that each block is transposed in
-/// registers.
+/// Stores the similarities of each leaf with four subtrees of a group. In the arrays of each leaf, these subtrees are
+/// at `lane..lane + 4`. Four leaves are stored at a time, so that a block of 4 × 4 values is transposed in registers.
 fn put_four<V: Real, const LANES: usize>(leaves: &mut [Lanes<V, LANES>], lane: usize, rows: &[&[V]; 4]) {
     let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
         rows.map(|row| row.as_chunks::<4>());
@@ -364,7 +371,8 @@ enum Top {
 }
 
 impl<V: Real> Join<V> {
-    /// Computes the values of the node for all subtrees, from the values of its two children.
+    /// For each subtree of a group, computes the sum of similarities and the score of the node from those of its two
+    /// children.
     #[inline(always)]
     fn sum<const LANES: usize>(
         &self,
@@ -389,7 +397,7 @@ impl<V: Real> Join<V> {
         second.more[lane] + self.sizes[0] * second.with[lane]
     }
 
-    /// Returns the score of the best place at or below a child, minus the score above the node.
+    /// Returns the best score of all edges below the node, minus the score of the edge above the node.
     #[inline(always)]
     fn best_below<const LANES: usize>(
         &self,

@@ -55,8 +55,8 @@ pub fn optimal_leaf_order(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<
     Ok(spans.trace(&far, &best).into_iter().map(|place| leaves[place]).collect())
 }
 
-/// Returns the matrix of distances with leaves in the order of their positions. Similarities are negated, so that
-/// larger is always farther.
+/// Returns the matrix of distances in which leaf i has the row and the column `place[i]`. Similarities are negated, so
+/// that larger is always farther.
 fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
     let n = place.len();
     let mut far = Buffer::zeros("the matrix in the order of leaves", n * n)?;
@@ -65,13 +65,14 @@ fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
     Ok(far)
 }
 
-/// A cluster as a range of positions. Its two parts are `start..middle` and `middle..end`.
+/// A cluster as a range of positions in an order of the leaves. The two clusters that it was merged from are
+/// `start..middle` and `middle..end`.
 #[derive(Debug, Clone, Copy)]
 struct Halves {
     start: usize,
     middle: usize,
     end: usize,
-    /// For each part: the merge that makes it, or `None` for a leaf.
+    /// For each of the two merged clusters: the index of its merge, or `None` for a leaf.
     parts: [Option<usize>; 2],
 }
 
@@ -117,10 +118,10 @@ impl Spans {
         Self { n, place, halves }
     }
 
-    /// Returns the possible positions of the first and the last leaf of a cluster. `part` is the merge that makes the
-    /// cluster, or `None` for a leaf. A merge joins two parts, with the first leaf in one part and the last leaf in the
-    /// other. So there are two cases. The result has an entry for each case: the range of the first leaf, and the range
-    /// of the last leaf. For a cluster of one leaf, both ranges are its position.
+    /// Returns the possible positions of the first and the last leaf of a cluster, as pairs of ranges. If the first
+    /// leaf is in one of the two merged clusters, the last leaf is in the other. So there are two pairs. For a single
+    /// leaf, there is one pair, and both ranges are its position. `part` is the index of the merge that makes the
+    /// cluster, or `None` for a leaf.
     fn ends(&self, part: Option<usize>, span: Range<usize>) -> Vec<[Range<usize>; 2]> {
         let Some(merge) = part else { return vec![[span.clone(), span]] };
         let Halves { start, middle, end, .. } = self.halves[merge];
@@ -137,12 +138,13 @@ impl Spans {
     }
 
     /// Computes the smallest sum of distances between neighbours in a cluster, for each possible first and last leaf.
-    /// One of these leaves is in the first part of the cluster, and the other is in the second part.
+    /// One of these leaves is in the first of the two merged clusters, and the other is in the second.
     fn join(&self, halves: &Halves, far: &[f64], best: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         let &Halves { start, middle, end, parts } = halves;
         let (left, right) = (start..middle, middle..end);
-        // `through` has the smallest sums from the first leaf of the cluster to the first leaf of the second part.
+        // `through` has the smallest sums of distances from the first leaf of the cluster to the first leaf of the
+        // second part.
         let mut through = room("the best orders", left.len() * right.len())?;
         for [one, other] in self.ends(parts[0], left.clone()) {
             let within = Block { values: best, stride: n, rows: one, columns: other.clone() };
@@ -166,7 +168,8 @@ impl Spans {
         Ok(())
     }
 
-    /// Returns the positions in the best order.
+    /// Returns the leaves in the order with the smallest sum of distances between neighbours. Each leaf is given by its
+    /// position in the initial order.
     fn trace(&self, far: &[f64], best: &[f64]) -> Vec<usize> {
         let n = self.n;
         let root = self.n - 2;
@@ -198,7 +201,8 @@ impl Spans {
     }
 }
 
-/// Returns the first pair of indices with the smallest value.
+/// Returns the pair of indices with the smallest value: one index from each range. If several pairs have this value,
+/// returns the first.
 fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) -> f64) -> [usize; 2] {
     let (mut pair, mut least) = ([one.start, other.start], f64::INFINITY);
     for i in one {
@@ -212,11 +216,12 @@ fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) ->
     pair
 }
 
-/// In [`least_sums`], results are computed in blocks of `ROWS` rows and `COLUMNS` columns.
+/// [`least_sums`] computes its result in blocks of `ROWS` rows and `COLUMNS` columns.
 const COLUMNS: usize = 8;
 const ROWS: usize = 2;
 
-/// In [`least_sums`], each thread computes at least about this number of sums, unless one thread computes all.
+/// The approximate minimum number of sums that a thread computes in [`least_sums`]. With fewer sums, one thread
+/// computes all.
 const MANY: usize = 1 << 18;
 
 /// Returns the matrix product of two blocks, with minima instead of sums and sums instead of products. The result is
@@ -270,7 +275,7 @@ mod tests {
     use crate::testkit::{all_trees, below};
     use crate::tree::Dendrogram;
 
-    /// Returns every order in which a tree can be drawn.
+    /// Returns every order of leaves in which a tree can be drawn without crossings.
     fn orders(tree: &Dendrogram) -> Vec<Vec<u32>> {
         let mut found: Vec<Vec<Vec<u32>>> = (0..tree.n_leaves() as u32).map(|leaf| vec![vec![leaf]]).collect();
         for &[a, b] in tree.merges().iter() {

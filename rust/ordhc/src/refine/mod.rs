@@ -67,12 +67,12 @@ pub struct Search {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Heights {
-    /// The number of leaves below the merge, as a dissimilarity, or the number of leaves outside of it, as a
-    /// similarity.
+    /// For a dissimilarity, the number of leaves in the merged cluster. For a similarity, the number of leaves outside
+    /// of this cluster.
     #[default]
     Sizes,
-    /// The mean over the pairs of leaves that the merge joins. If a child has a more distant height, the
-    /// merge gets the height of this child.
+    /// The mean of the matrix over the pairs of leaves that the merge joins. If this mean is closer than the height of
+    /// a child of the merge, the merge gets the height of the child.
     Average,
 }
 
@@ -152,8 +152,9 @@ fn refine_in<V: Real, const LANES: usize>(
 
 /// Raises the number (or weight) of triplets with which a tree agrees, by moving subtrees.
 ///
-/// The height of a merge is the number of leaves outside of it if `kind` is similarity, and the number of leaves in it
-/// if `kind` is dissimilarity. The time for one subtree is proportional to the number of triplets about its leaves.
+/// If `kind` is similarity, the height of a merge is the number of leaves outside of the merged cluster. If `kind` is
+/// dissimilarity, the height is the number of leaves in this cluster. The time for one subtree is proportional to the
+/// number of triplets about its leaves.
 ///
 /// # Errors
 /// The errors of [`refine`].
@@ -187,7 +188,7 @@ pub fn refine_satisfied(
     found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
-/// Returns the height of a node, by its size, as a similarity.
+/// Returns the height of a node that depends only on its number of leaves. Larger values are always more similar.
 fn size_height(shape: &Shape, node: usize, dissimilarity: bool) -> f64 {
     let size = shape.size(node) as f64;
     if dissimilarity { -size } else { shape.n_leaves() as f64 - size }
@@ -219,7 +220,8 @@ fn best_tree(
     Ok(Found { shape, gain, moves, is_local_optimum })
 }
 
-/// Returns, for each node, true if the node may be cut off and subtrees may be put on the edge above.
+/// Returns true for each node that may be moved. Other subtrees may be put on the edge above such a node. Nodes inside
+/// of clusters that must be kept are false.
 fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Vec<bool>> {
     let mut movable = vec![true; shape.n_nodes()];
     let Some(kept) = kept else { return Ok(movable) };
@@ -243,7 +245,7 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
 }
 
 impl Found {
-    /// Returns the result over the original leaves. Leaf i of the search is the original leaf `leaves[i]`.
+    /// Returns the result with the original numbers of leaves. Leaf i of the search is the original leaf `leaves[i]`.
     fn refined(self, leaves: &[u32], height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
         let n = self.shape.n_leaves();
         let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();
@@ -253,7 +255,7 @@ impl Found {
             smallest[node] = a.min(b);
             merges.push(RawMerge { i: a.min(b), j: a.max(b), similarity: height(&self.shape, node) });
         }
-        // Sorting also lowers the similarity of a merge to at most the similarity of its parts.
+        // Sorting also lowers the similarity of a merge if one of its two merged clusters has a lower similarity.
         let merges = RawMerge::sort(n, merges, Tolerance::EXACT);
         let tree = Dendrogram::in_order(n, merges)?.relabel(leaves)?;
         let tree = tree.map_heights(dissimilarity, |x| if dissimilarity { -x } else { x });

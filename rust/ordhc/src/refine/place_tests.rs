@@ -1,4 +1,4 @@
-//! Compares the places of subtrees with the best of all places, tried one by one.
+//! Compares the moves that the search finds with the best of all moves, tried one by one.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -11,8 +11,8 @@ use crate::kind::Kind;
 use crate::metric::satisfied;
 use crate::similarity::condensed_len;
 
-/// Checks that subtrees move to the places where the objective is largest when the move is really made, before and
-/// after other moves.
+/// Checks that the search moves each subtree to the best edge. The best edge is found by making every move and
+/// computing the objective of the new tree. Between the checks, random moves are made.
 fn assert_places_are_best(
     objective: &mut impl Objective,
     naive: &mut impl Objective,
@@ -45,7 +45,7 @@ fn assert_places_are_best(
                 place
             })
             .collect();
-        // Groups may contain any subtrees, in any order.
+        // Subtrees that are scored together may be any subtrees, in any order.
         let turn: Vec<usize> = (0..may_move.len()).map(|_| may_move[rng.random_range(0..may_move.len())]).collect();
         for turn in [&may_move, &turn] {
             for from in 0..turn.len() {
@@ -62,8 +62,8 @@ fn assert_places_are_best(
     }
 }
 
-/// Returns, for each node, true if it may be moved. For two thirds of the seeds, all nodes may be moved. For the
-/// others, nodes inside of some clusters must not be moved.
+/// Returns true for each node that may be moved. If the seed is not a multiple of 3, all nodes may be moved. Otherwise
+/// the nodes inside of some clusters must not be moved.
 fn some_movable(start: &Dendrogram, shape: &Shape, seed: u64) -> Vec<bool> {
     let n = start.n_leaves();
     let labels = start.cut_clusters(if seed.is_multiple_of(3) { 1 + seed as usize % n } else { n }).unwrap();
@@ -113,7 +113,7 @@ proptest! {
         let better = refine(start.topology(), &matrix, Heights::Sizes, &search, None).unwrap();
         let gain = cost_of(&start, &matrix) - cost_of(&better.tree, &matrix);
         prop_assert!((gain - better.gain).abs() < 1e-9 && better.is_local_optimum);
-        // Adding a constant to all similarities must not change the order of trees.
+        // Adding a constant to all similarities must not make another tree better than this tree.
         let more: Vec<f64> = values.iter().map(|value| value + 1e6).collect();
         let more = Matrix::new(Values::F64(&more), Layout::Condensed, Kind::Similarity).unwrap();
         let again = refine(better.tree.topology(), &more, Heights::Sizes, &Search::default(), None).unwrap();

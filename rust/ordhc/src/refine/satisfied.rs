@@ -1,4 +1,4 @@
-//! The weight of satisfied triplets for all places of a subtree.
+//! The weight of satisfied triplets, for every edge on which a subtree can be put.
 
 use std::cmp::Ordering;
 
@@ -13,8 +13,9 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::RangeMax;
 
-/// The condition of a triplet on the place of one of its leaves. If `apart` is false, the leaf must join the first of
-/// the two others before the second. If `apart` is true, the two others must join before the leaf joins them.
+/// The condition that a triplet sets for one of its leaves. If `apart` is false, the leaf must join the first of the
+/// two `others` before it joins the second. If `apart` is true, the two others must join each other before the leaf
+/// joins them.
 #[derive(Debug, Clone, Copy)]
 struct Wish {
     others: [u32; 2],
@@ -33,22 +34,23 @@ impl Wish {
     }
 }
 
-/// Conditions ([`Wish`]) on the places of leaves, derived from triplets. Conditions are indexed by leaf.
+/// The conditions ([`Wish`]) that triplets set for their leaves, indexed by leaf.
 pub(super) struct SatisfiedTriplets<'a> {
     starts: Vec<usize>,
     wishes: Vec<Wish>,
-    /// For each leaf: its position from left to right, counting leaves only.
+    /// For each leaf: the number of leaves to the left of it in the tree.
     ranks: Vec<u32>,
     /// For each pair of neighbouring leaves: the position of the node at which they join.
     joins: RangeMax,
-    /// For each position: the objective of the tree if the current subtree is there.
+    /// For each position of a node: the objective, up to a constant, if the current subtree is put on the edge above
+    /// the node.
     worth: Vec<f64>,
     /// The score of each node.
     scores: Vec<f64>,
     /// True for each node above which subtrees may be put.
     movable: &'a [bool],
     exact: bool,
-    /// The mean weight of a triplet, including its repeats.
+    /// The mean weight of a triplet. Repeats of a triplet count as one triplet with the sum of their weights.
     mean: f64,
 }
 
@@ -173,7 +175,7 @@ impl Objective for SatisfiedTriplets<'_> {
     }
 
     fn sweeps(&self, shape: &Shape) -> Option<u64> {
-        // The longer a sweep takes, the fewer sweeps are used.
+        // A sweep moves each subtree once, on average. The longer a sweep takes, the fewer sweeps are used.
         let operations = (shape.n_leaves() as u64).pow(2) + 2 * self.wishes.len() as u64;
         (self.mean > 0.0).then_some((2_000_000 / operations.max(1)).clamp(4, 40))
     }
@@ -195,9 +197,9 @@ impl Objective for SatisfiedTriplets<'_> {
 }
 
 impl Scored for SatisfiedTriplets<'_> {
-    /// Only triplets with exactly one leaf in the subtree count. Consider the path from the lowest common ancestor of
-    /// the two other leaves down to one of them. On this path and beside it, the subtree joins that leaf first.
-    /// Everywhere else, the two other leaves join first.
+    /// Only triplets with exactly one leaf in the subtree count. If the subtree is put into the smallest cluster with
+    /// the two other leaves, then it joins the leaf on its side of this cluster first. If it is put elsewhere, the two
+    /// other leaves join each other first.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
         let (span, parent) = (shape.span(subtree), shape.parent(subtree));
         let mut worth = std::mem::take(&mut self.worth);

@@ -66,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// Returns the same tree, with positions assigned again as in a new tree. Numbers of nodes remain.
+    /// Returns the same tree with new positions, as a new tree would have them. The numbers of nodes do not change.
     #[cfg(test)]
     pub(crate) fn numbered(&self) -> Self {
         let mut shape = self.clone();
@@ -111,7 +111,7 @@ impl Shape {
         self.sizes[place] as usize
     }
 
-    /// Returns the positions of the left and the right child.
+    /// Returns the positions of the left and the right child of the node at position `place`.
     pub(crate) fn children_at(&self, place: usize) -> [usize; 2] {
         [place - 2 * self.size_at(place - 1), place - 1]
     }
@@ -195,7 +195,7 @@ impl Shape {
         true
     }
 
-    /// Changes the size of a node and of all nodes above it.
+    /// Applies `change` to the number of leaves of a node and of all nodes above it.
     fn resize_from(&mut self, node: Option<usize>, change: impl Fn(u32) -> u32) {
         let mut next = node;
         while let Some(node) = next {
@@ -205,13 +205,14 @@ impl Shape {
         }
     }
 
-    /// Moves a subtree and its parent behind `target` in the order of positions. The positions between them shift.
+    /// Changes positions after a move: the nodes of a subtree and its parent get the positions directly after `target`.
+    /// The positions of the nodes in between shift.
     fn put_behind(&mut self, subtree: usize, parent: usize, target: usize) {
         let (subtree, parent, target) = (self.span(subtree), self.place(parent), self.place(target));
         let (first, last) = (*subtree.start(), *subtree.end());
         let n_moved = last + 2 - first;
         for values in [&mut self.order, &mut self.sizes] {
-            // Put the parent just behind its subtree. The nodes between them shift by one.
+            // Put the parent directly after its subtree. The nodes between them shift by one.
             values[last + 1..=parent].rotate_right(1);
             if target < first {
                 values[target + 1..=last + 1].rotate_right(n_moved);
@@ -224,7 +225,7 @@ impl Shape {
         }
     }
 
-    /// Puts `new` in the place of `old`, as a child of `above` or as the root.
+    /// Makes `new` a child of `above` instead of `old`. If `above` is `None`, `new` becomes the root.
     fn replace(&mut self, old: usize, new: usize, above: Option<usize>) {
         self.parents[new] = above.map_or(NONE, |above| above as u32);
         match above {

@@ -138,7 +138,7 @@ proptest! {
         let start = tree(n, seed);
         let number = numbers(&order);
         let moved = start.relabel(&number).unwrap();
-        // The order of interchangeable leaves depends on their numbers, so skip such cases.
+        // If leaves are interchangeable, their order depends on their numbers. Skip cases with such leaves.
         let place = |order: Vec<u32>| numbers(&order);
         let (places, others) = (place(order_of_matrix(&plain, start.topology())), place(order_of_matrix(&shuffled, moved.topology())));
         prop_assume!((0..n).all(|leaf| places[leaf] == others[number[leaf] as usize]));
@@ -197,7 +197,7 @@ proptest! {
         let mut objective = Cost::<f64, ROUNDED>::new(&matrix, &shape, &as_they_are(n), &all).unwrap();
         let best = objective.total(&shape);
         for subtree in 0..shape.n_nodes() {
-            // The subtree moves beside the sibling of its parent.
+            // Move the subtree to the edge above its aunt, the sibling of its parent.
             let above = shape.parent(subtree).and_then(|parent| shape.sibling(parent));
             if let Some(aunt) = above {
                 let mut exchanged = shape.clone();
@@ -287,7 +287,7 @@ fn what_does_not_fit() {
 
 #[test]
 fn leaves_are_told_apart() {
-    // Only 0 and 1 are interchangeable, and keep their order.
+    // Leaves 0 and 1 are interchangeable, so they keep the order of their numbers.
     let order = canonical_order(&Triplets::new(vec![[0, 1, 2], [1, 0, 2], [3, 2, 0], [3, 2, 1]], None).unwrap());
     let mut apart = order.clone();
     apart.sort_unstable();

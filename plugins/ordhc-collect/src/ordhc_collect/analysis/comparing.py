@@ -22,11 +22,11 @@ from ordhc_collect.analysis.tree import unit_of
 __all__ = ["GROUPS", "STRUCTURE", "Compared", "Comparing", "Comparison", "Members"]
 
 log = logging.getLogger("ordhc_collect")
-#: Minimum number of answers for a comparison.
+#: Minimum number of answers for a test.
 _FEWEST = 100
-#: The factor by which the number of answers must grow before the next comparison.
+#: A test is repeated when the number of answers has grown by this factor.
 _GROWN = 1.25
-#: Maximum processor time of a comparison in seconds; longer comparisons are not made.
+#: A test whose estimated processor time in seconds exceeds this limit is not run.
 _MOST_SECONDS = 60.0
 _FOLDS = 5
 #: Maximum number of people whom the dashboard names for each group.
@@ -46,14 +46,15 @@ class Members:
 
 @dataclass(frozen=True)
 class Compared:
-    """The conclusion of a comparison, or the reason why there is none.
+    """The conclusion of a test, or the reason why there is no conclusion.
 
     Attributes
     ----------
     n_answers
-        The number of answers that were used; 0 if there was no comparison.
+        The number of answers that the test used; 0 if no test was run.
     headline, text
-        The conclusion in a sentence, and the reasons for it; or the reason why there is none.
+        The conclusion in a sentence, and the reasons for the conclusion. If there is no conclusion, `text`
+        says why.
     caution
         A limitation of the conclusion, or None.
     groups
@@ -69,18 +70,18 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison of models of the same answers.
+    """A test that compares models of the same answers.
 
     Attributes
     ----------
     compare
-        Makes the comparison, and reports its progress.
+        Runs the test, and reports its progress.
     seconds
-        Returns an estimate of the processor time in seconds.
+        Returns the estimated processor time of the test in seconds.
     command
-        The command that makes the same comparison.
+        The command that runs the same test.
     failed
-        The message if the comparison fails.
+        The message if the test fails.
     """
 
     compare: Callable[[Data, Progress], Compared]
@@ -123,11 +124,11 @@ GROUPS = Comparison(
 
 
 class _StoppedError(Exception):
-    """Raised within a comparison to end it, because the server is stopping."""
+    """Raised by a running test when the server is stopping, to end the test."""
 
 
 class Comparing:
-    """Comparisons that run one after the other on their own thread, so that no request waits for them."""
+    """Runs tests one after the other on their own thread, so that no request waits for a test."""
 
     def __init__(self, *comparisons: Comparison) -> None:
         self._pool = ThreadPoolExecutor(1, "ordhc-collect comparing")
@@ -137,12 +138,12 @@ class Comparing:
         self._is_closed = False
 
     def results(self, data: Data) -> tuple[Compared, ...]:
-        """Return the last result of each comparison of models; start a new one after 25% more answers."""
+        """Return the last result of each test; run a test again after 25% more answers."""
         n = len(np.unique(answers_of(data)))
         return tuple(self._result(comparison, data, n) for comparison in self._comparisons)
 
     def _result(self, comparison: Comparison, data: Data, n: int) -> Compared:
-        """Return the last result of one comparison of models; `n` is the current number of answers."""
+        """Return the last result of one test; `n` is the current number of answers."""
         running = self._running.get(comparison)
         if running is not None and running.done():
             del self._running[comparison]
@@ -168,7 +169,7 @@ class Comparing:
             raise _StoppedError
 
     def close(self) -> None:
-        """Stop the running comparison at its next progress report."""
+        """Stop the running test at its next progress report."""
         self._is_closed = True
         self._pool.shutdown(cancel_futures=True)
 
@@ -178,7 +179,7 @@ def _missing(n: int) -> Compared:
 
 
 def _compared(comparison: Comparison, data: Data, n: int, progress: Progress) -> Compared:
-    """Make a comparison, and return its result or the message about its failure."""
+    """Run a test, and return its result or the message about its failure."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OrdhcWarning)
         try:

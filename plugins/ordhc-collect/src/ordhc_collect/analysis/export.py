@@ -189,7 +189,7 @@ def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
 
 
 def _meaning(question: str, shown: list[str], choice: int | None) -> tuple[str, str]:
-    """Return the chosen item or pair, and the meaning of the choice."""
+    """Return the chosen item or pair, and what the choice says about it, such as "odd one out"."""
     if choice is None:
         return "", "not answered"
     if choice == 0:
@@ -229,7 +229,7 @@ def _comparisons(study: Study, session: Session) -> Iterator[Row]:
 def people_rows(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
     """Yield a header, and one row for each person: progress, times, reliability, and answers to forms."""
     ids, details = tables.platform_ids(), tables.details()
-    # Leave out the columns of URL parameters that no person's link had.
+    # Leave out the columns of URL parameters that did not occur in the link of any person.
     given = {key for of in details.values() for key in of}
     parameters = {*study.id_parameters, *study.parameters}
     own = [name for name in study.columns if name in given or name not in parameters]

@@ -138,8 +138,8 @@ def _description(
 ) -> dict[str, Any]:
     """Return the description of the data set, in the vocabulary of schema.org.
 
-    `columns` has the meanings and units of each column. A column has two meanings if a question of a form has
-    the same name as a column of trials.
+    `columns` has the meanings and units of each column. If both tables (trials and people) have a column of
+    the same name, the column can have two meanings.
     """
     measured = []
     for name, meanings in columns.items():

@@ -57,7 +57,7 @@ class Summary:
     comparisons
         The comparisons from which the tree is made.
     lengths
-        The estimated length of each item, as in `ordhc report`; the length of an untypical item is large.
+        The result of `typical_items`: an estimate of how typical each item is, as in `ordhc report`.
     samplers
         The number of answers by sampler, which is a way to choose questions.
     """
@@ -82,7 +82,7 @@ class Summary:
 
 
 def people_of(session: Session) -> dict[str, Person]:
-    """Return the summary of each person with a name."""
+    """Return the summary of each person, by id; answers without a person are left out."""
     return {who: person for who, person in session.people().items() if who is not None}
 
 
@@ -138,7 +138,8 @@ def _confusing(
 ) -> tuple[Confusing, ...]:
     """Return up to six items about which answers contradict the tree more often than usual.
 
-    The items are sorted by the lower end of Wilson's interval of this share, the largest first.
+    The items are sorted by the lower end of Wilson's interval of the share of answers that contradict the
+    tree, the largest first.
     """
     agrees = agreeing(tree, table, width)
     use = ~np.isnan(agrees) & ~np.isin(table["who"].astype(str), excluded)

@@ -77,8 +77,8 @@ def tree_of(model: Posterior | Dendrogram | None) -> Dendrogram | None:
 def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> NDArray[np.float64]:
     """Return for each answer 1 if the tree agrees with it, 0 if not, and NaN if the question is undecided.
 
-    A question is undecided if the tree does not decide it, or if the person answered "none". `table` has the
-    m answers of a session. `width` is the number of leaves in a question: 3, or 4 for two pairs.
+    A question is undecided if the tree has no answer to it, or if the person answered "none". `table` has the
+    answers of a session. `width` is the number of leaves in a question: 3, or 4 for two pairs.
     """
     rows = np.column_stack([table[f"leaf_{position}"].astype(np.int64) for position in range(1, width + 1)])
     answers = table["answer"].astype(np.int64)

@@ -13,8 +13,8 @@ from ordhc_collect.study.model import Study
 __all__ = ["Asker", "key_of", "sides_of"]
 
 log = logging.getLogger("ordhc_collect")
-#: The number of seconds for which a question is reserved for a person; if the person leaves, it is released
-#: earlier.
+#: The number of seconds for which a question is reserved for a person. The question is released earlier if
+#: the person leaves.
 LEASE = 7 * 86_400.0
 #: Maximum number of attempts to draw a question that is new to a person, before all questions are listed.
 _DRAWS = 200
@@ -37,7 +37,7 @@ class Asker:
         self._withdrawn: frozenset[int] = frozenset()
         self._listed = counts["list"]
         self._gold = {key_of(row) for row in study.gold.rows}
-        #: Questions of the list that people left unanswered. They are asked again.
+        #: Questions of the study's list that people left unanswered. They are asked again.
         self.returned: deque[Row] = deque()
 
     def next(self, who: str, number: int, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
@@ -100,8 +100,9 @@ class Asker:
     def _by_shares(self, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a question of the sampler that is furthest behind its share, or None.
 
-        If a sampler has no question for this person (for example because the learner has ended), its share is
-        added to the share of random questions. The other samplers keep their shares.
+        A sampler is a way to choose questions. If a sampler has no question for this person (for example
+        because the learner has ended), its share is added to the share of random questions. The other
+        samplers keep their shares.
         """
         shares, counts = dict(self._study.sampler), self.counts.copy()
         has_random = True
@@ -120,7 +121,7 @@ class Asker:
     def _from_sampler(
         self, name: str, who: str, held: int | None, known: Callable[[], list[Row]]
     ) -> Asked | None:
-        """Return a question of the sampler `name`, or None."""
+        """Return a question that the sampler `name` (such as "learner" or "random") chooses, or None."""
         if name == "learner":
             return self._from_learner(who, held)
         if name == "list":
@@ -140,7 +141,8 @@ class Asker:
     def _from_learner(self, who: str, held: int | None) -> Asked | None:
         """Return a question of the learner, or None.
 
-        The question whose answer is held back is still open in the session, so it must be skipped.
+        The person can still take back the answer to the question `held`. This question is therefore still
+        open in the session, and must be skipped.
         """
         questions = self._session.ask(1 if held is None else 2, who=who, lease=LEASE, fill={})
         found = [
@@ -154,12 +156,12 @@ class Asker:
         return (*shown[0], "learner") if shown else None
 
     def _question_about(self, name: str, kind: str, row: Row, who: str) -> Asked:
-        """Return the question about the leaves in `row`; the session records the sampler as `kind`."""
+        """Return the question about the leaves in `row`; the session stores `kind` as its sampler."""
         questions = self._session.ask(who=who, lease=LEASE, sampler=kind, rows=[row])
         return int(questions.ids[0]), row, name
 
     def _from_list(self, who: str, known: Callable[[], list[Row]]) -> Asked | None:
-        """Return the next question of the list that is new to the person, or None."""
+        """Return the next question of the study's list that is new to the person, or None."""
         listed = self._study.listed
         mine = set(known())
         for row in list(self.returned):
@@ -194,7 +196,7 @@ class Asker:
         return (a, b, a, c) if self._study.question == "triplet" else (a, b, c)
 
     def _all_questions(self, shown: list[int]) -> Iterator[Row]:
-        """Yield all questions about these leaves."""
+        """Yield all questions about the leaves in `shown`."""
         if self._study.question == "pairs":
             yield from (first + second for first, second in combinations(combinations(shown, 2), 2))
             return
@@ -208,7 +210,7 @@ class Asker:
 
 
 def key_of(row: Sequence[int]) -> frozenset[Any]:
-    """Return a key that is equal for rows that ask the same question."""
+    """Return a key for a row of leaves; rows that ask the same question have equal keys."""
     return frozenset(row) if len(row) == 3 else frozenset((frozenset(row[:2]), frozenset(row[2:])))
 
 

@@ -55,7 +55,7 @@ class StudyState:
         self.seen: dict[str, float] = {}
         #: People who left, so that other people may take their places.
         self._gone: set[str] = set()
-        #: People who left and whose open questions were released, so that other people may be asked them.
+        #: People who left and whose open questions were released. Other people may be asked these questions.
         self._released: set[str] = set()
         self.status = RUNNING
         #: True if the people of this file are simulated; real people cannot take part then.

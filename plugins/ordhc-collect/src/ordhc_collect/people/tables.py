@@ -84,7 +84,7 @@ class Tables:
         self._db.execute("DELETE FROM collect_study WHERE key = ?", (key,))
 
     def keep_version(self, at: float, text: str, pages: dict[str, dict[str, str]]) -> None:
-        """Store the study file, the pages and the time of first use, unless they equal the last version."""
+        """Store the study file and the pages with the time `at`, if they differ from the last stored ones."""
         new = (text, json.dumps(pages, sort_keys=True))
         query = "SELECT text, pages FROM collect_versions ORDER BY rowid DESC LIMIT 1"
         if self._db.execute(query).fetchone() != new:

@@ -19,7 +19,7 @@ _SHOWN = re.compile(r"data-item=\"(\d+)\"")
 
 @dataclass
 class Run:
-    """The record of the bots.
+    """The results of a run of bots: times, errors, counts and completion codes.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Run:
     n_answers, n_done
         The number of answers, and of bots that finished.
     codes
-        The codes that bots saw at the end.
+        The completion codes that bots saw on their last pages.
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -52,9 +52,9 @@ async def take_part(
     name
         The bot's id, as if from a recruiting platform.
     answer
-        Chooses the answers.
+        Takes the numbers of the shown items, and returns the number of the choice.
     run
-        Receives the record.
+        Times, errors and counts of this bot are added to this object.
     pause
         The mean pause before an answer in seconds; 0 for none.
     seed

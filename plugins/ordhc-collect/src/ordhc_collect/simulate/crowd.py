@@ -103,15 +103,15 @@ class SimulatedPerson:
             return 1 if set(asked[:2]) == set(near) else 2
         if self._question == "odd":
             a, b, c = shown
-            sizes = [self._of(b, c), self._of(a, c), self._of(a, b)]
+            sizes = [self._common_size(b, c), self._common_size(a, c), self._common_size(a, b)]
         elif self._question == "triplet":
             head, left, right = shown
-            sizes = [self._of(head, left), self._of(head, right)]
+            sizes = [self._common_size(head, left), self._common_size(head, right)]
         else:
-            sizes = [self._of(*shown[:2]), self._of(*shown[2:])]
+            sizes = [self._common_size(*shown[:2]), self._common_size(*shown[2:])]
         best = [place for place, size in enumerate(sizes, 1) if size == min(sizes)]
         return self._chance.choice(best)
 
-    def _of(self, a: int, b: int) -> int:
+    def _common_size(self, a: int, b: int) -> int:
         """Return the size of the smallest cluster that contains the leaves `a` and `b`."""
         return self._tree.node([a, b]).size

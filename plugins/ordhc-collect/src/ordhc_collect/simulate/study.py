@@ -28,7 +28,7 @@ from ordhc_collect.web.server import Served, serve
 
 __all__ = ["Point", "curve", "simulated"]
 
-#: The report shows the number of answers that reach this averaged adjusted Rand index (AARI).
+#: The report shows the number of answers after which the tree has this averaged adjusted Rand index (AARI).
 GOAL = 0.9
 #: The estimated seconds that a person spends on pages without questions.
 _PAGES = 60.0
@@ -38,9 +38,10 @@ _AT_ONCE = 200
 
 @dataclass(frozen=True)
 class Point:
-    """The quality of the tree of the first `n_answers` answers, unweighted and weighted by reliability.
+    """The quality of the tree that is made from the first `n_answers` answers.
 
     The quality is the averaged adjusted Rand index (AARI): 1 for the true tree, about 0 for a random tree.
+    For `plain`, all answers have equal weights. For `weighted`, answers of reliable people weigh more.
     """
 
     n_answers: int
@@ -55,13 +56,13 @@ class _Results:
     Attributes
     ----------
     run
-        The record of the bots.
+        The bots' page times, errors, counts and completion codes.
     took
         The duration of the simulation in seconds.
     summary
         The summary of the answers.
     asked
-        The number of questions by sampler.
+        The number of questions that each sampler chose.
     points
         The quality of the tree by number of answers.
     """
@@ -161,7 +162,7 @@ def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
 def _run(
     study: Study, path: Path, n: int, kinds: Sequence[Kind], tree: Dendrogram, seed: int
 ) -> tuple[Run, float]:
-    """Serve the study to bots; return their record and the duration in seconds."""
+    """Serve the study to bots; return the results of the bots, and the duration in seconds."""
     ready = threading.Event()
     found: list[Served] = []
     failed: list[BaseException] = []
@@ -209,7 +210,7 @@ def _run(
 def curve(
     session: Session, truth: Dendrogram, n_points: int = 10, *, excluded: Collection[str] = ()
 ) -> list[Point]:
-    """Return the quality of the tree after increasing numbers of answers, in the order of the answers.
+    """Return the quality of the trees that are made from the first answers, for some numbers of answers.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ def curve(
     truth
         The true tree.
     n_points
-        The largest number of points.
+        Maximum number of points, one for each number of answers.
     excluded
         The people whose answers are not used.
     """
@@ -253,7 +254,10 @@ def levels_of(n: int) -> list[int]:
 
 
 def _quality(comparisons: Any, truth: Dendrogram) -> float:
-    """Return the averaged adjusted Rand index of the comparisons' tree; 0 without comparisons."""
+    """Return the averaged adjusted Rand index between the tree of `comparisons` and the true tree.
+
+    The result is 0 if no tree can be made, for example without comparisons.
+    """
     tree = tree_of(model_of(comparisons, support=False))
     return 0.0 if tree is None else float(metrics.aari(tree, truth, levels=levels_of(truth.n_leaves)))
 
@@ -330,7 +334,7 @@ def _report(
 
 
 def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
-    """Return lines with the planned and actual shares of samplers."""
+    """Return a line for each sampler: the planned and the actual share of questions that it chose."""
     total = max(asked.total(), 1)
     return [
         f"  {name:<9}  {study.planned.get(name, 0):.0%} planned, {asked[name] / total:.0%} asked"

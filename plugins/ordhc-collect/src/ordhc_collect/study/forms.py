@@ -110,7 +110,10 @@ class Field:
 
 
 def in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dict[str, str]:
-    """Return the texts of a key by language: prompt = "..." or prompt = { en = "...", de = "..." }."""
+    """Return the texts of a key by language.
+
+    In the file, the value is one text for all languages, or a table such as `{ en = "...", de = "..." }`.
+    """
     value = section.any(key)
     if value is None:
         return {}

@@ -105,7 +105,7 @@ def items_of(section: Section, root: Path, pictures: Pictures, problems: Problem
 
 
 def _described(item: Item, fields: dict[str, str], picture: Picture) -> Item:
-    """Return the item with its text and its description."""
+    """Return a copy of `item` with the HTML and the description (`alt`) from its `fields`."""
     html = None
     if fields.get("markdown"):
         html = from_markdown(fields["markdown"], picture)
@@ -117,7 +117,7 @@ def _described(item: Item, fields: dict[str, str], picture: Picture) -> Item:
 
 
 def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems) -> list[Item]:
-    """Return the items in a folder: files with the same name belong to the same item."""
+    """Return the items in a folder; files whose names differ only in the ending belong to one item."""
     kinds = {ending: kind for kind, endings in MEDIA.items() for ending in endings}
     fields: dict[str, dict[str, str]] = {}
     items: dict[str, Item] = {}

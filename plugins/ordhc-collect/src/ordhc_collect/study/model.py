@@ -273,7 +273,7 @@ class Study:
 
     @property
     def planned(self) -> dict[str, float]:
-        """The planned share of each sampler, and of gold questions, among all questions."""
+        """The planned share of questions that each sampler chooses; "gold": questions with known answers."""
         checks = self.gold.per_person / self.per_person
         shares = {name: share * (1 - checks) for name, share in self.sampler.items()}
         return {**shares, "gold": checks} if checks else shares

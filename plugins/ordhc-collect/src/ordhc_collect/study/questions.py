@@ -1,4 +1,8 @@
-"""Read how a study chooses its questions: shares of samplers, learner, list, gold and practice questions."""
+"""Read how a study chooses its questions.
+
+A study shares its questions among samplers. A sampler is a way to choose questions, such as "learner",
+"random" or "list". Gold questions have known answers.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,19 +22,19 @@ COLUMNS = {
     "triplet": ("head", "left", "right"),
     "pairs": ("a", "b", "c", "d"),
 }
-#: The default shares of samplers.
+#: The default share of questions that each sampler chooses.
 _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
 #: Each session must have a learner. This is the learner if the study gives the learner no share of the
 #: questions. The key is the number of leaves in a question.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
-#: The default number of gold questions for each person.
+#: The default number of gold questions (with known answers) for each person.
 _CHECKS = 3
 
 
 def asked_by(
     top: Section, question: str, items: tuple[Item, ...], has_list: bool, problems: Problems
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """Return the shares of samplers, which add up to 1, and the settings of the learner."""
+    """Return the share of questions that each sampler chooses, and the settings of the learner."""
     given = top.any("sampler")
     settings = top.section("learner")
     learner = {key: settings.any(key) for key in _keys(top.any("learner"))}
@@ -60,7 +64,7 @@ def _keys(values: Any) -> list[str]:
 
 
 def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
-    """Return the shares of the samplers, which add up to 1."""
+    """Return the share of questions that each sampler chooses; the shares add up to 1."""
     names = (*SAMPLERS, "uncertain")
     if given is None:
         if has_list:

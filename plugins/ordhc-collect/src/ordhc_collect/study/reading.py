@@ -150,7 +150,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
 
 
 def _general(section: Section, languages: tuple[str, ...]) -> dict[str, Any]:
-    """Return the values of the section [study], by the attribute of `Study`."""
+    """Return the values of the section [study], by the name of the attribute of `Study`."""
     if "title" not in section:
         section.missing("title", 'the heading of the pages, title = "Which animals belong together?"')
     return {
@@ -164,7 +164,7 @@ def _general(section: Section, languages: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _forms(top: Section, languages: tuple[str, ...], problems: Problems) -> dict[str, Any]:
-    """Return the questions of all forms, by the attribute of `Study`."""
+    """Return the questions of all forms, by the name of the attribute of `Study`."""
     comprehension, screening = top.section("comprehension"), top.section("screening")
     questionnaire = top.section("questionnaire")
     found: dict[str, Any] = {
@@ -181,7 +181,7 @@ def _forms(top: Section, languages: tuple[str, ...], problems: Problems) -> dict
 
 
 def _trials(section: Section, n_choices: int, items: tuple[Item, ...]) -> dict[str, Any]:
-    """Return the values of the section [trials] except `per_person`, by the attribute of `Study`."""
+    """Return the values of [trials] except `per_person`, by the name of the attribute of `Study`."""
     found: dict[str, Any] = {
         "can_undo": section.flag("undo", True),
         "undo_seconds": section.number("undo_seconds", 20.0, 0, 3600),
@@ -219,7 +219,7 @@ def _keys(section: Section, n_choices: int) -> tuple[str, ...]:
 
 
 def _people(section: Section, exclude: Exclusion) -> dict[str, Any]:
-    """Return the values of the section [people], by the attribute of `Study`."""
+    """Return the values of the section [people], by the name of the attribute of `Study`."""
     found = {
         "id_parameters": section.texts("id_parameters", ("PROLIFIC_PID", "workerId", "puid")),
         "parameters": section.texts("parameters", ("STUDY_ID", "SESSION_ID", "assignmentId", "hitId")),

@@ -203,7 +203,7 @@ class Dashboard:
         }
 
     def _lengths(self, summary: Summary, language: str) -> str:
-        """Return the part about typical and untypical items, in the same words as `ordhc report`."""
+        """Return the part of the page about typical and untypical items, worded as in `ordhc report`."""
         if (found := summary.lengths) is None:
             say = self._words[language].gettext
             text = say("Appears with the first answers.")

@@ -54,7 +54,7 @@ class Guard:
         headers = [*_HEADERS, (b"content-security-policy", policy.encode())]
         is_of_api = self._origins is not None and path.startswith("/api/")
         if self._origins and path.startswith("/media/"):
-            # The pages of other experiments show the items.
+            # Let the pages of other experiments, which use the API, load the media of items.
             headers = [each for each in headers if each[0] != b"cross-origin-resource-policy"]
             headers.append((b"cross-origin-resource-policy", b"cross-origin"))
         is_kept = path.startswith(("/media/", "/static/", "/size.css"))

@@ -10,14 +10,17 @@ _MOST = 20_000
 
 
 class Limit:
-    """A rate limit for each IP address: `per_minute` requests per minute, and at most `at_once` at once."""
+    """A limit for each IP address: `per_minute` requests per minute, and bursts of up to `at_once`."""
 
     def __init__(self, per_minute: float, at_once: float) -> None:
         self._rate, self._most = per_minute / 60, at_once
         self._left: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str, cost: float = 1.0) -> bool:
-        """Return True, and count the request, if the address is within its limit; `cost` is its weight."""
+        """Return True, and count the request, if the address is within its limit.
+
+        `cost` is the number of requests for which the request counts.
+        """
         now = time.monotonic()
         address = _network(address)
         left, at = self._left.pop(address, (self._most, now))

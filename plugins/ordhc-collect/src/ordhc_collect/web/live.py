@@ -21,7 +21,7 @@ __all__ = ["Live", "Snapshot"]
 T = TypeVar("T")
 
 log = logging.getLogger("ordhc_collect")
-#: The minimum time between two snapshots is _PAUSE + _SHARE * t seconds; t is the duration of the last one.
+#: The minimum time between two snapshots is _PAUSE + _SHARE * t seconds. The last snapshot took t seconds.
 _PAUSE, _SHARE = 1.5, 4
 #: Maximum number of points of the curve of accuracy over time.
 _MOST_POINTS = 400
@@ -121,7 +121,7 @@ class Live:
         copy_session(self.path, target)
 
     async def _snapshot_of(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Snapshot:
-        """Return the snapshot with a summary; add a point to the history if there are more answers."""
+        """Return the snapshot with a summary; `history` is the held-out accuracy over time."""
         if summary.heldout is not None:
             _, share, low, high = summary.heldout
             point = (float(summary.n_answers), share, low, high)

@@ -108,7 +108,7 @@ class Participants:
     # Pages.
 
     async def welcome(self, request: Request) -> Response:
-        """Return the page that asks for consent; redirect people who have given it."""
+        """Return the page that asks for consent; redirect people who have consented."""
         parameter, platform = self._platform(request.query_params)
         if platform is not None and _PLACEHOLDER.search(platform):
             # The platform did not replace the placeholder, so all visitors of this link would have one id.
@@ -265,7 +265,7 @@ class Participants:
         return await self._page(person, is_live=True) if is_live else RedirectResponse("study", 303)
 
     async def leave(self, _: Request) -> Response:
-        """Let the next person begin on the same computer, by deleting the cookie of the last one."""
+        """Let the next person begin on the same computer, by deleting the cookie of the last person."""
         response = RedirectResponse("./", 303)
         if self._study.is_kiosk:
             response.delete_cookie(self.cookie)

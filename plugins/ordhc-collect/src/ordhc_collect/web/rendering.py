@@ -11,7 +11,10 @@ __all__ = ["environment", "speaking"]
 
 
 def environment(extensions: Sequence[str] = ()) -> Environment:
-    """Return a Jinja environment with the package's templates; it escapes values; missing names fail."""
+    """Return a Jinja environment with the package's templates.
+
+    Values are escaped for HTML. A template that uses an undefined variable raises an error.
+    """
     return Environment(
         loader=PackageLoader("ordhc_collect"),
         autoescape=True,

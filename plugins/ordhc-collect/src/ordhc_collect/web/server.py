@@ -292,7 +292,7 @@ def serve(
         try:
             server.run(sockets=[place])
         finally:
-            # There are no more requests, so no answer can be taken back any more: pass all to the session.
+            # After the stop, people cannot take back answers, so pass all answers to the session.
             writer.close()
             with contextlib.suppress(OSError), session.transaction():
                 state.settle()

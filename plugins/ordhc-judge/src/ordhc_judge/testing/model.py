@@ -80,7 +80,7 @@ class Model:
         return texts if all(text in self._leaf for text in texts) else None  # type: ignore[return-value]
 
     def answer(self, texts: Sequence[str]) -> tuple[int, list[float]]:
-        """Return the answer (0 to 3) to three items, and the probabilities of the answers 0 to 3."""
+        """Return the answer (0 to 3) to a question about three items, and the probability of each answer."""
         if self.obeys:
             for text in texts:
                 if (order := _ORDERED.search(text)) is not None:
@@ -126,7 +126,8 @@ class Model:
     def name(self, prompt: str) -> str:
         """Return a name for the items in a prompt's lines that begin with a dash.
 
-        The name is that of a node in the tree, if one fits, otherwise the most frequent words.
+        The name is that of the smallest named node with at least 80% of these items. If there is none, the
+        name consists of the most frequent words.
         """
         inside, outside = _MEMBER.findall(prompt), _OTHER.findall(prompt)
         known = self._known_name([self._leaf[text] for text in inside if text in self._leaf])

@@ -83,8 +83,9 @@ class Server:
     ) -> tuple[int, dict[str, str], bytes, str]:
         """Return the status, the headers and the body of the response, and how to send it.
 
-        "whole" sends the response. "cut" sends half of the body, then closes the connection. "not" closes the
-        connection. "never" keeps the connection open without a response.
+        The last value is "whole", "cut", "not" or "never". "whole" sends the response. "cut" sends half of
+        the body, then closes the connection. "not" closes the connection. "never" keeps the connection open
+        without a response.
         """
         self.requests += 1
         if self.key is not None and headers.get("authorization") != f"Bearer {self.key}":

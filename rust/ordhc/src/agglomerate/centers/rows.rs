@@ -19,7 +19,7 @@ pub(in crate::agglomerate) enum Means {
 }
 
 impl Means {
-    /// Returns the centers on which a rule's similarities depend, or `None` for other rules.
+    /// Returns the kind of centers that a rule uses, or `None` if the rule uses no centers.
     pub(in crate::agglomerate) fn of(rule: &Rule) -> Option<Self> {
         match rule {
             Rule::Centroid => Some(Self::Centroid),
@@ -47,8 +47,8 @@ pub(super) struct Rows<'a> {
     share: Vec<f64>,
     /// For each cluster: the sum of the similarities between its own leaves (for the centroid).
     pub(super) sums: Vec<f64>,
-    /// For each cluster: half the mean similarity of its leaves (0 for a leaf with itself), which is subtracted from
-    /// its similarities to other clusters. Infinite for removed clusters.
+    /// For each cluster: half the mean similarity between its leaves, which is subtracted from its similarities to
+    /// other clusters. In this mean, the similarity of a leaf with itself counts as 0. Infinite for removed clusters.
     pub(super) inner: Vec<f64>,
     means: Means,
     /// The pairs of positions that were merged since [`Rows::pack`] last removed the positions of removed clusters.
@@ -188,7 +188,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Applies `missed`, merges of other clusters, to a row. Merges of the row's own cluster were applied before.
+/// Updates a row for `missed`, merges of other clusters. Merges of the row's own cluster were applied before.
 #[inline(always)]
 fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     stream(row, missed.len());
@@ -197,9 +197,9 @@ fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     }
 }
 
-/// One cluster, compared with all clusters. `sums` has, for each cluster, the sum (centroid) or the mean (median) of
-/// the similarities between the leaves of both clusters. The similarity of two clusters is this number times both
-/// clusters' factors (`share`), minus both clusters' terms (`inner`).
+/// The numbers that give the similarity of one cluster to each other cluster. For each other cluster, `sums` has the
+/// sum (centroid) or the mean (median) of the similarities between the leaves of both clusters. The similarity of two
+/// clusters is this number times both clusters' factors (`share`), minus both clusters' terms (`inner`).
 pub(super) struct Row<'r> {
     sums: &'r [[f64; LANES]],
     shares: &'r [[f64; LANES]],

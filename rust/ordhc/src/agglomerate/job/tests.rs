@@ -195,7 +195,7 @@ fn packing_and_handing_over_keep_the_tree() {
     }
 }
 
-/// Returns the merges, computed from rounded similarities, and whether rounding errors may have decided a comparison.
+/// Returns the merges, computed from rounded similarities, and whether rounding errors may have changed the tree.
 fn found<U: Update>(update: &U, rule: &Rule, values: &[f64], at_once: usize) -> Found {
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();
@@ -230,7 +230,7 @@ fn leaves_that_are_as_similar_are_so_for_certain() {
     let half = 1.0 + 0.5f64.powi(36);
     assert_eq!(all_doubts(&[half, half, 0.25, 0.25, 0.25, 0.25], 0), [false; 3]);
     assert_eq!(all_doubts(&[half, 0.25, 0.25, 0.25, 0.25, half], 0), [false; 3]);
-    // The similarity of cluster {0, 1} is a rounded mean. Its leaves decide the comparison.
+    // The similarity of cluster {0, 1} is a rounded mean. Its exact value is computed from the leaves.
     assert_eq!(all_doubts(&[2.0, half, half, half, half, half], 0), [false; 3]);
 }
 
@@ -255,8 +255,8 @@ proptest! {
     fn engines_agree_halfway_between_two_keys(values in condensed(halfway(0), 60), dissimilarity: bool) {
         prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
-        // Mean similarities of clusters are either equal or far apart, so similarities computed from the leaves decide
-        // all comparisons.
+        // Mean similarities of clusters are either equal or far apart. Similarities computed from the leaves show which
+        // is true.
         prop_assert!(!all_doubts(&values, 0)[0]);
     }
 
@@ -298,7 +298,7 @@ fn ordinary_similarities_are_in_no_doubt() {
     let uniform: Vec<f64> = (0..n_pairs).map(|_| random(1 << 53) as f64 / (1u64 << 53) as f64).collect();
     let counts: Vec<f64> = (0..n_pairs).map(|_| random(50) as f64).collect();
     // Some clusters of these sets have equal similarities halfway between two keys (rounded similarities). Similarities
-    // computed from the leaves decide these comparisons.
+    // computed from the leaves show that they are equal.
     let sets: Vec<Vec<u64>> = (0..1600).map(|_| (0..7).map(|_| random(1 << 30)).collect()).collect();
     for values in [uniform, counts, jaccard(&sets, false), jaccard(&sets, true)] {
         assert_eq!(all_doubts(&values, AT_ONCE), [false; 3]);

@@ -10,15 +10,17 @@ use crate::numbers::Number;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// The number of columns in a block. Blocks of both triangles are compared while they are in the cache.
+/// The number of columns in a block of a square matrix. Each block below the diagonal is compared with its mirror image
+/// above the diagonal, while both are in the cache.
 pub(in crate::agglomerate) const BLOCK: usize = 64;
-/// The relative difference up to which two triangles count as symmetric. Their mean is used.
+/// The largest relative difference between values at (i, j) and (j, i) for which a matrix counts as symmetric. The mean
+/// of both values is used.
 const ASYMMETRY: f64 = 1e-8;
 
 /// The properties of the values of a matrix, found in one pass.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts {
-    /// The largest absolute value.
+    /// The largest absolute value in the matrix.
     pub(crate) largest: f64,
     /// The smallest value.
     pub(crate) low: f64,
@@ -28,7 +30,7 @@ pub(crate) struct Facts {
     pub(crate) positive: bool,
     /// True if any value is negative.
     pub(crate) negative: bool,
-    /// True if both triangles are equal.
+    /// True if both triangles of the matrix are equal.
     pub(in crate::agglomerate) symmetric: bool,
 }
 
@@ -101,7 +103,7 @@ fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 
-/// The number of rows in a block.
+/// The number of rows in a block of a square matrix.
 const ROWS: usize = 4 * BLOCK;
 
 /// Checks the given blocks of rows below the diagonal, and compares them with the values above the diagonal. Returns

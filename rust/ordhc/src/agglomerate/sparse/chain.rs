@@ -30,7 +30,7 @@ pub(super) trait Linked {
     /// Merges two clusters, and returns the number of the merged cluster.
     fn merge(&mut self, a: usize, b: usize) -> usize;
 
-    /// Returns true if the chain should continue, and false if another method is faster.
+    /// Returns true if the chain should continue, and false if another algorithm is faster.
     fn should_continue(&self) -> bool {
         true
     }
@@ -39,8 +39,8 @@ pub(super) trait Linked {
 /// Merges as long as any cluster has a nearest cluster and the chain should continue. Returns true if no links are
 /// left.
 ///
-/// Ties are broken by an order of all pairs. So the chain has no cycles, unless rounding makes the similarity of two
-/// clusters depend on their order. In this case, the last two clusters merge when the chain returns to itself.
+/// Ties are broken by an order of all pairs. So the chain has a cycle only if rounding makes the similarity of two
+/// clusters depend on their order. Then the last two clusters of the chain merge.
 pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<bool> {
     let mut stack: Vec<(usize, f64)> = Vec::new();
     let mut on_stack = vec![false; linked.n_clusters()];
@@ -82,13 +82,13 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
     Ok(false)
 }
 
-/// The links of each cluster.
+/// The links of each cluster, as lists. A link is the summary of the stored pairs of leaves between two clusters.
 pub(super) struct Lists<'m, K: Summary> {
     clusters: Vec<Cluster>,
     rows: Vec<Row<K>>,
     rules: Rules<'m>,
     hub_from: usize,
-    /// For each cluster: the number of the last merge that visited it.
+    /// For each cluster: the number of the last merge that moved a link to this cluster.
     stamps: Vec<u32>,
     /// The number of merges.
     stamp: u32,

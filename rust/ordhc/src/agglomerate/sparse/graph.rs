@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// Clusters and their links. A cluster is named by its smallest leaf, and clusters are in the order of their names.
+/// Clusters and their links. A link is the summary of the stored pairs of leaves between two clusters. A cluster is
+/// named by its smallest leaf, and clusters are in the order of their names.
 pub(super) struct Graph {
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
@@ -141,14 +142,12 @@ pub(super) fn nearest<K: Summary>(
     best.near
 }
 
-/// The default of [`Rules::share`]: pairs merge in rounds only if merging them one by one would move at least 1 /
-/// `SHARE` of all entries (each link has two).
+/// The default of [`Rules::share`].
 pub(super) const SHARE: usize = 128;
-/// The default of [`Rules::patience`]: a chain on `Rows` stops after it has read `PATIENCE` times the number of entries
-/// (each link has two).
+/// The default of [`Rules::patience`].
 pub(super) const PATIENCE: usize = 32;
-/// The default of [`Rules::filled`]: a table is used if half of all pairs are linked. A table then needs about the same
-/// memory as the links.
+/// The default of [`Rules::filled`]: a table is used if at least half of all pairs of clusters have a link. The table
+/// then needs about the same memory as the links.
 pub(super) const FILLED: usize = 2;
 
 /// The conditions for merging and for choosing a method, and the monitor.
@@ -158,20 +157,21 @@ pub(super) struct Rules<'m> {
     pub(super) bar: f64,
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
-    /// True if rounding errors may have decided a comparison.
+    /// True if rounding errors may have changed the tree.
     pub(super) doubtful: &'m AtomicBool,
-    /// Pairs merge in rounds only if merging them one by one would move at least 1 / `share` of all entries. Otherwise,
-    /// merging them one by one is faster. Tests also use 0 and large values for this field and for the fields below.
+    /// Reciprocal pairs merge in rounds only if merging them one by one would copy at least 1 / `share` of all entries.
+    /// Otherwise, merging them one by one is faster. Each link has two entries, one for each of its clusters. Tests
+    /// also use 0 and large values for this field and for the fields below.
     pub(super) share: usize,
-    /// A chain on `Rows`, which are slow to search, stops after it has read `patience` times the number of entries. A
-    /// chain on `Lists` has no limit.
+    /// A nearest-neighbour chain on `Rows`, which are slow to search, stops after it has read `patience` times the
+    /// number of entries. A chain on `Lists` has no limit.
     pub(super) patience: usize,
-    /// Clusters are stored in a table if at least one in this number of pairs is linked.
+    /// Links are stored in a table if at least one in `filled` pairs of clusters has a link.
     pub(super) filled: usize,
 }
 
 impl Rules<'_> {
-    /// Records that rounding errors may have decided a comparison.
+    /// Records that rounding errors may have changed the tree.
     pub(super) fn doubt(&self) {
         self.doubtful.store(true, Relaxed);
     }

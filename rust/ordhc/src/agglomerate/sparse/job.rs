@@ -236,7 +236,8 @@ impl<'a> SparseJob<'a> {
             (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
             (Rule::Single, Missing::Zero) => {
                 clusters.join(self.collected(links)?, 0.0, monitor)?;
-                // From here on, only negative links matter, because a link of zero is the same as a missing link.
+                // All positive links have been used, and a link of zero is the same as a missing link. So only negative
+                // links matter from here on.
                 let below = clusters.contracted(negative, f64::max, monitor)?;
                 let (names, groups) = clusters.groups(within);
                 let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
@@ -268,8 +269,8 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters without a negative link. At the end, all clusters have negative links to each other, and merge
-    /// by these links.
+    /// Merges clusters that have no negative link to each other, until all clusters have negative links to each other.
+    /// Then merges the clusters with negative links.
     fn merge_rest<K: Summary>(
         &self,
         clusters: &mut Merged,
@@ -345,8 +346,8 @@ impl Merged {
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
-    /// Returns the names of all clusters, and groups of indices of names: one group for each initial cluster, or one
-    /// group of all names without `within`.
+    /// Returns the names of all clusters, and groups of indices of names. Each initial cluster of `within` is a group.
+    /// Without `within`, all clusters are one group.
     fn groups(&self, within: Option<&Partition>) -> (Vec<u32>, Vec<Vec<u32>>) {
         let names = self.names();
         let mut groups = vec![Vec::new(); within.map_or(1, Partition::n_clusters)];
@@ -356,8 +357,9 @@ impl Merged {
         (names, groups)
     }
 
-    /// Completes every initial cluster: the parts that no known pair connects merge in order. Their similarity is the
-    /// lowest similarity of a merge in the initial cluster, or minus infinity if there was no merge.
+    /// Merges the remaining parts of each initial cluster, in the order of their names. No pair between these parts is
+    /// known. The similarity of these merges is the lowest similarity of the merges before in the same initial cluster,
+    /// or minus infinity if there are none.
     fn join_within(&mut self, initial: &Partition) {
         let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
         for merge in &self.merges {

@@ -28,9 +28,9 @@ pub(super) struct Entry {
 /// count (pairs that aren't stored are zero), or only the stored pairs.
 ///
 /// The order in which reciprocal nearest pairs merge does not change the tree, because of two properties. First, a
-/// merged cluster is never closer to a third cluster than both parts were. Second, it is as close as the closer part
-/// only if both parts were equally close. For the second property, ties of known pairs are ordered by the share of
-/// pairs that is known. This share decreases if only one part has a link.
+/// merged cluster is never closer to a third cluster than both parts were. Second, a merged cluster is as close as the
+/// closer part only if both parts were equally close. For the second property, ties are ordered by the share of pairs
+/// that are known. This share decreases if only one part has a link to the third cluster.
 pub(super) trait Summary: Sync {
     /// True for means, false for minima.
     const MEAN: bool;

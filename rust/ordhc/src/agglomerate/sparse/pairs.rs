@@ -40,11 +40,11 @@ pub(crate) struct Pair {
 /// The properties that decide when similarities count as equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Facts {
-    /// The largest absolute value.
+    /// The largest absolute similarity.
     pub(super) largest: f64,
-    /// True if there are values of both signs.
+    /// True if some similarities are positive and some are negative.
     pub(super) mixed: bool,
-    /// True if every sum of values is computed without rounding.
+    /// True if every sum of similarities is computed without rounding.
     pub(super) exact: bool,
 }
 
@@ -206,7 +206,7 @@ impl SparsePairs {
         self.facts
     }
 
-    /// Returns the pairs as links of leaves.
+    /// Returns each stored pair as a link of two clusters, each of which is a single leaf.
     pub(super) fn links(&self) -> impl Iterator<Item = Link> + Clone {
         self.pairs.iter().map(|&Pair { i, j, similarity }| Link { a: i, b: j, count: 1, value: similarity })
     }

@@ -14,7 +14,7 @@ use crate::memory;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// Merges as long as any link is above `rules.bar`. Returns the links that are left.
+/// Merges clusters as long as the similarity of any two is above `rules.bar`. Returns the links that are left.
 pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
     let mut nearest = all_nearest::<K>(&graph, rules)?;
     loop {
@@ -61,9 +61,9 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
         if !is_patient {
             break;
         }
-        // A chain on `Rows` stops when the number of entries seems large enough for a table. But `Rows` count a link
-        // twice if both parts of a merged cluster had this link, so a table may still need more links. The chain could
-        // then stop after each merge. So from now on, half as many links suffice for a table.
+        // A chain on `Rows` stops when there seem to be enough links for a table. But `Rows` count a link twice if both
+        // parts of a merged cluster had this link, so there may be too few links for a table. To avoid a stop after
+        // each merge, half as many links suffice for a table from now on.
         filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
@@ -93,7 +93,7 @@ fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option
     }
 }
 
-/// The pairs of clusters that merge.
+/// The pairs of clusters that merge in a round.
 struct Pairs {
     /// For each cluster after the round: the cluster before the round that stays as it is, or that absorbs another
     /// cluster.
@@ -210,9 +210,9 @@ struct Sum {
     count: u32,
     /// The number of links.
     links: u32,
-    /// Two sums (or minima) over links between the parts of two clusters. `values[0]` is over the links between both
-    /// first parts and between both second parts. `values[1]` is over all other links. So the lists of both clusters
-    /// get exactly the same sum, with the same rounding.
+    /// Two sums (or minima) of links between two clusters, each of which may have two parts. `values[0]` is for the
+    /// links between both first parts and between both second parts. `values[1]` is for all other links. So the lists
+    /// of both clusters get exactly the same sum, with the same rounding.
     values: [f64; 2],
 }
 

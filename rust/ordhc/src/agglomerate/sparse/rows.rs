@@ -58,7 +58,7 @@ impl<'m, K: Summary> Rows<'m, K> {
         self.patience > 0
     }
 
-    /// Takes out a cluster's row, with one entry for each linked cluster.
+    /// Removes and returns a cluster's row, with one entry for each linked cluster.
     fn row(&mut self, cluster: usize) -> Vec<Entry> {
         let mut row = std::mem::take(&mut self.entries[cluster]);
         self.n_entries -= row.len();

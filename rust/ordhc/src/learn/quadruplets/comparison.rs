@@ -7,7 +7,8 @@ use super::Pair;
 pub(super) struct Verdict {
     /// 1 if the first pair is more similar, -1 if the second one is, 0 if neither.
     pub(super) sign: i8,
-    /// True if the first pair counts as more similar. If neither pair is, the lexicographically smaller pair counts.
+    /// True if the first pair counts as more similar. If neither pair is more similar, the
+    /// lexicographically smaller pair counts as more similar.
     pub(super) is_first: bool,
 }
 

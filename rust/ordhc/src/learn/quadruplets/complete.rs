@@ -56,8 +56,9 @@ struct Join {
 pub(super) enum Contest {
     /// A match of the tournament that finds the nearest neighbour of the last cluster of the chain.
     Match(u32),
-    /// During a merge of two clusters: compares the least similar pairs that a third cluster has
-    /// with each of the two.
+    /// Compares two pairs during a merge of two clusters: the least similar pair between a third
+    /// cluster and the first one, and the least similar pair between the third cluster and the
+    /// second one. The value is the third cluster.
     Third(u32),
     /// A comparison of the final merge sort. The value is the index of the merge of two sorted
     /// runs.
@@ -187,8 +188,9 @@ impl Complete {
         order
     }
 
-    /// Returns the joins (merges of clusters) of `order`, but each join after the joins that made
-    /// its two parts. The order changes only if answers contradict each other.
+    /// Returns `order`, a list of joins (merges of clusters), with one change: the joins that made
+    /// the two parts of a join are moved before this join. The order changes only if answers
+    /// contradict each other.
     fn parts_first(&self, order: Vec<u32>) -> Vec<u32> {
         let mut is_there = vec![false; self.joins.len()];
         let mut result = Vec::with_capacity(order.len());

@@ -188,7 +188,8 @@ impl Strategy<4> for FourK {
             let reference = *self.references.get(cell.reference as usize)?;
             self.step();
             let landmark = self.landmarks[cell.landmark as usize];
-            // A pair of two landmarks is asked about only once, when the leaf is the later landmark.
+            // A pair of two landmarks is asked about only once: when the leaf comes later in
+            // `landmarks`.
             let is_new = cell.leaf != landmark
                 && (self.which[cell.leaf as usize] == NONE || self.which[cell.leaf as usize] > cell.landmark);
             let asked = pair(cell.leaf, landmark);

@@ -29,8 +29,8 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 
 struct Forest {
     leaves: UnionFind,
-    /// For each cluster: its number in the dendrogram. The index is the leaf that represents the
-    /// cluster in `leaves`.
+    /// The number of each cluster in the dendrogram. The index is the leaf that `leaves.find`
+    /// returns for all leaves of the cluster.
     labels: Vec<u32>,
 }
 

@@ -72,8 +72,7 @@ pub enum Landmarks {
 pub enum References {
     /// This number of reference pairs.
     Count(usize),
-    /// The largest number of reference pairs for which at most this number of questions is needed,
-    /// but at least one pair.
+    /// As many reference pairs as this number of questions allows, but at least one pair.
     Budget(u64),
 }
 

@@ -172,8 +172,9 @@ impl Single {
         if leaf != NONE {
             let partner = self.best[leaf as usize];
             let place = self.places[partner as usize] as usize;
-            // The pairs of all leaves that joined the tree after `partner` are more similar than
-            // this pair. So this pair is one level above them.
+            // The pairs of all leaves that joined the tree after `partner` are known to be more
+            // similar than this pair. So the level of this pair is 1 + the largest level of these
+            // pairs.
             let level = 1 + self.levels[place..].iter().max().map_or(0, |&level| level);
             self.pairs.push(pair(partner, leaf));
             self.levels.push(level);

@@ -73,8 +73,8 @@ impl Evidence {
         (0..shape.n_nodes()).filter(|&node| is_touched[node]).collect()
     }
 
-    /// Computes the evidence of all answers about the places of their leaves, given a tree and the
-    /// lengths of its leaves.
+    /// Computes what every answer says about the places of its three leaves, given a tree. `model`
+    /// has the length of each leaf: how far the leaf is from all other leaves.
     pub(super) fn read(&mut self, shape: &Shape, model: &Lengths) {
         let Self { answers, tilts, .. } = self;
         tilts.clear();
@@ -86,8 +86,8 @@ impl Evidence {
                 let pivot = shape.smallest_holding(&[first, second].map(|other| leaves[other] as usize));
                 let [one, other] = shape.children(pivot).map(|child| shape.span(child));
                 let is_first = one.contains(&shape.place(leaves[first] as usize));
-                // If leaf `at` belongs in the child with one of the two other leaves, the remaining
-                // leaf is the odd one out.
+                // Leaves `first` and `second` are below different children of `pivot`. If leaf `at`
+                // is below the same child as one of them, the other one is the odd one out.
                 let odd_ones = if is_first { [second, first] } else { [first, second] };
                 let tilt = |span: RangeInclusive<usize>, truth: usize| {
                     (*span.start()..*span.end() + 1, logs[truth] - logs[at])

@@ -17,16 +17,17 @@ pub(super) struct Lengths {
     evidence: f64,
 }
 
-/// The maximum number of updates of the prior variance of the lengths.
+/// The maximum number of times that the prior variance of the lengths of leaves is estimated.
 const UPDATES: usize = 20;
-/// The maximum number of iterations that fit the lengths, for each value of their prior variance.
+/// The maximum number of Newton steps that fit the lengths of leaves, for each prior variance.
 const STEPS: usize = 20;
-/// The variance is not updated any more if its relative change is below `SETTLED`. The fit of the
-/// lengths ends if no length has changed by `FOUND` or more.
+/// The estimate of the prior variance is final when its relative change is below `SETTLED`. The fit
+/// of the lengths of leaves ends when no length changes by `FOUND` or more.
 const SETTLED: f64 = 1e-2;
 const FOUND: f64 = 1e-3;
-/// All lengths are set to 0 if their estimated variance is at most `LEAST_VARIANCE`. The variance
-/// is at most `MOST_VARIANCE`, because odds above exp(5) cannot be estimated precisely.
+/// If the estimated prior variance of the lengths of leaves is at most `LEAST_VARIANCE`, all
+/// lengths become 0. The estimate is at most `MOST_VARIANCE`, because odds above exp(5) cannot be
+/// estimated precisely.
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.0;
 
@@ -42,12 +43,13 @@ fn odd_in(shape: &Shape, leaves: [u32; 3]) -> usize {
 }
 
 impl Lengths {
-    /// Returns lengths of 0. `evidence` is the log odds of a right answer against either wrong one.
+    /// Returns the length 0 for each of `n` leaves. `evidence` is the log odds of a right answer
+    /// against either wrong one.
     pub(super) fn new(n: usize, evidence: f64) -> Self {
         Self { lengths: vec![0.0; n], evidence }
     }
 
-    /// Returns leaves of the given lengths, for tests.
+    /// Returns the given lengths of leaves, for tests.
     #[cfg(test)]
     pub(super) fn of(lengths: Vec<f64>, evidence: f64) -> Self {
         Self { lengths, evidence }
@@ -98,7 +100,8 @@ impl Lengths {
         self.fit(&called, variance);
     }
 
-    /// Returns, for each leaf, the gradient and the negative curvature of the log-likelihood.
+    /// Returns the first derivative and the negative second derivative of the log-likelihood with
+    /// respect to the length of each leaf.
     fn slopes(&self, called: &[Called]) -> (Vec<f64>, Vec<f64>) {
         let n = self.lengths.len();
         let (mut gradient, mut information) = (vec![0.0; n], vec![0.0; n]);
@@ -112,15 +115,17 @@ impl Lengths {
         (gradient, information)
     }
 
-    /// Computes the most likely lengths given this prior variance. Returns the negative curvature for each length.
+    /// Computes the most likely length of each leaf, given the prior variance of the lengths.
+    /// Returns the negative second derivative of the log-likelihood with respect to each length.
     fn fit(&mut self, called: &[Called], variance: f64) -> Vec<f64> {
         let mut last = Vec::new();
         for _ in 0..STEPS {
             let (gradient, information) = self.slopes(called);
             let mut largest = 0.0f64;
             for (at, length) in self.lengths.iter_mut().enumerate() {
-                // All lengths change at once. The probabilities of the three answers add up to 1,
-                // so full Newton steps are at most twice too long, and half steps are safe.
+                // Each step assumes that the other lengths stay the same, but all lengths change at
+                // once. Full Newton steps can therefore be up to twice too long. Half steps are
+                // safe.
                 let step = 0.5 * (gradient[at] - *length / variance) / (information[at] + 1.0 / variance);
                 *length += step;
                 largest = largest.max(step.abs());

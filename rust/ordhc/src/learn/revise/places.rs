@@ -10,8 +10,9 @@ pub(super) struct Trust {
     /// The probability that an answer agrees with the right place of a subtree. The two other
     /// answers share the remaining probability equally.
     pub(super) right: f64,
-    /// The prior odds that a subtree is at its right place, against all other places together in a
-    /// cluster twice as large.
+    /// How much the given tree is trusted. Whenever the cluster around a subtree doubles in size,
+    /// new places for the subtree are added. Before any answer, these places together have 1 /
+    /// `strength` times the probability of the current place.
     pub(super) strength: f64,
     /// The value of `strength` for a subtree whose parent has more than two children.
     pub(super) loose: f64,
@@ -36,8 +37,9 @@ pub(super) type Tilt = (Range<usize>, f64);
 /// The conclusion about the place of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Finding {
-    /// The node beside which the subtree belongs, as the median of its posterior. The distance of
-    /// two places is the number of triplets that differ between them.
+    /// The node beside which the subtree belongs: the median of the posterior over its places. The
+    /// distance of two places is the number of triplets that change if the subtree moves from one
+    /// place to the other.
     pub(super) best: usize,
     /// True if the subtree must move: the best place is elsewhere, and the current place is unlikely.
     pub(super) moves: bool,
@@ -60,9 +62,10 @@ const UNLIKELY: f64 = 0.05;
 /// node.
 ///
 /// The distance of two neighbouring places (beside a node, and beside its parent) is the number of
-/// triplets that differ between them. This number is proportional to the number of leaves below the
-/// node times the number of leaves below its sibling. The best place is the median. To find the
-/// median, go down from the root as long as more than half of the weight is below.
+/// triplets that change if the subtree moves from one place to the other. This number is
+/// proportional to the number of leaves below the node times the number of leaves below its
+/// sibling. The best place is the median. To find the median, go down from the root as long as more
+/// than half of the weight is at and below a child.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,
@@ -81,7 +84,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Computes the posterior of a subtree other than the whole tree.
+    /// Computes the posterior over the places of a subtree. The subtree is not the whole tree.
     ///
     /// `is_loose` returns true for a node if the node and its parent were made from one node with
     /// more than two children.
@@ -199,10 +202,11 @@ impl Places {
     /// number of leaves of the subtree. The question is given by the position of its pivot, the
     /// node whose children are compared.
     ///
-    /// The loss of the edge between a node and its parent is m (1 - m) times the number of triplets
-    /// that differ between the places beside them. Here m is the probability that the subtree
-    /// belongs at or below the node. This loss is used because its expected decrease can be
-    /// computed for all pivots at once.
+    /// The value of a question is the expected decrease of a loss, which is a sum over all edges
+    /// between a node and its parent. Each edge adds m (1 - m) times the number of triplets that
+    /// change if the subtree moves from beside the node to beside the parent. Here m is the
+    /// probability that the subtree belongs at or below the node. The expected decrease of this
+    /// loss can be computed for all pivots at once.
     pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
         let m = shape.n_nodes();
         let span = shape.span(subtree);
@@ -212,9 +216,9 @@ impl Places {
         values.resize(m, 0.0);
         above.clear();
         above.resize(m, 0.0);
-        // For the edge from a child to its parent, `values` is `step` times the squared probability
-        // of the child's side. `above` is the change in the sum over all edges between a node and
-        // the root, if the probability of the parent's side is squared instead.
+        // For each child: `mass` is the probability that the subtree belongs at or below the child,
+        // and `values` has `step * mass^2`. `above` is the sum of `step * ((1 - mass)^2 - mass^2)`
+        // over the child and all nodes above except the root.
         for place in (0..m).rev().filter(|&place| shape.size_at(place) > 1) {
             for child in shape.children_at(place) {
                 let step = sizes[child] * (sizes[place] - sizes[child]);

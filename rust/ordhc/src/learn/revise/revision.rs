@@ -118,8 +118,8 @@ impl Revision {
         let nodes: Vec<usize> = (0..self.shape.n_nodes()).collect();
         let mut found = self.each(&nodes, |places, node, _| {
             let value = places.ask(&self.shape, node, self.trust).map_or(0.0, |(_, value)| value);
-            // The more answers say that no pair of the leaves is closest, the less useful is a further question about
-            // this subtree.
+            // Each answer "no two leaves are closer" makes further questions about this subtree
+            // less useful.
             let none = self.evidence.none(&self.shape, node) as f64;
             (value * self.shape.size(node) as f64 / ((1.0 + none) * (1.0 + none)), node)
         });

@@ -5,8 +5,8 @@ use crate::tree::Topology;
 /// Returns, for each inner node, the share of the relevant answers that agree with it. The share is NaN if no answer is
 /// relevant.
 ///
-/// A node separates two leaves from a third. An answer about three leaves is relevant for the nodes that are above two
-/// of the leaves but not above the third. The answer agrees if the third leaf is the odd one out.
+/// An answer about three leaves is relevant for the nodes that are above two of the leaves but not
+/// above the third. The answer agrees if the third leaf is the odd one out.
 pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tree: &Topology) -> Vec<f64> {
     let (n, m) = (tree.n_leaves(), tree.n_inner());
     let mut above: Vec<usize> = tree.parents().iter().map(|&node| node as usize).collect();

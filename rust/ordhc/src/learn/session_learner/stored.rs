@@ -18,8 +18,8 @@ pub(super) struct Stored<const K: usize> {
     len: u64,
 }
 
-/// The entries of `changed` are merged into `shared` if there are more than `APART` + (number of
-/// shared entries) / `SHARE` of them.
+/// The entries of `changed` are merged into `shared` if `changed` has more than `APART` + (number
+/// of entries of `shared`) / `SHARE` entries.
 const APART: usize = 1024;
 const SHARE: usize = 4;
 

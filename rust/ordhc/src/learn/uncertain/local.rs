@@ -88,7 +88,7 @@ pub(super) struct Local<const K: usize> {
     /// For each leaf: the leaf is added to `due` when the number of answers about the leaf reaches
     /// this value.
     next: Vec<usize>,
-    /// For each leaf: the entropy of its place after its last move, in nats.
+    /// For each leaf: the entropy of the distribution over its places at its last move, in nats.
     entropies: Vec<f64>,
     places: Places,
     inside: Vec<bool>,

@@ -74,7 +74,7 @@ impl<K: Summary> Hub<K> {
         let mut best = Best::none();
         let mut floor = f64::NEG_INFINITY;
         let mut from = Bound::Unbounded;
-        // Visit only the first entry of each similarity, as long as the similarities count as equal.
+        // Visit only the first entry of each similarity, until similarities are certainly smaller than the largest.
         while let Some(&(rank, k)) = self.order.range((from, Bound::Unbounded)).next() {
             let at = self.places.get(&k)?.0 as usize;
             let (n_k, name) = about(k);

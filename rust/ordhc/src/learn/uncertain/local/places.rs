@@ -10,8 +10,8 @@ use super::shape::{NONE, Place, Shape};
 /// Differences of log-likelihoods below this value may be rounding errors.
 const ROUNDED: f64 = 1e-9;
 
-/// A place of a subtree with its score: beside `node`, or beside any leaf at or below `node` (see
-/// `is_part`).
+/// A place of a subtree, and the score of the place. If `is_part` is true, the place is beside any
+/// leaf at or below `node`. Otherwise, the place is beside `node`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spot {
     pub(super) node: u32,
@@ -31,8 +31,8 @@ pub(super) struct Spot {
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     gains: Vec<f64>,
-    /// For each node: its entry in `gains` is valid only if this entry equals `mark`. Other gains
-    /// are from earlier subtrees.
+    /// For each node: the value of `mark` when the gain of the node was written. If this is not the
+    /// current value of `mark`, the gain is from an earlier subtree.
     marks: Vec<u32>,
     mark: u32,
     pub(super) spots: Vec<Spot>,
@@ -60,8 +60,8 @@ impl Rest<'_> {
         self.logs[self.shape.size(node) as usize]
     }
 
-    /// Returns the base-2 logarithm of the number of leaves below `node` and in the subtree that
-    /// was cut off, together.
+    /// Returns the base-2 logarithm of the number of leaves that `node` has if the subtree that was
+    /// cut off is put below it.
     fn log_with(&self, node: u32) -> f64 {
         self.logs[(self.shape.size(node) + self.size) as usize]
     }
@@ -125,7 +125,8 @@ impl Places {
         }
     }
 
-    /// Adds an answer about one leaf of the subtree and leaves outside of it. Other answers do not depend on the place.
+    /// Adds an answer about leaves inside and outside of the subtree. Ignores answers that don't
+    /// depend on the place of the subtree.
     pub(super) fn add_answer<const K: usize>(&mut self, rest: &Rest<'_>, answer: &Answer<K>, level: usize) {
         let (leaves, told, _) = *answer;
         if !says::<K>(told) {
@@ -231,9 +232,10 @@ impl Places {
         }
     }
 
-    /// Computes cumulative weights of the listed places, and the entropy of their distribution. A
-    /// listed place with `is_part` counts once for each leaf at or below its node. So without
-    /// answers, a subtree is put beside a random leaf (as in Yule's process).
+    /// Computes the cumulative weights of the listed places, and the entropy of their distribution.
+    /// A place with `is_part` represents one place for each leaf at or below its node, so its
+    /// weight is multiplied by the number of these leaves. If there are no answers, the subtree is
+    /// therefore put beside a random leaf, as in Yule's process.
     pub(super) fn weigh(&mut self, shape: &Shape) {
         let most = self.spots.iter().map(|spot| spot.score).fold(f64::NEG_INFINITY, f64::max);
         self.weights.clear();
@@ -256,8 +258,8 @@ impl Places {
         self.place(shape, at, random)
     }
 
-    /// Returns the place with the highest score. Returns the current place `before` instead, unless
-    /// the highest score exceeds its score by more than `least`.
+    /// Returns the place with the highest score if this score exceeds the score of the current
+    /// place `before` by more than `least`. Otherwise, returns `before`.
     pub(super) fn best(&self, shape: &Shape, before: Place, least: f64, random: &mut ChaCha8Rng) -> Place {
         let up = |&node: &u32| Some(shape.parent(node)).filter(|&above| above != NONE);
         let path = std::iter::successors(Some(before.beside), up);

@@ -7,12 +7,13 @@ const CLASSES: usize = 48;
 /// The number of levels of reliability of a person, in equal steps from 0 (answers at random) to 1
 /// (as reliable as most people).
 const LEVELS: usize = 8;
-/// The weight of the prior for the reliability in a class of questions, as a number of answers.
+/// The weight of the prior for the share of right answers to a class of questions (see
+/// `PER_DOUBLING`), as a number of answers.
 const PRIOR_OF_CLASS: f64 = 50.0;
 /// The weight of the prior for the reliability of a person, as a number of answers.
 const PRIOR_OF_PERSON: f64 = 10.0;
-/// Earlier answers of a class or person lose half of their weight after this number of further
-/// answers.
+/// The weight of an answer in the estimate for a person halves with this number of later answers of
+/// the person. The same applies to the estimate for a class of questions (see `PER_DOUBLING`).
 const HALF_LIFE: f64 = 20_000.0;
 /// The smallest and the largest share of right answers beyond chance. The share is 0 for random
 /// answers, and 1 if all answers are right.
@@ -59,8 +60,8 @@ impl Reliability {
     /// for random answers, and 1 if all answers are right.
     fn excess(&self, class: usize) -> f64 {
         // The prior is Luce's choice rule, mixed with a tenth of random answers. In this rule, the
-        // log odds of the right answer against one wrong answer rise by 1.2 for each doubling of
-        // the ratio of the sizes.
+        // log odds of the right answer against one wrong answer rise by 1.2 when the ratio of the
+        // sizes of the two compared clusters doubles.
         let power = (1.2 * (class as f64 + 0.5) / PER_DOUBLING).exp();
         let others = 1.0 / self.chance - 1.0;
         let prior = 0.9 * power / (power + others) + 0.1 * self.chance;
@@ -90,7 +91,8 @@ impl Reliability {
     /// same as in [`Self::observe`].
     pub(super) fn level(&self, person: u32) -> usize {
         let [right, expected] = self.people.get(person as usize).copied().unwrap_or_default();
-        // Each person is compared with all people, because a tree with which all people disagree is wrong.
+        // Compare the person with all people. If all people disagree with the tree, the tree is
+        // wrong, not the people.
         let usual = ((self.all[0] + PRIOR_OF_PERSON) / (self.all[1] + PRIOR_OF_PERSON)).max(LEAST);
         let share = ((right / usual + PRIOR_OF_PERSON) / (expected + PRIOR_OF_PERSON)).clamp(0.0, 1.0);
         (share * (LEVELS - 1) as f64).round() as usize
@@ -116,7 +118,7 @@ impl Reliability {
         self.logs(LEVELS - 1, difference).map(f64::exp)
     }
 
-    /// Adds an observed answer to the counts.
+    /// Counts an answer for the person and for the class of questions (see `PER_DOUBLING`).
     pub(super) fn observe(&mut self, person: u32, difference: f64, is_right: bool) {
         let class = Self::class(difference);
         let excess = self.excess(class);
