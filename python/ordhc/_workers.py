@@ -181,7 +181,7 @@ def run_tasks(
                 progress(len(results) / len(tasks))
         if in_this_process:
             lost = f"{len(in_this_process)} of {len(tasks)} tasks"
-            warn(f"the executor lost its workers: {lost} are done in this process")
+            warn(f"the executor lost its workers: {lost} are computed in this process")
         for at in in_this_process:
             results[at] = function(*tasks[at])
             if progress is not None:
@@ -318,7 +318,7 @@ class Shared:
             self.data = None
 
     def value(self) -> Any:
-        """Return the value; each worker caches it, and so reads the file once."""
+        """Return the value, which each worker loads once and then caches."""
         return _loaded(self.name, self.path, self.data, self.secrets)
 
 

@@ -3,7 +3,7 @@
 An oracle is a callable that answers a batch of m questions, an array of leaf ids:
 
 * (m, 3) leaves a, b, c: which of the three is the odd one out? The answers are (m,) positions 0, 1 or 2; -1
-  means that no two of the three are closer.
+  means that no pair of the three is closer than the other pairs.
 * (m, 4) leaves i, j, k, l: are i and j more similar than k and l? The answers are (m,) numbers, 1 for yes and
   -1 for no. Only oracles that know similarities answer these questions.
 """

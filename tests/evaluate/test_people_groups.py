@@ -205,7 +205,7 @@ def test_people_without_answers_and_rows_without_weight():
 
 
 def test_what_cannot_be_grouped():
-    with pytest.raises(InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
+    with pytest.raises(InputError, match=r"Quadruplets, ordhc.scan\(\.\.\.\) or a Session, not list"):
         ordhc.people_groups([(0, 1, 2)])
     with pytest.raises(InputError, match="needs to know who gave each answer"):
         ordhc.people_groups(ordhc.Triplets([(0, 1, 2)]))

@@ -108,7 +108,7 @@ def test_people_are_kept_together_and_names_and_weights_do_not_matter():
 
 
 def test_what_cannot_be_compared():
-    with pytest.raises(InputError, match="takes Triplets, Quadruplets, a scan or a Session, not list"):
+    with pytest.raises(InputError, match=r"Quadruplets, ordhc.scan\(\.\.\.\) or a Session, not list"):
         ordhc.structure([(0, 1, 2)])
     with pytest.raises(InputError, match="there are 3 leaves; 4 to 5,000 are needed"):
         ordhc.structure(ordhc.Triplets([(0, 1, 2)]))

@@ -287,8 +287,8 @@ def _of_matrix(
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
     look = None
     if dissimilarity and not given.overwrite and given.tie_seed is None:
-        # The engine reads all values anyway, so it also finds negative values. It calls `look` only if a
-        # value is below 0 or the matrix has a diagonal.
+        # The engine reads all values anyway, so it also finds negative values. The engine calls `look`
+        # only if a value is below 0 or the matrix is square, because `look` checks the diagonal too.
         look = partial(_checks.check_dissimilarities, values, squared=spec.squares)
     elif dissimilarity:
         _checks.check_dissimilarities(values, squared=spec.squares)
@@ -323,9 +323,9 @@ def _of_matrix(
 
 
 def _small_tree(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:
-    """Return the tree of a small matrix by a built-in linkage; None if `linkage` must use the general path.
+    """Return the tree of a small matrix by a built-in linkage, or None.
 
-    The general path repeats the work if there is an error or a warning, and reports it.
+    None means that `linkage` must call `_linked`, which takes all arguments, and reports errors and warnings.
     """
     if not isinstance(name, str):
         return None
@@ -344,7 +344,7 @@ def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Annotations]:
 
 
 def _refuse_others(S: Any, parameters: Mapping[str, Any]) -> None:
-    """Raise `InputError` if S is comparisons, a tree or a path, or for arguments of SciPy's `linkage`."""
+    """Raise `InputError` for comparisons, trees and paths as S, and for options of SciPy's `linkage`."""
     if isinstance(S, Triplets | Quadruplets):
         raise InputError(
             f"S is {type(S).__name__}, not a matrix: make a tree of comparisons by ordhc.cluster"
@@ -383,9 +383,8 @@ def merged_by(
 ) -> Dendrogram:
     """Return the tree of a linkage on a matrix, which the engine reads or overwrites.
 
-    `look` checks that dissimilarities are not similarities by mistake. It is called before the merges if a
-    number is below 0 or the matrix is square, so that it has a diagonal. Its argument is True if a number is
-    below 0.
+    `look` checks whether dissimilarities seem to be similarities. The engine calls `look` before the merges
+    if the matrix is square or has a number below 0. The argument of `look` is True if a number is below 0.
     """
 
     def similarities() -> NDArray[np.float64]:
@@ -401,5 +400,5 @@ def merged_by(
 
 @lru_cache(maxsize=64)
 def _annotations(name: str) -> Annotations:
-    """Return annotations that record a linkage without parameters, for leaves without names."""
+    """Return the annotations of a tree without names, made by a linkage without parameters."""
     return Annotations(settings=settings_of(made_by(linkage=name)))

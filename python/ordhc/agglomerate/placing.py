@@ -1,4 +1,4 @@
-"""New items in a tree, by their similarities to its leaves."""
+"""Place new items in a tree, by their similarities to its leaves."""
 
 from __future__ import annotations
 
@@ -204,13 +204,14 @@ def place(tree: Any, values: ArrayLike, *, linkage: str | None = None) -> Placem
         near[n + at] = _to_merged(name, near[a], near[b], float(inner[at]), float(sizes[a]), float(sizes[b]))
         sizes[n + at], first[n + at] = sizes[a] + sizes[b], min(first[a], first[b])
     # A cluster exists from its own merge (`begin`) to its merge with another cluster (`end`). An item can
-    # merge with the cluster only in between. Both are dissimilarities, that is negated similarities.
+    # merge with the cluster only in between. `begin` and `end` are dissimilarities (negated similarities).
     begin, end = np.full(2 * n - 1, -np.inf), np.full(2 * n - 1, np.inf)
     begin[n:] = -inner
     end[tree.merges.reshape(-1)] = np.repeat(-inner, 2)
+    # For each node and item: the dissimilarity at which they could merge.
     times = np.maximum(-near, begin[:, None])
     times[times > end[:, None]] = np.inf
-    # If times are equal, take the node with the smallest leaf, then the smaller node.
+    # Among nodes with equal `times`, take the node with the smallest leaf, then the smaller node.
     order = np.lexsort((sizes, first))
     nodes = order[times[order].argmin(axis=0)]
     found = times[nodes, np.arange(len(rows))]

@@ -67,7 +67,8 @@ def single_linkage(
 def _before(last: int, link: NDArray[np.int64], outside: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return for each k whether the pair (last, outside[k]) comes before the pair (link[k], outside[k]).
 
-    Pairs are ordered by their smaller leaf, then by their larger leaf.
+    `link[k]` is the leaf of the spanning tree that is nearest to leaf `outside[k]`. `last` is the leaf that
+    was added last. Pairs are ordered by their smaller leaf, then by their larger leaf.
     """
     low, high = np.minimum(last, outside), np.maximum(last, outside)
     other_low, other_high = np.minimum(link, outside), np.maximum(link, outside)

@@ -22,17 +22,17 @@ class AnswerScore:
     Attributes
     ----------
     kind
-        The name of the kind, or "all".
+        The kind of answer, such as "odd one out"; or "all".
     n_answers
         The number of answers.
     accuracy
-        The share of answers that are the likeliest answer to their question. If t answers are equally likely,
-        the given answer counts 1/t.
+        The share of questions for which the given answer has the largest predicted probability of all
+        possible answers. If t answers have this probability, the given answer counts 1/t.
     log_loss
-        The mean negative logarithm of the probability of an answer, in nats.
+        The mean negative logarithm of the predicted probability of the given answer, in nats.
     chance, chance_log_loss
         The accuracy and log loss if all possible answers are equally likely: one divided by the number of
-        possible answers, and the logarithm of that number, averaged over the answers.
+        possible answers, and the logarithm of this number, averaged over the answers.
     """
 
     kind: str
@@ -58,8 +58,9 @@ class AnswerScores:
     choices
         The answers.
     right, losses
-        For each kind of answer an (a,) array. `right` is 1 if the given answer is the likeliest, 1/t if t
-        answers are equally likely, and 0 otherwise. `losses` is the negative logarithm of its probability.
+        For each kind of answer (such as odd one out) an (a,) array. `right` is 1 if the given answer is
+        predicted as the most likely, 1/t if it is one of t equally likely answers, and 0 otherwise. `losses`
+        is the negative logarithm of the predicted probability of the given answer.
     """
 
     choices: Choices
@@ -68,12 +69,12 @@ class AnswerScores:
 
     @property
     def accuracy(self) -> float:
-        """The share of answers that are the likeliest answer to their question, over all kinds."""
+        """The share of given answers that are predicted as the most likely, over all kinds of answers."""
         return self.total.accuracy
 
     @property
     def log_loss(self) -> float:
-        """The mean log loss of an answer in nats, over all kinds."""
+        """The mean log loss of an answer in nats, over all kinds of answers."""
         return self.total.log_loss
 
     @property
@@ -91,7 +92,11 @@ class AnswerScores:
         )
 
     def by_answer(self) -> tuple[Floats, Floats, Floats]:
-        """Return `right`, log loss and weight of each answer, ordered as in `comparison.units.answers_of`."""
+        """Return three arrays with a value for each answer: `right`, the log loss and the weight.
+
+        `right` is 1 if the given answer is predicted as the most likely. Answer i has the number i in
+        `comparison.units.answers_of`.
+        """
         right, weight = self.choices.gathered(self.right)
         return right, self.choices.gathered(self.losses)[0], weight
 
@@ -125,10 +130,10 @@ def answer_scores(choices: Choices, table: Callable[[Kind], Floats]) -> AnswerSc
     choices
         The answers.
     table
-        A function that takes a kind of answer and returns an (a, K) table: for each of the a answers of this
-        kind, the probabilities of the K possible answers in `Kind.orders`, with the given answer first. Use
-        `Kind.probabilities` for one matrix of closeness between leaves, and `tables_of` for several. Tables
-        of several models can be averaged.
+        A function that takes the answers of one kind (a `Kind`) and returns an (a, K) array: for each of
+        the a answers, the probabilities of the K possible answers in `Kind.orders`, with the given answer
+        first. `Kind.probabilities` computes such an array from the closeness of each pair of leaves.
+        `tables_of` averages the arrays of several models.
 
     Raises
     ------
@@ -157,16 +162,16 @@ def answer_scores(choices: Choices, table: Callable[[Kind], Floats]) -> AnswerSc
 
 
 def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind], Floats]:
-    """Return the argument `table` of `answer_scores` that averages the probabilities of several models.
+    """Return an argument `table` of `answer_scores` that averages the probabilities of several models.
 
-    For kinds with more than 720 possible answers (long rankings), the given answer is only compared with
-    answers in which two pairs of leaves are exchanged. The given answer counts as the likeliest if none of
-    these is likelier. With several models, an answer with more exchanges can nevertheless be likelier.
+    If a question has more than 720 possible answers (a long ranking), only some of them are considered: the
+    given answer, and answers that differ from the given answer by an exchange of two pairs of leaves. With
+    several models, another possible answer can be more likely than all of these.
 
     Parameters
     ----------
     samples
-        The models: for each, the closeness of pairs of leaves.
+        For each model, the closeness of pairs of leaves: an (n, n) array or a function; larger is closer.
     noises
         For each model, half of the share of answers that are random.
     """
@@ -180,14 +185,14 @@ def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind],
 
 
 def tables_of_chains(samples: _ordhc.Samples, place: NDArray[np.int32]) -> Callable[[Kind], Floats]:
-    """Return the argument `table` of `answer_scores` that averages over the trees of a posterior.
+    """Return an argument `table` of `answer_scores` that averages over the trees of a posterior.
 
     Parameters
     ----------
     samples
         The trees.
     place
-        For each leaf of the answers, the number of the leaf in the trees.
+        For each number of a leaf in the answers, the number of this leaf in the trees.
     """
 
     def table(kind: Kind) -> Floats:

@@ -38,7 +38,11 @@ class Crowd:
 
     @classmethod
     def of(cls, data: Triplets | Quadruplets, noise: float, by_group: Mapping[str | int, float]) -> "Crowd":
-        """Return the people of `data`, with their noise from `by_group`, or else the value `noise`."""
+        """Return the people who gave the answers `data`.
+
+        `by_group` has the noise of each person (half of the probability of a random answer). The noise of
+        other people is `noise`.
+        """
         if data.groups is None or not by_group:
             return cls(None, np.ones(1), np.array([noise]))
         people, counts = np.unique(data.groups, return_counts=True)
@@ -50,7 +54,7 @@ class Crowd:
     def drawn(
         self, count: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.int32] | None, NDArray[np.float64]]:
-        """Return people (None if unknown) that are drawn in proportion to their shares, and their noises."""
+        """Draw `count` people with probabilities `shares`; return them (None if unknown) and their noises."""
         at = rng.choice(len(self.shares), count, p=self.shares)
         return None if self.people is None else self.people[at], self.noises[at]
 
@@ -65,7 +69,7 @@ def chances_of(
     data
         The comparisons.
     numbers
-        (m,) for each row of `data`, the number of the answer that it belongs to.
+        (m,) for each row of `data`, the number of the answer that the row belongs to.
     at
         (k,) the numbers of the rows whose answers are considered.
     """
@@ -120,14 +124,14 @@ def simulated(
     Parameters
     ----------
     H
-        (n, n) the height of the lowest common ancestor of each pair of leaves, in the tree that is assumed to
-        be true; larger is closer.
+        (n, n) the closeness of each pair of leaves in the tree that is assumed to be true: the height of
+        their lowest common ancestor, minus the lengths of both leaves (if leaves have lengths).
     crowd
         The people who answer.
     count
         The number of simulated answers.
     like
-        The existing answers. Simulated answers have the same kinds (odd one out, ranking and so on).
+        The existing answers. The simulated answers have the same kinds (odd one out, ranking and so on).
     seed
         The seed of the simulation.
     """
@@ -157,7 +161,7 @@ def _single_rows(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
-    """Simulate answers of one comparison (row) each; return the rows, and the person of each row."""
+    """Simulate answers that are one row each; return the rows, and the person of each row."""
     n = len(H)
     if isinstance(like, Quadruplets):
         pairs = [np.argsort(rng.random((count, n)), axis=1)[:, :2] for _ in range(2)]
@@ -181,9 +185,9 @@ def _several_rows(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32] | None]:
-    """Simulate answers that can consist of several comparisons (rows), such as rankings.
+    """Simulate answers that can consist of several rows, such as rankings.
 
-    Return the rows, and the number of the answer and of the person of each row.
+    Return the rows, the number of the answer of each row, and the person of each row.
     """
     numbers = answers_of(like)
     models = rng.integers(int(numbers.max()) + 1, size=min(_KINDS, count))
@@ -219,10 +223,10 @@ def _drawn(
     noise: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Simulate one answer for each row of `leaves`; return its quadruplets, (answers, rows of an answer, 4).
+    """Simulate one answer for each row of `leaves`; return (a, r, 4): r quadruplets for each of a answers.
 
-    `order` is the result of `order_of`: the pairs of leaves that an answer orders, and the sizes of its
-    blocks. An answer does not compare the pairs of the same block with each other.
+    `order` is the result of `order_of`: the pairs of leaves that an answer ranks, closest pairs first, and
+    the sizes of its blocks. A block contains pairs of equal rank.
     """
     pairs, blocks = leaves[:, np.array(order[0])], order[1]
     closeness = H[pairs[..., 0], pairs[..., 1]]
@@ -245,7 +249,7 @@ def _drawn(
 
 
 def _as_triplets(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return triplets that mean the same as quadruplets whose pairs share a leaf."""
+    """Convert quadruplets to triplets; the two pairs of each quadruplet share a leaf."""
     i, j, k, other = np.moveaxis(rows, 2, 0)
     is_first = (i == k) | (i == other)
     anchor, near = np.where(is_first, i, j), np.where(is_first, j, i)

@@ -187,8 +187,8 @@ def fit(
     if degree is not None:
         data, unit = in_units(data)
     if not are_vectors and plan.similarity is None and names is None:
-        # Errors contain the names of leaves if the plan has no similarity. Use the caller's numbers as names,
-        # because leaves are renumbered below.
+        # Linkages that take comparisons have names of leaves in their errors. Use the caller's numbers as
+        # names, because leaves are renumbered below.
         data = changed(data, names=tuple(map(str, range(n))))
     order = np.arange(n)
     if plan.refine:
@@ -234,7 +234,7 @@ def _in_order(plan: Plan, data: Comparisons, order: NDArray[np.int64]) -> Compar
 
 @contextmanager
 def _errors_about(leaves: NDArray[np.int64]) -> Iterator[None]:
-    """Renumber the leaves of an `InputError` as the caller numbers them: leaf k becomes `leaves[k]`."""
+    """Replace leaf k in an `InputError` by `leaves[k]`, the number that the caller knows."""
     try:
         yield
     except InputError as error:
@@ -260,7 +260,8 @@ def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None)
     """Raise `InputError` if the method and the options of the vectors cannot be combined."""
     if plan.refine in ("revenue", "satisfied"):
         raise InputError(
-            f"moves of subtrees by {plan.refine!r} need comparisons: for vectors use a method with 'dasgupta'"
+            f"moves of subtrees by {plan.refine!r} need comparisons; for vectors use a method such as "
+            "'cosine-al+spr'"
         )
     if data.neighbors is not None:
         check_neighbors(plan)
@@ -271,8 +272,8 @@ def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None)
     if plan.measure is None:
         raise InputError(
             f"{plan.title} needs a matrix of all pairs: leave out storage='vectors'. No matrix is needed by "
-            "average linkage of dot, cosine, pca-dot, pca-cosine and sqeuclidean, by single linkage of these "
-            "and of distances, and by ward linkage of euclidean distances"
+            "average linkage of dot, cosine, pca-dot, pca-cosine and sqeuclidean; by single linkage of these "
+            "five, euclidean and manhattan; and by ward linkage of euclidean distances"
         )
     if initial is not None and (plan.linkage.native, plan.measure) != ("average", "dot"):
         raise InputError(

@@ -62,12 +62,12 @@ class Predicted:
     Attributes
     ----------
     accuracy
-        The share of answers that are the likeliest answer to their question. If t answers are equally likely,
-        the given answer counts 1/t.
+        The share of questions for which the given answer has the largest predicted probability of all
+        possible answers. If t answers have this probability, the given answer counts 1/t.
     low, high
         The 95% confidence interval of `accuracy`. The interval allows for differences between people, or
-        between questions if fewer than five people are known. With fewer than five questions it is Wilson's
-        interval for independent answers.
+        between questions if fewer than five people are known. With fewer than five questions, the interval is
+        Wilson's interval for independent answers.
     n_answers
         The number of answers.
     chance
@@ -108,13 +108,13 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
 def _at_correlations(truth: Dendrogram) -> Dendrogram:
     """Return the drawn tree `truth` with correlations between leaves as heights, instead of its own heights.
 
-    Row i of an (n, n) matrix has the heights at which leaf i joins each leaf. The correlation of two leaves
-    is the correlation of their rows. The height of a merge is the mean correlation over the pairs of leaves
-    that the merge joins.
+    Row i of an (n, n) matrix has the heights at which leaf i joins the other leaves of `truth`. The
+    correlation of two leaves is the correlation of their rows. The height of a merge is the mean correlation
+    over the pairs of leaves that the merge joins.
 
-    The heights of a posterior's `dendrogram` are such correlations, of mean heights. The own heights of a
-    drawn tree are noisy, because few answers compare heights of nodes that are far apart in the tree. Cuts at
-    these heights would therefore underestimate the accuracy of the dendrogram.
+    The heights of `Posterior.dendrogram` are correlations, too. The original heights of a drawn tree are
+    noisy, because few answers compare heights of nodes that are far apart in the tree. Cuts at these heights
+    would therefore underestimate the accuracy of `Posterior.dendrogram`.
     """
     H = heights_of_pairs(truth)
     np.fill_diagonal(H, -np.inf)
@@ -127,7 +127,7 @@ def _at_correlations(truth: Dendrogram) -> Dendrogram:
 
 
 def heights_of_pairs(tree: Dendrogram) -> NDArray[np.float64]:
-    """Return the (n, n) heights of lowest common ancestors, with 0 on the diagonal."""
+    """Return the height of the lowest common ancestor of each pair of leaves, (n, n); the diagonal is 0."""
     found = tree.cophenetic(square=True)
     np.fill_diagonal(found, 0.0)
     return found

@@ -47,8 +47,8 @@ def matrix_free_linkage(
 ) -> Dendrogram:
     """Return the tree of a linkage that is computed without a matrix of all pairs.
 
-    The possible linkages are average linkage of dot products or squared distances, single linkage of any
-    measure, and Ward's linkage.
+    The possible linkages are average linkage of dot products or squared distances, single linkage of dot
+    products or distances, and Ward's linkage.
     """
     if is_sparse(rows):
         _ordhc.check_memory("dense vectors", rows.dtype.itemsize * rows.shape[0] * rows.shape[1])

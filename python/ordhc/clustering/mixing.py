@@ -99,17 +99,17 @@ def _problem(r_hats: Mapping[str, float]) -> str | None:
 
 
 def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return split R-hat and the effective sample size of a quantity."""
+    """Return split R-hat and the effective sample size of a quantity, given its values in each chain."""
     return _ordhc.mixing([np.ascontiguousarray(chain) for chain in by_chain])
 
 
 @contextmanager
 def one_of_many_trees() -> Iterator[None]:
-    """Suppress the warning about chains that have not mixed during the block, which makes many trees.
+    """Suppress warnings that chains have not mixed, in a `with` block that makes many trees.
 
-    For example, trees of a hundred resamples would repeat the warning. The tree of all answers, made outside
-    of the block, still gives the warning. `warnings.catch_warnings` would affect all threads, so the context
-    manager sets a context variable.
+    For example, trees of a hundred resamples would repeat the warning. The tree of all answers is made
+    outside of the block, and still gives the warning. `warnings.catch_warnings` would affect all threads, so
+    the context manager sets a context variable.
     """
     token = _IS_ONE_OF_MANY.set(True)
     try:

@@ -30,9 +30,9 @@ __all__ = [
 
 #: Default methods move subtrees up to this number of leaves, which takes one or two seconds.
 MOVES_UP_TO = 2_000
-#: The posterior is the default method up to this estimated processor time in seconds. On two cores it takes
-#: half of this time. If a learner chose the questions, the second, higher limit applies, because other
-#: methods are biased.
+#: The posterior is the default method up to this estimated processor time in seconds (two cores need half of
+#: this time). If a learner chose the questions, the second limit applies. The second limit is higher, because
+#: other methods are biased for such questions.
 DRAWN_UP_TO, DRAWN_UP_TO_IF_ADAPTIVE = 20.0, 120.0
 _POSTERIOR = "posterior-al"
 #: Linkages that do not depend on how often a question was asked.
@@ -47,9 +47,9 @@ class Plan:
     linkage: LinkageSpec
     similarity_settings: Mapping[str, Any]
     linkage_settings: Mapping[str, Any]
-    #: The objective by which subtrees are moved afterwards.
+    #: The objective by which subtrees are moved after the linkage; None for no moves.
     refine: str | None = None
-    #: The name of the method, if the parts were chosen by method name or by default; otherwise None.
+    #: The name of the method; None if the caller chose the similarity or the linkage.
     method: str | None = None
 
     @classmethod
@@ -64,7 +64,7 @@ class Plan:
     ) -> "Plan":
         """Return the plan for these arguments of `cluster`."""
         if method is None and similarity is None and linkage is None:
-            # If the settings belong to AddS, the posterior cannot be the default.
+            # The posterior can be the default only if it has all of these settings.
             is_plain = parameters.keys() <= registry.get("linkage", _POSTERIOR).parameters.keys()
             method = (best_method(data) if is_plain else None) or fast_method(data)
         name = refine = None
@@ -98,21 +98,21 @@ class Plan:
         return cls(build, merge, of_build, of_merge, refine, name)
 
     def with_lengths(self, lengths: bool) -> "Plan":
-        """Return the plan with the setting `lengths` changed, if its similarity estimates leaf lengths."""
+        """Return the plan with this value of the setting `lengths`, if its similarity has this setting."""
         if "lengths" not in self.similarity_settings:
             return self
         return replace(self, similarity_settings={**self.similarity_settings, "lengths": lengths})
 
     @property
     def may_have_lengths(self) -> bool:
-        """True if lengths of leaves are estimated, or if the answers decide whether to estimate lengths."""
+        """True if the similarity can estimate how untypical each leaf is: `lengths` is True or None."""
         return self.similarity_settings.get("lengths", False) is not False
 
     def seconds(self, data: Any) -> float:
         """Return the estimated processor time of a tree of comparisons, in seconds.
 
-        The estimate covers AddS, MulK, linkages of similarities, the posterior and moves of subtrees. The
-        time of other parts is unknown and counts as 0.
+        Linkages that take comparisons instead of similarities count as 0, except the posterior. Their time is
+        unknown.
 
         Examples
         --------
@@ -159,7 +159,7 @@ class Plan:
 
     @property
     def degree(self) -> int | None:
-        """The exponent d: weights multiplied by f give heights multiplied by f**d; None if d is unknown."""
+        """The exponent d: if weights are multiplied by f, heights are multiplied by f**d; None if unknown."""
         parts = self.linkage if self.similarity is None else self.similarity
         if not registry.is_builtin(parts) or not registry.is_builtin(self.linkage):
             return None
@@ -186,7 +186,7 @@ class Plan:
 
     @property
     def measure(self) -> str | None:
-        """The measure between vectors if the linkage can be computed without a matrix, otherwise None."""
+        """The distance between vectors, or "dot", if the linkage needs no matrix of pairs; otherwise None."""
         if self.similarity is None:
             return None
         if self.similarity.factor is not None:
@@ -198,16 +198,17 @@ class Plan:
         return name if distances and fits else None
 
 
-#: Similarities for which nearest neighbours can be searched, with the measure of the search. For cosines, the
-#: vectors are normalized first. The second constant lists the linkages that need only nearest neighbours.
+#: For each similarity that can use nearest neighbours: the dot products or distances by which neighbours are
+#: searched. For cosines, the vectors are normalized first.
 NEIGHBOR_MEASURES = {"cosine": "dot", "euclidean": "euclidean", "sqeuclidean": "sqeuclidean"}
+#: Linkages that can be computed from nearest neighbours.
 NEIGHBOR_LINKAGES = ("single", "average", "weighted", "complete", "ward")
 #: Linkages whose heights are similarities or means of them.
 _AVERAGES = ("single", "complete", "average", "weighted")
-#: For each similarity and linkage of comparisons: heights grow with this power of the weights
-#: (`Plan.degree`). "4k-al" and "posterior-al" are missing, because their trees depend on the scale of
-#: weights: the 4K kernel adds products of weights to weights, and for the posterior larger weights are more
-#: evidence.
+#: The exponent d of each similarity, and of each linkage that takes comparisons: if weights are multiplied by
+#: f, heights are multiplied by f**d. "4k" and "posterior-al" are missing, because their trees depend on the
+#: scale of weights. The 4K kernel adds products of weights to weights. For the posterior, larger weights are
+#: more evidence.
 _DEGREES = {
     "adds3": 1,
     "adds4": 1,
@@ -218,8 +219,8 @@ _DEGREES = {
     "build": 0,
     "consistency": 0,
 }
-#: The same if subtrees are moved, by objective: heights are then mean AddS similarities (exponent 1) or
-#: numbers of leaves (exponent 0).
+#: The exponent d of `Plan.degree` after moves of subtrees, for two objectives. Heights are then mean AddS
+#: similarities (exponent 1) or numbers of leaves (exponent 0).
 _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 
 #: Options that users give to `cluster` but that belong to other functions, with a hint for each.
@@ -239,8 +240,8 @@ def best_method(data: Any) -> str | None:
 
     If answers contain errors, the trees of "posterior-al" have the fewest wrong triples of leaves. This holds
     for random questions, and for questions that a learner chose (benches/bench_methods.py). The result is the
-    default of `cluster`, the command line, reports and dashboards. Scans, vectors, fewer than three leaves
-    and no answers also give None.
+    default of `cluster`, the command line, reports and dashboards. The result is None for answers in files (a
+    scan), for vectors, for fewer than three leaves, and if there are no answers.
     """
     if isinstance(data, Scan) or kind_of(data) is None or data.n_leaves < 3 or not len(data):
         return None

@@ -97,12 +97,13 @@ class Posterior:
 
     @cached_property
     def tree(self) -> Dendrogram:
-        """The `dendrogram` with lengths of edges: an additive tree; without lengths the `dendrogram` itself.
+        """The `dendrogram` with lengths of edges (an additive tree); for `lengths=False` the `dendrogram`.
 
-        The lengths of paths between leaves fit the mean lengths of these paths in the drawn trees. The unit
-        is that of the model: if two paths differ by 1, the odds of an answer are e = 2.7 to 1 (without
-        noise). A constant that is added to the lengths of the edges of all leaves does not change the
-        probabilities of answers. The constant is chosen so that the shortest of these edges is 0.
+        The path between two leaves has about the mean length of this path in the drawn trees. If the paths of
+        two pairs of leaves differ in length by 1, the odds that a person calls the pair with the shorter path
+        closer are e = 2.7 to 1 (without noise). A constant that is added to the lengths of the edges of all
+        leaves does not change the probabilities of answers. The constant is chosen so that the shortest edge
+        of a leaf has length 0.
         ``tree.contract(min_support=0.5)`` removes clusters that are less likely than not.
         """
         if not self._lengths.size:
@@ -120,11 +121,11 @@ class Posterior:
 
     @property
     def lengths(self) -> NDArray[np.float64] | None:
-        """The mean length of each leaf, (n,), which is large for untypical leaves; None without lengths.
+        """The mean length of each leaf, (n,), which is large for untypical leaves; None for `lengths=False`.
 
-        The length of the path between two leaves is the sum of both lengths, minus the height of their lowest
-        common ancestor (`similarity`). A leaf of large length is dissimilar to all others. Answers depend
-        only on differences of lengths, so the lengths are shifted to have mean 0.
+        The distance of two leaves is the length of one leaf, plus the length of the other leaf, minus their
+        `similarity`. A leaf of large length is therefore far from all other leaves. Answers depend only on
+        differences of lengths, so the lengths are shifted to have mean 0.
 
         Examples
         --------
@@ -140,7 +141,7 @@ class Posterior:
 
     @property
     def lengths_interval(self) -> NDArray[np.float64] | None:
-        """The 95% credible interval of the length of each leaf, (n, 2); None without lengths."""
+        """The 95% credible interval of each value of `lengths`, (n, 2); None for `lengths=False`."""
         if not self._how.get("lengths"):
             return None
         if not self._lengths.size:
@@ -161,9 +162,11 @@ class Posterior:
     def trees(self) -> tuple[Dendrogram, ...]:
         """The drawn trees, chain after chain; nodes may have more than two children.
 
-        The heights are similarities. Without lengths, if the similarities of two pairs differ by 1, the odds
-        of an answer are e = 2.7 to 1 (without noise). With lengths, the length of the path between
-        two leaves is the sum of both lengths, minus the height of their lowest common ancestor.
+        The heights are similarities: larger is closer. With `lengths=False`, answers depend on these heights
+        alone. If the heights at which two pairs of leaves join differ by 1, the odds that a person calls the
+        more similar pair closer are e = 2.7 to 1 (without noise). With `lengths=True`, answers depend on
+        distances: the length of one leaf, plus the length of the other leaf, minus the height at which the
+        leaves join.
         """
         drawn = (from_engine(self._samples.tree(at)) for at in range(len(self._samples)))
         return tuple(tree.relabel(self._order).replace(names=self._names) for tree in drawn)
@@ -288,7 +291,8 @@ class Posterior:
             the trees have names.
         of
             "answer" (the default): the probability that a person gives this answer, noise included. "tree":
-            the probability that the comparison is true in the tree, given that one pair is closer there.
+            the probability that the true tree agrees with the comparison, if the true tree does not join both
+            pairs at the same height.
 
         Returns
         -------
@@ -345,7 +349,7 @@ class Posterior:
         return self._samples.predict_answers(self._fitting(data), numbers)
 
     def score_answers(self, data: Triplets | Quadruplets) -> AnswerScores:
-        """Return how well the trees predict answers, for each kind of answer.
+        """Return how well the trees predict answers, for each kind of answer (such as odd one out).
 
         Parameters
         ----------
@@ -356,8 +360,8 @@ class Posterior:
         -------
         AnswerScores
             `accuracy` and `log_loss` over all answers, and `by_kind` for each kind of answer, each compared
-            with chance. For kinds with more than 720 possible answers, an answer counts as the likeliest if
-            no exchange of two pairs makes it likelier.
+            with chance. If more than 720 answers are possible (long rankings), an answer counts as the most
+            likely if no exchange of two of its pairs of leaves makes it more likely.
 
         Raises
         ------
@@ -390,15 +394,15 @@ class Posterior:
         return tables_of_chains(self._samples, place)
 
     def accuracy(self, data: Triplets | Quadruplets) -> float:
-        """Return the share of answers that are the likeliest to their question; see `score_answers`."""
+        """Return the share of answers that the trees predict as the most likely; see `score_answers`."""
         return self.score_answers(data).accuracy
 
     def log_loss(self, data: Triplets | Quadruplets) -> float:
-        """Return the mean negative log probability of an answer, in nats; see `score_answers`."""
+        """Return the mean negative log of the predicted probability of an answer, in nats."""
         return self.score_answers(data).log_loss
 
     def _fitting(self, comparisons: Any) -> NDArray[np.int32]:
-        """Return rows of comparisons, with leaves numbered as in the chains."""
+        """Return the rows of `comparisons`, with the numbers that leaves have in the Markov chains."""
         n = self.dendrogram.n_leaves
         if not isinstance(comparisons, Triplets | Quadruplets):
             table = _checks.whole_numbers("comparisons", comparisons)
@@ -560,8 +564,8 @@ def drawn_posterior(
 ) -> tuple[Posterior, NDArray[np.int64]]:
     """Return the posterior, and the leaves without answers.
 
-    The parameters are those of `posterior`. This function only warns of chains that have not mixed. The other
-    warnings of `posterior` are left to the caller.
+    The parameters are those of `posterior`. The only warning of this function is that chains have not mixed.
+    The caller gives the other warnings of `posterior`.
     """
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(f"posterior takes Triplets or Quadruplets, not {type(data).__name__}")

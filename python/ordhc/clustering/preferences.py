@@ -28,7 +28,7 @@ Labels = NDArray[np.int64]
 def preferences(
     data: Triplets | Quadruplets, *, initial_clusters: Labels | None = None, progress: Progress | None = None
 ) -> Dendrogram:
-    """Return the tree of 3-AL for triplets, or of 4-AL for quadruplets."""
+    """Return the tree of average linkage of preferences: 3-AL for triplets, 4-AL for quadruplets."""
     tree = _ordhc.preference_linkage(data.rows, data.weights, data.n_leaves, initial_clusters, progress)
     return from_engine(tree, data.names)
 

@@ -157,7 +157,7 @@ def refine(
     initial = _checks.labels("initial_clusters", initial_clusters, found.n_leaves)
     how = _Search(bool(dissimilarity), heights, initial, max_moves, restarts, seed)
     if objective != "satisfied":
-        # The search stores two (n, n) matrices of floats: the similarities, and their sums.
+        # The search stores two (n, n) matrices of float64.
         with _checks.remedied("objective='satisfied' needs memory for the triplets only"):
             _ordhc.check_memory(f"refine by {objective!r}", 16 * found.n_leaves**2)
     if comparisons:

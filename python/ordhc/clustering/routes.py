@@ -1,8 +1,9 @@
 """Make a tree of comparisons or vectors: choose an algorithm, and run it.
 
 `of_comparisons` and `of_vectors` choose the algorithm; the functions whose names begin with `by_` are the
-algorithms. The caller has checked that the data fit the plan. Initial clusters are (n,) labels. If the plan
-has an objective, subtrees are moved in the end.
+algorithms. The argument `plan` has the similarity, the linkage and the objective; the caller has checked that
+the data fit them. `initial` has the initial cluster of each leaf, (n,). If `plan` has an objective, the last
+step moves subtrees.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ _MANY, _FEW = 2000, 20
 
 
 def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree of comparisons in which every leaf, or its initial cluster, has answers."""
+    """Return the tree that `plan` makes of comparisons.
+
+    Every leaf must have answers, or must be in the same initial cluster as a leaf with answers.
+    """
     if plan.similarity is None:
         return by_comparisons(plan, data, initial, progress)
     if is_sparse(plan, data.n_leaves, len(data)):
@@ -144,7 +148,7 @@ def of_pairs(
 
 
 def stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Progress | None]:
-    """Split `progress` into the progress of the tree and that of the moves of subtrees."""
+    """Split `progress` into one part for the linkage and one part for the moves of subtrees."""
     if plan.refine is None:
         return progress, None
     return part(progress, 0, _REFINING), part(progress, _REFINING, 1)
@@ -153,7 +157,7 @@ def stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Prog
 def _moved(
     plan: Plan, tree: Dendrogram, data: Any, initial: Initial, progress: Progress | None
 ) -> Dendrogram:
-    """Return the tree after moves of its subtrees, if the plan has an objective."""
+    """Return the tree after moves of its subtrees; `tree` itself if the plan has no objective."""
     if plan.refine is None or tree.n_leaves < 3:
         return tree
     less_is_closer = plan.refine == "dasgupta" and tree.kind == "dissimilarity"

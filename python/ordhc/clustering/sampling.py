@@ -1,4 +1,4 @@
-"""Settings, inputs and outputs of Markov chains: default lengths, people, answers and mean heights."""
+"""Prepare the settings and inputs of Markov chains (sweeps, people, answers), and average their trees."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def drawn_by(settings: Mapping[str, Any]) -> dict[str, Any]:
 def with_groups(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> Triplets | Quadruplets:
-    """Return the data with the groups (people) that the arguments of `posterior` demand.
+    """Return the data with the groups (people) that the arguments `group` and `unit` of `posterior` set.
 
     If `group` is given, its values become the groups. If `unit` is "answer", the result has no groups, so
     people are not distinguished. Otherwise the data are unchanged.
@@ -89,11 +89,11 @@ def with_groups(
 def people_of(
     data: Triplets | Quadruplets,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], list[str | int]] | None:
-    """Return the rows in sorted order, the person of each sorted row, and the names of people.
+    """Return the numbers of the rows in sorted order, the person of each sorted row, and names of people.
 
-    The result is None if there are fewer than two people. Rows are given by their numbers, and sorted by
-    their content. People are numbered by the content of their answers. Names of people and the order of rows
-    in `data` therefore do not matter. A person without a name has the number in `data.groups` as name.
+    The result is None if there are fewer than two people. The order of the rows and the numbers of people are
+    computed from the answers only, so names of people and the order of rows in `data` do not matter. If
+    people have no names, their numbers in `data.groups` are the names.
     """
     codes = groups_of(data)
     if codes is None:
@@ -123,7 +123,10 @@ def numbers_of_answers(data: Triplets | Quadruplets) -> NDArray[np.uint32] | Non
 
 
 def square(samples: _ordhc.Samples, n: int) -> NDArray[np.float64]:
-    """Return the (n, n) mean heights at which leaves merge; a diagonal value is the largest of its row."""
+    """Return the mean height at which each pair of leaves merges in the drawn trees, (n, n).
+
+    Each diagonal value is the largest other value of its row.
+    """
     _ordhc.check_memory("the similarities", 8 * n * n)
     S = _ordhc.square(samples.similarity(None), np.full(n, -np.inf))
     np.fill_diagonal(S, S.max(axis=1) if n > 1 else 0.0)

@@ -55,12 +55,12 @@ def check_additive(plan: Plan) -> None:
     if plan.refine == "satisfied":
         raise InputError(
             "moves of subtrees by 'satisfied' read answers many times, so they need all answers in memory, "
-            f"{_WHOLE}; for a scan use a method with 'revenue' or 'dasgupta'"
+            f"{_WHOLE}; for answers in files (a scan) use a method such as 'adds3-al+spr'"
         )
 
 
 def takes_scan(scan: Scan, **asked: Any) -> bool:
-    """Return True if a method accepts a scan. Its tree is then the same as for answers in memory.
+    """Return True if `cluster` accepts answers in files (a scan) with the arguments `asked`.
 
     `asked` are the arguments `method`, `similarity` and `linkage` of `cluster`. No file is read.
     """
@@ -82,7 +82,10 @@ def fit_scan(
     tie_seed: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
-    """Return the same tree, and leaves without answers, as `fit` returns for all comparisons in memory."""
+    """Return the tree of comparisons in files, and the leaves without answers.
+
+    The result is the same as the result of `fit` for all comparisons in memory.
+    """
     check_additive(plan)
     what = plan.title
     progress = scan.surveying(progress)
@@ -126,7 +129,7 @@ def fit_scan(
 
 
 class _ScannedTree:
-    """Makes the tree of a scan. Leaf i of the tree is leaf `order[i]` of the scan."""
+    """Makes a tree of comparisons in files, `scan`. Leaf i of the tree is leaf `order[i]` of the scan."""
 
     def __init__(
         self,
@@ -211,13 +214,13 @@ class _ScannedTree:
         tree = routes.of_pairs(plan, pairs, initial, before, overwrite=plan.refine is None)
         if plan.refine is None or tree.n_leaves < 3:
             return tree
-        # The revenue of comparisons is Dasgupta's objective of AddS similarities, as a square matrix.
+        # The revenue of comparisons equals Dasgupta's objective of their AddS similarities.
         S = square_of(pairs, tree.n_leaves, "float64") if plan.refine == "revenue" else pairs
         return refined(tree, S, "dasgupta", initial=initial, progress=after)
 
 
 def _picked(pairs: NDArray[Any], n: int, leaves: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the condensed values of the pairs of `leaves`; the same array if these are all leaves."""
+    """Return the condensed values of the pairs among `leaves`; `pairs` itself for all leaves in order."""
     if len(leaves) == n and bool((leaves == np.arange(n)).all()):
         return pairs
     m = len(leaves)

@@ -1,4 +1,4 @@
-"""Estimate bounds on the accuracy of the best predictor of whole answers, from repeated questions."""
+"""Estimate bounds on the accuracy and log loss of any predictor of answers, from repeated questions."""
 
 import itertools
 import math
@@ -22,10 +22,11 @@ _PRIORS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 @dataclass(frozen=True)
 class AnswerCeiling:
-    """Bounds on the best predictor, which knows the probability of each answer to each question.
+    """Bounds on the accuracy and log loss of the best predictor.
 
-    Agreement between people is not a bound. If answers have probabilities .7, .2 and .1, two people agree in
-    54% of the cases, and the best predictor is right in 70%.
+    The best predictor knows the probability of each answer to each question. Agreement between people is not
+    a bound. If answers have probabilities .7, .2 and .1, two people agree in 54% of the cases, and the best
+    predictor is right in 70%.
 
     Attributes
     ----------
@@ -78,11 +79,12 @@ class AnswerCeiling:
 
 
 def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
-    """Return an `AnswerCeiling` for each kind of answer with repeated questions; if several, also for all.
+    """Return an `AnswerCeiling` for each kind of answer with repeated questions.
 
-    If all weights are whole numbers, they are used as numbers of equal answers; otherwise they are ignored. A
-    kind is left out if its repeated answers agree clearly less than by chance. Equal answers have then been
-    merged, so that only disagreements are left.
+    If there are several kinds, the last `AnswerCeiling` is for all kinds together. If all weights are whole
+    numbers, they are used as numbers of equal answers; otherwise they are ignored. A kind is left out if
+    answers to the same question agree clearly less than random answers do. Such data result if equal answers
+    were merged before the call.
 
     Examples
     --------
@@ -125,7 +127,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     question, said = kind.question(n_leaves)
     are_counts = bool((kind.weights == np.floor(kind.weights)).all())
     times = kind.weights if are_counts else np.ones(len(kind))
-    # The number of times each answer was given, and the number of answers to its question.
+    # `n`: how often each distinct answer was given. `asked`: its question. `total`: answers to each question.
     inverse = numbered_rows(np.column_stack([question, said]))
     n = np.bincount(inverse, times).astype(np.float64)
     asked = np.zeros(len(n), dtype=np.int64)
@@ -140,7 +142,8 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     agreement = float((total * np.bincount(asked, n * (n - 1)) / (total * (total - 1))).sum()) / whole
     possible = float(kind.n_possible)
     if agreement < 1 / possible - 2 * math.sqrt((1 - 1 / possible) / possible / len(total)):
-        # Independent answers agree at least as often as by chance, so here equal answers have been merged.
+        # People who answer independently agree at least as often as random answers do. So equal answers were
+        # merged before the call.
         return None
     most = np.zeros(len(total))
     np.maximum.at(most, asked, n)
@@ -155,7 +158,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     accuracy_low = _from_others(asked, n, total) / whole
     accuracy_high = min(float(most.sum()) / whole, (1 + math.sqrt(spread)) / possible)
     log_loss_low = max(entropy, -math.log(agreement) if agreement > 0 else 0.0)
-    # With few answers, the estimates of two bounds can cross.
+    # With few answers, the estimate of an upper bound can be below that of the lower bound.
     return AnswerCeiling(
         kind.name,
         accuracy_low,
@@ -171,7 +174,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
 def _from_others(asked: Numbers, n: Floats, total: Floats) -> float:
     """Return the number of answers that equal the most common one of the other answers.
 
-    With t most common answers, an answer counts 1/t.
+    If t answers tie for the most common, an answer that equals one of them counts 1/t.
     """
     right = 0.0
     order = np.lexsort((-n, asked))

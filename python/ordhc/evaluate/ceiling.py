@@ -20,7 +20,7 @@ __all__ = ["FEWEST_REPEATED", "ORDERS", "NoiseCeiling", "chance_of", "noise_ceil
 
 #: Number of random orders of the leaves over which the chance level of quadruplets is averaged.
 ORDERS = 20
-#: Smallest number of repeated answers for a noise ceiling; with fewer its standard error is at least .05.
+#: Smallest number of repeated answers for a noise ceiling; with fewer, its standard error can exceed .05.
 FEWEST_REPEATED = 100
 
 
@@ -59,9 +59,9 @@ class NoiseCeiling:
 def satisfied_share(tree: Dendrogram, data: Comparisons, shares: NDArray[np.float64] | None = None) -> float:
     """Return the share of answers that a tree satisfies.
 
-    An answer of several rows counts by the share of its rows that the tree satisfies.
-    `shares` has the share of its answer that each row counts: the result of `comparison.units.shares_of`.
-    None gives all rows the same share.
+    An answer of several rows counts by the share of its rows that the tree satisfies. `shares` has, for each
+    row, 1 / (number of rows of its answer), from `comparison.units.shares_of`. With None, all rows count the
+    same.
     """
     weights = data.weights
     if shares is not None:
@@ -75,7 +75,8 @@ def chance_of(tree: Dendrogram, data: Comparisons) -> float:
     """Return the share of answers that the tree satisfies on average if its leaves are shuffled.
 
     For triplets the share is 1/3, because each pair of three leaves is equally likely to merge first. For
-    quadruplets the share depends on the tree, and is the mean over 20 random orders.
+    quadruplets the share depends on the tree, and is the mean over 20 random orders of the
+    leaves.
     """
     if isinstance(data, Triplets):
         return 1 / 3
@@ -92,7 +93,8 @@ def noise_ceiling(data: Comparisons, *, progress: Progress | None = None) -> Noi
     """Return the noise ceiling of answers, or None if no question was asked more than once.
 
     If all weights are whole numbers, they are used as numbers of equal answers. A row of three leaves is
-    satisfied if its closer pair merges first. If t predictions tie, the answer counts 1/t.
+    satisfied if its closer pair merges first. If t choices tie for the most common among the other answers,
+    an answer with one of these choices counts 1/t.
 
     Parameters
     ----------

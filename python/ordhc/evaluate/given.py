@@ -24,8 +24,8 @@ def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -
     Parameters
     ----------
     data
-        Comparisons; a scan, which is read into memory; or a session, whose rules exclude people and weight
-        answers.
+        `Triplets` or `Quadruplets`; the result of `ordhc.scan`, whose files are read into memory; or a
+        `Session`, whose rules exclude people and weight answers.
     verb
         The name of the function that was called, for messages.
 
@@ -43,6 +43,6 @@ def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -
         return data.read()
     if not isinstance(data, Triplets | Quadruplets):
         raise InputError(
-            f"{verb} takes Triplets, Quadruplets, a scan or a Session, not {type(data).__name__}"
+            f"{verb} takes Triplets, Quadruplets, ordhc.scan(...) or a Session, not {type(data).__name__}"
         )
     return data

@@ -125,9 +125,10 @@ def verdicts(tree: Dendrogram, data: Comparisons) -> NDArray[np.int8]:
 
 
 def scored(model: Dendrogram | Posterior, data: Comparisons) -> Predicted | None:
-    """Return the share of whole answers that a tree or a posterior predicts; None without answers.
+    """Return the share of answers that a tree or a posterior predicts; None without answers.
 
-    A posterior predicts the most probable answer, a tree the pair that is closest in it.
+    All rows of an answer are one prediction. A posterior predicts the most probable answer. A tree predicts
+    the answer whose pairs are closest in the tree.
     """
     if not len(data):
         return None
@@ -176,8 +177,8 @@ def held_out(
     result = work.result(without, tried)
     total = score(result.satisfied, is_share=True)
     low, high = (total.low, total.high) if known is None else (known.satisfied_low, known.satisfied_high)
-    # A random answer of one row is satisfied with probability 1/2, or 0 if the tree is undecided. Answers of
-    # several rows use the expected mean over all answers.
+    # A random answer of one row is satisfied with probability 1/2, or 0 if the tree is undecided. For answers
+    # of several rows, use the accuracy that is expected of trees with shuffled leaves.
     at_random = np.where(answers.sizes == 1, 0.5 * answers.mean(found != 0), result.chance)
     satisfied = answers.mean(found == 1)
     return HeldOut(

@@ -29,8 +29,9 @@ class Table:
     checks
         For each method, the simulated numbers of answers per item at which studies were scored.
     scores
-        An array for each method, noise and score, of shape (3, items, accuracies, checks). The first axis has
-        the mean, the 10% quantile and the 90% quantile over studies.
+        For each method, value of the argument `noise` of `plan`, and score: an array of shape
+        (3, items, accuracies, checks). The first axis has the mean, the 10%
+        quantile and the 90% quantile over studies.
     """
 
     def __init__(self, rows: list[dict[str, str]]) -> None:

@@ -261,7 +261,8 @@ def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int 
     """
     answers = count_answers(data)
     sweep = seconds_of(data) / (CHAINS * sweeps_for(len(data)))
-    # All trees of a round have about as many answers together as one tree of all answers.
+    # The k trees that predict a part of the people share the answers of the other parts. So together their
+    # sweeps take about as long as the sweeps of a single tree of these answers.
     of_sweeps = _PARTS * _SWEEPS * sweep * (1 - 1 / _PARTS)
 
     def learnt(k: int, starts: int, share: float) -> float:

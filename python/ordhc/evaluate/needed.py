@@ -98,7 +98,7 @@ class StudyPlan:
     ways: tuple[Way, ...]
 
     def __getitem__(self, method: str) -> Way:
-        """Return the entry of a method."""
+        """Return the `Way` of asking that uses a method."""
         for way in self.ways:
             if way.method == method:
                 return way
@@ -132,7 +132,7 @@ class StudyPlan:
         return "\n".join([title, "", *aligned(rows), "", *notes])
 
     def _row(self, way: Way) -> tuple[str, str, str, str, str]:
-        """Return the cells of the table for one way of asking."""
+        """Return the row for one way of asking in the table that `print` shows."""
         name = f"{way.questions} ({way.method})"
         if way.answers_per_leaf is None:
             most = f"more than {way.most * self.n_leaves:,}"

@@ -123,11 +123,12 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
 
     A person is unlike others if three conditions hold. The accuracy is nearer to that of random answers than
     to that of the others. The interval contains the accuracy of random answers. The interval is below the
-    lower limit of the others' accuracy. The person's own answers then distinguish dissent from chance
-    (`ordhc.evaluate.views`).
+    lower limit of the others' accuracy. Then `ordhc.evaluate.views` tests whether this person follows another
+    tree.
 
-    For the intervals, accuracies are divided by the largest accuracy of any answer. This accuracy can be
-    below 1: no tree satisfies both rows of an answer "the most central item".
+    An answer of several rows is satisfied in part if the tree satisfies some of its rows. Perhaps no answer
+    is satisfied fully: a tree satisfies at most one of the two rows of "B is the most central of A, B and C".
+    So accuracies are divided by the largest satisfied share of a single answer before intervals are computed.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
     most = float(found.satisfied.max()) or 1.0
     low, high = most * wilson(accuracy / most, count)
     rest = np.maximum(count.sum() - count, 1)
-    # Use the lower limit, because the accuracy of the other people is an estimate, too.
+    # Use the lower limit, because the accuracy of the other people is only an estimate.
     others = most * wilson((hits.sum() - hits) / rest / most, rest)[0]
     shares, n_shared = _agreements(answers, codes)
     apart = high < others

@@ -371,7 +371,7 @@ def _worked(shared: Shared, fold: int, k: int) -> Floats:
 
 
 def _mean(people: People, values: Floats) -> Estimate:
-    """Return the mean over answers of `values`, one for each row, with a 95% interval over people."""
+    """Return the mean of `values`, one for each row, over all answers, with a 95% interval over people."""
     total = np.bincount(people.person, people.weight * values, people.count)
     weight = np.bincount(people.person, people.weight, people.count)
     value, error = ratio_of_sums(total, weight)

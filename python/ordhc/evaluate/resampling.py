@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Resampling"]
 
 _Resample = tuple[_ordhc.Tree, tuple[float, float, float]]
-#: Trees, and (n, 3) scores: revenue, satisfied, held out.
+#: The trees of n resamples, and their (n, 3) scores: revenue, satisfied, held out.
 Resamples = tuple[list[_ordhc.Tree], NDArray[np.float64]]
 
 
@@ -178,7 +178,7 @@ class Resampling:
             yield watch.wait(pending.popleft())
 
     def resample(self, at: int, index: int, watch: _Watch) -> _Resample:
-        """Return the tree and scores of resample `index`, which is at position `at` of the current range."""
+        """Return the tree and scores of resample `index`; `at` is its position in the progress of `watch`."""
         go_on = partial(watch.report, at)
         go_on(0.0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)
@@ -187,8 +187,8 @@ class Resampling:
         fitted = drawn
         if self.plan.linkage.name == "posterior-al" or self.plan.may_have_lengths:
             # Numbers of draws become weights, because repeated rows would be wrong: the posterior would treat
-            # equal answers as repeats without new information, and lengths would treat rows with the same
-            # answer number as one answer.
+            # equal answers as repeats without new information, and the fit of lengths of leaves would treat
+            # rows with the same answer number as one answer.
             kept = np.flatnonzero(times)
             weights = times[kept] * (1.0 if self.data.weights is None else self.data.weights[kept])
             fitted = changed(self.data[kept], weights=weights)

@@ -44,7 +44,7 @@ _PARTS = 8
 
 @dataclass(frozen=True)
 class ScannedResampling:
-    """Makes trees and scores of resamples of a scan; can be sent to workers."""
+    """Makes trees and scores of resamples of comparisons in files; can be sent to worker processes."""
 
     scan: Scan
     asked: Mapping[str, Any]
@@ -177,7 +177,7 @@ class _Resamples:
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """All properties of the scan that determine its rows. `name` makes a hash of them."""
+        """All properties of the files that determine the comparisons in them. `name` makes a hash of them."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, which: range) -> str:
@@ -195,7 +195,7 @@ class _Resamples:
 
 @dataclass(frozen=True)
 class ScannedFold:
-    """The folds of a scan, which are held out in turn. Each fold has whole units (people or files)."""
+    """The folds of comparisons in files, held out in turn. Each fold has whole units (people or files)."""
 
     scan: Scan
     unit: str
@@ -267,7 +267,7 @@ class ScannedFold:
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
-        """Return the scores of all trees of a method; each fold is one unit, instead of each person."""
+        """Return the scores of all trees of a method, for each fold; scores of each person are not stored."""
         sums = np.stack([of_part for of_part, _, _ in found])
         nothing = np.full((len(left), len(left)), np.nan)
         satisfied, revenue = (
@@ -286,7 +286,7 @@ class _Fold:
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """All properties of the scan that determine its rows. `name` makes a hash of them."""
+        """All properties of the files that determine the comparisons in them. `name` makes a hash of them."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, without: tuple[int, ...], method: Named) -> str:
@@ -313,7 +313,7 @@ def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:
 
 
 class _Shuffled(Scan):
-    """A scan with renumbered leaves."""
+    """The comparisons of a `Scan`, with renumbered leaves."""
 
     def __init__(self, scan: Scan, order: NDArray[np.int64], accepts: tuple[str, ...]) -> None:
         self.__dict__.update(scan.__dict__)
@@ -332,7 +332,7 @@ class _Shuffled(Scan):
 def chance_of_scan(
     tree: Dendrogram, scan: Scan, accepts: tuple[str, ...] = ("triplets", "quadruplets")
 ) -> float:
-    """Return the mean share of comparisons of a scan that the tree satisfies if its leaves are shuffled.
+    """Return the mean share of comparisons in files that the tree satisfies if its leaves are shuffled.
 
     `accepts` are the types of comparisons for which the share is computed. Other types are converted.
     """
@@ -344,7 +344,7 @@ def chance_of_scan(
 
 
 def checked_plan(scan: Scan, asked: Mapping[str, Any]) -> Plan:
-    """Return the similarity and linkage for a scan; raise if the similarity is not a sum over answers."""
+    """Return the `Plan` for comparisons in files; raise if the similarity is not a sum over answers."""
     plan = Plan.of(scan, **asked)
     check_additive(plan)
     return plan

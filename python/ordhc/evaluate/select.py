@@ -370,7 +370,7 @@ def select(
     workers = as_executor(executor)
     kind = kind_of(data)
     if kind is None:
-        raise InputError(f"select takes Triplets, Quadruplets or a scan, not {type(data).__name__}")
+        raise InputError(f"select takes Triplets, Quadruplets or ordhc.scan(...), not {type(data).__name__}")
     if heldout is not None and not isinstance(heldout, Triplets | Quadruplets):
         raise InputError(f"heldout is {_checks.quoted(heldout)}, not Triplets or Quadruplets")
     by = _checks.choice("by", by, SCORES)
@@ -385,7 +385,7 @@ def select(
     if isinstance(data, Scan):
         if by == "answers":
             raise InputError(
-                'a scan cannot be scored by="answers", because its rows are not grouped into answers; give '
+                'by="answers" is not for ordhc.scan(...), whose rows are not grouped into answers; give '
                 'by="revenue" or by="satisfied"'
             )
         for method in given.values():

@@ -17,9 +17,8 @@ __all__ = ["answers_needed", "has_own_tree", "shares_tree"]
 
 #: Number of sets of random answers with which a person's answers are compared.
 SIMULATED = 39
-#: Answers per item with which the test detects, in two of three cases, that a person's tree differs from that
-#: of the others (accuracy .83): for answers of several comparisons, and for answers of a single comparison,
-#: which have less information.
+#: Minimum number of answers per item: for answers of several comparisons, and for answers of one comparison.
+#: If .83 of a person's answers are right by a tree of their own, the test detects this in two of three cases.
 ENOUGH, ENOUGH_SINGLE = 3, 8
 #: Number of groups of people for cross-validation: trees of the other groups predict each group.
 GROUPS = 10

@@ -88,7 +88,7 @@ def _other_format(source: str, suffix: str, data: bytes) -> InputError:
 
 
 def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Parsed, NDArray[Any] | None]:
-    """Return the rows of an npz or npy file, and its array of yes or no to each row, or None."""
+    """Return the rows of an npz or npy file, and its array `y` (is each row true?) or None."""
     for option, given in (("answer", asked.answer), ("person", asked.person), ("weights", asked.weights)):
         if given is not None:
             reason = f"{suffix} has no named columns; use csv, Parquet, or an array `{option}s` in npz"

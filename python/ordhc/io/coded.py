@@ -95,7 +95,7 @@ class KnownNames:
         self._tables.clear()
 
     def rows(self, columns: dict[str, Any]) -> NDArray[np.int32] | None:
-        """Return the (m, w) numbers of text columns; None if a cell has an unknown name, is missing or is not text."""
+        """Return the (m, w) numbers of text columns; None if a name is new, or a cell has no text."""
         found = []
         for name, column in columns.items():
             codes = self._codes(name, column)

@@ -26,7 +26,7 @@ from ordhc.comparison.units import numbered
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.guard import brief
 
-#: The ending of columns whose cells are names exactly as written.
+#: The ending of the name of a column if its cells are names exactly as written.
 LITERAL = "_name"
 
 Made = TypeVar("Made")

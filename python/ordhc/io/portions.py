@@ -1,4 +1,4 @@
-"""Resamples and folds of comparisons in files: each file or each person is repeated or left out."""
+"""Make resamples and folds of comparisons in files: repeat or leave out whole files or people."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None =
 
 @dataclass(frozen=True)
 class _RowsOfUnits:
-    """A job that counts the rows of each unit (a person or a file) in some pieces of a scan."""
+    """A job that counts the rows of each unit (a person or a file) in some pieces of the files."""
 
     scan: Scan
     unit: str
@@ -84,7 +84,7 @@ class _RowsOfUnits:
         np.save(folder / "rows.npy", self.count(pieces, progress))
 
     def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
-        """Return the number of rows of each person or file in `pieces` of the scan; None means all pieces."""
+        """Return the number of rows of each person or file in `pieces`; None means all files."""
         found = np.zeros(self.n_units, dtype=np.int64)
         for block in self.scan.blocks(pieces, progress=progress):
             found += np.bincount(block.units(self.unit), minlength=self.n_units)
@@ -92,7 +92,7 @@ class _RowsOfUnits:
 
 
 class Portion(Scan):
-    """A scan in which all comparisons of person or file i are repeated `times[i]` times.
+    """Comparisons in files, with all comparisons of person or file i repeated `times[i]` times.
 
     A repeated comparison becomes one row with a weight. People or files with `times` 0 are left out.
     """
@@ -104,7 +104,7 @@ class Portion(Scan):
         self._repeats = bool((times > 1).any())
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows depend on; a hash of it names stored results."""
+        """Return everything that the rows depend on; stored results are found by its hash."""
         which = fingerprint(self._unit, self._times)
         return ("portion", which, self._whole.key(pieces, with_survey=with_survey))
 
@@ -131,14 +131,14 @@ class Portion(Scan):
 
 
 class _InUnits(Scan):
-    """A scan whose weights are divided by their greatest common divisor, so that all are whole numbers."""
+    """Comparisons in files, with weights made whole: divided by their greatest common divisor."""
 
     def __init__(self, scan: Scan, unit: float) -> None:
         self.__dict__.update(scan.__dict__)
         self._whole, self._unit = scan, unit
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows depend on; a hash of it names stored results."""
+        """Return everything that the rows depend on; stored results are found by its hash."""
         return ("in units", self._unit, self._whole.key(pieces, with_survey=with_survey))
 
     @property

@@ -388,7 +388,7 @@ def remote_files(url: str, options: Mapping[str, Any], endings: tuple[str, ...])
 
 
 def is_group(url: str) -> bool:
-    """Return True if a URL is a pattern or a folder, as the store shows it without `storage_options`."""
+    """Return True if a URL is a pattern, or a folder that can be seen without `storage_options`."""
     if _is_pattern(url) or without_query(url).endswith("/"):
         return True
     if _is_web(url) and "." in without_query(url).rpartition("/")[2]:

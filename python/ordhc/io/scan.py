@@ -135,7 +135,7 @@ class Scan:
         self._groups: dict[int, int] = {}
         self._survey: Survey | None = None
         self._has_warned = False
-        #: Hashes of the options, and of the leaves that names and ids mean; None until they are needed.
+        #: Hashes of the options, and of the leaf of each name and id; None until they are needed.
         self._asked: str | None = None
         self._leaves: str | None = None
 
@@ -279,7 +279,7 @@ class Scan:
         return self.executor is not None or self.resume is not None
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows of some pieces depend on; a hash of it names stored results."""
+        """Return everything that the rows of some pieces depend on; stored results are found by its hash."""
         about: tuple[Any, ...]
         if not with_survey:
             if self._asked is None:
@@ -399,7 +399,7 @@ class Scan:
 
 
 def kind_of(data: Any) -> type[Triplets] | type[Quadruplets] | None:
-    """Return the class of comparisons in memory or of a scan; None for other data."""
+    """Return the class of comparisons in memory or in files (a `Scan`); None for other data."""
     if isinstance(data, Scan):
         return data.kind
     if isinstance(data, Triplets):
@@ -540,7 +540,7 @@ def scan_of(paths: Any, asked: Asked, *, storage_options: Any = None, **how: Any
 
 
 def is_large(path: str, asked: Asked) -> bool:
-    """Return True if commands should scan a file: it is large, and a scan can read all of its columns.
+    """Return True if commands should read a file block by block: it is large, and `ordhc.scan` can read it.
 
     Examples
     --------

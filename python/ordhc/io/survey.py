@@ -1,4 +1,4 @@
-"""Collect facts about all files of a scan: leaves, names, people, weights, skipped rows."""
+"""Collect facts about comparisons in files: leaves, names, people, weights, skipped rows."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Survey:
 
 
 def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
-    """Return the `Survey` of a scan, from the statistics of Parquet files if these suffice.
+    """Return the `Survey` of the files of `scan`, from the statistics of Parquet files if these suffice.
 
     Otherwise all rows are read. All rows are read twice if the given names are whole numbers or have ids of
     their own: the first time, only the distinct ids are collected.
@@ -130,7 +130,7 @@ class _IdCollector:
 
 
 def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: Progress | None) -> _F:
-    """Add all rows of a scan to a new `_IdCollector` or `_FactCollector`, made by `new`, and return it.
+    """Add all rows of the files to a new `_IdCollector` or `_FactCollector` (made by `new`), and return it.
 
     With an executor or `resume`, the parts of the files have collectors of their own, which are merged in the
     order of the files.
@@ -147,7 +147,7 @@ def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: 
                     found.merge(_facts_in(folder))
                 return found
             except InputError:
-                # Several parts can have mistakes. Reading the files in order raises the first error.
+                # Several parts can have mistakes. Reading in order raises the error of the first.
                 progress = part(progress, _READ, 1)
     in_order: _F = _Part(scan, new, codes).read(scan.pieces, progress)
     return in_order
@@ -262,8 +262,8 @@ class _FactCollector:
         Raises
         ------
         InputError
-            Some files have ids and others have names, or only some files have people. The message does not
-            name the files.
+            Some files have ids and others have names, or only some files have people. The message has
+            no names of files.
         """
         self.first = {**later.first, **self.first}
         if {"ids", "names"} <= self.first.keys() or {"people", "no people"} <= self.first.keys():
@@ -327,7 +327,7 @@ class _FactCollector:
         return parsed
 
     def _with_weights(self, further: Iterable[float]) -> frozenset[float] | None:
-        """Return the distinct weights found so far and `further`; None if more than `MOST_WEIGHTS`."""
+        """Return the distinct weights so far and in `further`; None if more than `MOST_WEIGHTS`."""
         if self.found.weights is None:
             return None
         different = self.found.weights.union(further)

@@ -98,7 +98,7 @@ def score(
 
 
 def takes_scan(metric: str) -> bool:
-    """Return True if a metric is a sum over comparisons, so that it can be computed for a scan."""
+    """Return True if a metric is a sum over comparisons, so that it also takes files read block by block."""
     return registry.get("metric", metric).score in _OF_SCANS
 
 

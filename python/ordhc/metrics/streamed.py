@@ -26,7 +26,7 @@ _ROWS = 1 << 14
 
 
 def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrogram:
-    """Return the tree with its leaves numbered as in the scan."""
+    """Return the tree with its leaves numbered as in the files."""
     found, _ = prepared(
         tree, fitting_comparisons(scan.without_rows(), kinds, f"metric {what!r}"), kinds, what
     )
@@ -34,7 +34,7 @@ def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrog
 
 
 def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -> int | float:
-    """Return the revenue; an exact int if the scan has no weights."""
+    """Return the revenue of the tree; an exact int if the comparisons have no weights."""
     reported = _with_progress(scan, progress)
     if not scan.weighted:
         return sum(int(_ordhc.revenue(engine_tree(tree), b.rows, None)) for b in reported(scan))

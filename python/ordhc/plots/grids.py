@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Grid"]
 
-#: In inches: the gap between parts, the thickness of the colour bar, and the space for its numbers and name.
+#: In inches: the gap between parts of the grid, the thickness of the colour bar, and the space below the bar
+#: for the numbers and the title of the bar.
 GAP, BAR, BELOW = 0.06, 0.1, 0.36
 #: In inches: the space right of a matrix without names, for half of the colour bar's last number.
 END = 0.15

@@ -279,7 +279,7 @@ def _write_names(ax: Axes, grid: Grid, names: list[str], table: _Table) -> None:
 
 
 def _cut(names: list[str], space: float, size: float) -> list[str]:
-    """Return names that take at most about a third of a space in inches; names that are cut end in dots."""
+    """Shorten names to about a third of `space` inches; shortened names end in an ellipsis."""
     longest = int(np.clip(0.35 * 72 * space / (0.55 * size), 6, LONGEST))
     plain = [" ".join(name.split()) for name in names]
     return [name if len(name) <= longest else name[: longest - 1] + "…" for name in plain]

@@ -273,7 +273,7 @@ def _draw_lines(
     widths: dict[int, float],
     line: float,
 ) -> None:
-    """Draw branches and collapsed clusters. `inked` maps `id(item)` to a colour, for items in a category."""
+    """Draw branches and collapsed clusters; `inked` has the colour of each coloured `Item`, by `id(item)`."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     lines, colours, thick = [], [], []

@@ -42,7 +42,7 @@ def support_of(drawn: Truncated) -> list[tuple[Item, float]]:
 
 
 def widths_of(drawn: Truncated, line: float, shown: str | None, least: float | None) -> dict[int, float]:
-    """Return a dict from `id(item)` to the width of the item's branch; empty unless `shown` is "width"."""
+    """Return the width of the branch of each `Item`, by `id(item)`; empty unless `shown` is "width"."""
     if shown != "width":
         return {}
     thinnest, widest = 0.4 * line, 3.0 * line

@@ -77,7 +77,7 @@ class Rectangle:
         return found if self.sideways else found[:, ::-1]
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Return the line between a node and a child: a segment along the heights, and a segment across."""
+        """Return the line between a node and a child: two segments that meet at a right angle."""
         return self._at(
             [(child.height, child.place), (parent.height, child.place), (parent.height, parent.place)]
         )
@@ -102,7 +102,7 @@ class Rectangle:
         return Label(x, y, 0.0 if self.sideways else 90.0, self.orientation in ("left", "bottom"))
 
     def leader(self, tip: Item) -> Points:
-        """Return a line along the heights, from the end of a tip to the beginning of its name."""
+        """Return a line parallel to the axis of heights, from the end of a tip to its name."""
         return self._at([((tip.near + tip.far) / 2, tip.place), (self.drawn.leaf_end, tip.place)])
 
     @property
@@ -218,7 +218,7 @@ class Unrooted(Circle):
         self.unit = 1.0 / (max(reach) or 1.0)
 
     def _away(self, difference: float) -> float:
-        """Return a difference of two positions, with the sign that makes it positive towards the leaves."""
+        """Return `difference`, with the opposite sign if positions fall towards the leaves."""
         return difference if self.drawn.leaf_end > self.drawn.root_end else -difference
 
     def _middle(self, item: Item) -> float:

@@ -51,7 +51,7 @@ def figure_size(
 
 
 def longest_share(shapes: Shapes) -> float:
-    """Return the largest allowed value of (characters of a name * font size / width of the axes)."""
+    """Return the upper limit of (number of characters of a name * font size / width of the axes)."""
     return 0.42 / 0.55 if isinstance(shapes, Rectangle) else 0.24 / 0.55
 
 

@@ -1,4 +1,4 @@
-"""Choose the part of a tree to draw: open nodes, and tips, which are leaves or collapsed clusters."""
+"""Choose the part of a tree to draw: inner nodes, and tips, which are leaves or collapsed clusters."""
 
 import heapq
 import math
@@ -22,12 +22,15 @@ WHOLE, COLLAPSED = 299, 60
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A leaf, a collapsed cluster or an open node.
+    """A node that is drawn: a leaf, a collapsed cluster, or an inner node whose children are drawn.
 
-    `first` and `size` are the range of its leaves in the order of the picture. `height` is the position along
-    the axis from root to leaves. `near` and `far` are the positions of its nearest and farthest leaf from the
-    root. Across the axis, where leaves are 1 apart, `place` is its position, and its leaves are between `low`
-    and `high`.
+    The leaves below the node are `size` leaves in the order of the picture, from position `first` on.
+
+    Along the axis from root to leaves, `height` is the position of the node. `near` and `far` are the
+    positions of the leaves below the node that are nearest to the root and farthest from the root.
+
+    Across this axis, leaves are 1 apart. `place` is the position of the node, and the leaves below the node
+    are between `low` and `high`.
     """
 
     label: int
@@ -45,7 +48,7 @@ class Item:
 
 
 class Truncated:
-    """The items of a picture: open nodes, leaves and collapsed clusters.
+    """The nodes of a picture: leaves, collapsed clusters, and the inner nodes above them.
 
     If the tree is too large, only its top is shown.
 

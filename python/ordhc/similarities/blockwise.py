@@ -34,10 +34,10 @@ def mulk3_sums(
     spill: Spill,
     progress: Progress | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the condensed kernel, its diagonal, and a mask of the leaves with answers of positive weight.
+    """Return condensed MulK3, its diagonal, and a mask of the leaves with answers of positive weight.
 
-    A triplet compares two leaves with its anchor, the first leaf. Rows are divided into blocks by the smaller
-    number of these two leaves, so that all rows about a pair are in one block. If the rows exceed
+    A row (a, b, c) compares leaves b and c with leaf a. Rows are divided into blocks by the smaller number of
+    b and c, so that all rows that compare the same two leaves are in one block. If the rows exceed
     `scan.memory`, blocks are written to files.
 
     If all weights are whole numbers, the result has the same bits as for all rows in one block. Otherwise,
@@ -86,7 +86,8 @@ class _Split:
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         """Write the result of the task to `folder`."""
         n = self.scan.n_leaves
-        # The smaller leaf of a pair often has a small number, so blocks of small numbers have fewer leaves.
+        # Small numbers are more often the smaller number of a pair than large numbers. So blocks of small
+        # numbers get fewer leaves, and all blocks have about the same number of rows.
         shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
         cuts = (shares * n).astype(np.int64)
         answered = np.zeros(n, dtype=bool)

@@ -25,9 +25,9 @@ def adds(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """Return AddS3 or AddS4: each comparison adds its weight to one pair and subtracts it from the other.
+    """Return AddS3 of triplets, or AddS4 of quadruplets, for each pair of leaves.
 
-    The closer pair gains the weight, the farther pair loses it.
+    Each comparison adds its weight to the closer pair, and subtracts its weight from the farther pair.
     """
     data, has_lengths = less_lengths(data, lengths)
     if has_lengths:
@@ -60,8 +60,8 @@ def mulk4(
 ) -> NDArray[Any]:
     """Return MulK4, a kernel of two leaves i and j, from quadruplets.
 
-    MulK4 is how often the pairs (i, r) and (j, r) agree on whether they are closer than another pair, minus
-    how often they disagree, over all other leaves r.
+    For another leaf r, the pairs (i, r) and (j, r) agree if both are closer than a third pair, or both are
+    farther. MulK4 is the number of agreements minus the number of disagreements, over all r and third pairs.
     """
     kernel = _ordhc.mulk4(data.rows, data.weights, data.n_leaves, progress)
     return shaped_by(*kernel, layout, dtype, whole=data.weights is None)

@@ -2,8 +2,9 @@
 
 The length of a leaf is large if the leaf is untypical, which means far from all other leaves.
 
-Lengths depend only on how often leaves are near and far leaves of answers. Files are therefore read twice:
-once to count near and far leaves, and once to add up the weighted answers.
+In the answer "a is closer to b than to c", b is the near leaf and c is the far leaf. Lengths depend only on
+counts of near and far leaves. Files are therefore read twice: once for these counts, and once to add up the
+weighted answers.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ __all__ = ["leaf_lengths", "less_lengths", "scan_less_lengths"]
 
 _C = TypeVar("_C", bound=Triplets | Quadruplets)
 
-#: With `lengths=None`, lengths are used if their standard deviation is at least this value. Simulated
-#: answers from trees in which all lengths are 0 give smaller values: 0.17 for random trees of 80 leaves, 0.05
-#: for trees of `datasets.planted`. If the true lengths have a standard deviation of 0.5, the estimates have
-#: 0.3 to 0.4. The data sets Car and Food give 0.9 and 0.35.
+#: With `lengths=None`, lengths of leaves (how untypical each leaf is) are used if their standard deviation is
+#: at least this value. If all true lengths are 0, estimated lengths have smaller standard deviations: 0.17
+#: for simulated answers from random trees of 80 leaves, 0.05 for trees of `datasets.planted`. If the true
+#: standard deviation is 0.5, the estimates have 0.3 to 0.4. The data sets Car and Food have 0.9 and 0.35.
 _LEAST_SPREAD = 0.25
 #: The fraction of the progress at which counting is complete. The rest is for fitting lengths.
 _COUNTING = 0.7
@@ -181,14 +182,14 @@ def scan_less_lengths(
 
 
 class _LessLengths(Scan):
-    """The comparisons of a scan, with weights that `less_lengths` has reduced."""
+    """Comparisons in files, with less weight for answers that lengths of leaves explain well."""
 
     def __init__(self, scan: Scan, lengths: NDArray[np.float64], *, exact: bool) -> None:
         self.__dict__.update(scan.__dict__)
         self._whole, self._lengths, self._exact = scan, lengths, exact
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all values on which the rows of `pieces` depend, as input of `fingerprint`."""
+        """Return all values that determine the rows and weights of `pieces`, as input of `fingerprint`."""
         own = fingerprint(self._lengths, self._exact)
         return ("less lengths", own, self._whole.key(pieces, with_survey=with_survey))
 
@@ -208,7 +209,7 @@ class _LessLengths(Scan):
             yield replace(block, data=changed(data, weights=weights))
 
 
-#: The names of the files with the counts of a worker.
+#: The names of the files in which a task stores counts of near and far leaves.
 _COLUMNS = ("keys", "weights", "largest")
 
 
@@ -234,7 +235,7 @@ class _Counts:
 def _counted_blocks(
     scan: Scan, blocks: Iterator[Block], number: NDArray[np.int64] | None, progress: Progress | None
 ) -> _ordhc.NearFarCounts:
-    """Return how often leaves are near and far in the answers of all blocks, counted in their order."""
+    """Return how often leaves are near and far in answers, counted in the order of `blocks`."""
     counts, done = _ordhc.NearFarCounts(scan.n_leaves, len(scan)), 0
     own = None if number is None else number.astype(np.int32)
     for block in blocks:

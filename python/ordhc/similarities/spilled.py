@@ -15,8 +15,8 @@ from ordhc.io.spill import Spill
 
 __all__ = ["PairSums", "Run", "csr_of", "written_run"]
 
-#: Memory in bytes: for a row, without and with a weight, while a sorted run of sums is made; and for a pair
-#: with its sum while runs are merged.
+#: Memory in bytes for each row while a sorted run of sums is made, if rows have no weights and if rows have
+#: weights; and for each pair of leaves with its sum, while runs are merged.
 PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72
 
 
@@ -30,7 +30,7 @@ class Run:
 
     @classmethod
     def all_in(cls, folder: Path) -> "list[Run]":
-        """Return the runs in a folder, in the order of the names of their files."""
+        """Return the runs (sorted pairs of leaves, with their sums) in a folder, ordered by file name."""
         found = []
         for keys in sorted(folder.glob("*.keys")):
             length = keys.stat().st_size // 8
@@ -41,7 +41,7 @@ class Run:
         return found
 
     def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return for each bound the position of the first key in this run that is not below the bound."""
+        """Return for each key in `bounds` the position of the first key of this run that is not smaller."""
         if isinstance(self.keys, np.ndarray):
             return np.searchsorted(self.keys, bounds)
         if not self.length or not len(bounds):
@@ -96,7 +96,7 @@ class PairSums:
         self._held = 0
 
     def add(self, rows: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
-        """Add comparisons."""
+        """Add comparisons to the sums of the pairs of leaves that they compare."""
         per_row = PER_ROW if weights is None else PER_WEIGHTED_ROW
         most = max(1000, self.memory // per_row)
         for start in range(0, len(rows), most):
@@ -113,9 +113,10 @@ class PairSums:
         self.runs.append(run)
 
     def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:
-        """Write the runs so far to files of a folder, and return the runs.
+        """Write all runs (sorted pairs of leaves, with their sums) to files of a folder, and return the runs.
 
-        With `last`, rows in memory are written, too. `count` is the number of runs in the folder so far.
+        With `last`, also make and write a run of the rows that are still in memory. The folder already has
+        `count` runs.
         """
         if last:
             self._make_run(spilled=False)
@@ -144,7 +145,10 @@ class PairSums:
         self.runs.append(written_run(self.spill.path("run"), keys, values))
 
     def sums(self) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.float64]]]:
-        """Yield keys i 2^32 + j in ascending order and their sums, block by block, without sums of 0."""
+        """Yield pairs of leaves in ascending order and their sums, block by block, without sums of 0.
+
+        A pair (i, j) is stored as the key i 2^32 + j.
+        """
         self._make_run(spilled=bool(self.runs))
         if not self.runs:
             return
@@ -168,7 +172,7 @@ class PairSums:
         return sum(run.length for run in self.runs) + 4 * self._held
 
     def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
-        """Return the keys that divide all runs into blocks that fit into memory.
+        """Return the keys (pairs of leaves) that divide all runs into blocks that fit into memory.
 
         All pairs with the same first leaf are in the same block.
         """
@@ -185,7 +189,7 @@ class PairSums:
 
 
 def written_run(path: Path, keys: NDArray[np.uint64], values: NDArray[np.float64]) -> Run:
-    """Write a run to files; store small integers in half the space."""
+    """Write a run (sorted pairs of leaves, with their sums) to files; store small integers as int32."""
     small = bool((values == np.floor(values)).all()) and (not len(values) or np.abs(values).max() < 2**31)
     kind = np.int32 if small else np.float64
     names = (f"{path}.keys", f"{path}.values")

@@ -35,24 +35,24 @@ __all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sum
 
 #: `canonical_order_of` adds integers modulo this prime.
 _FIELD = np.uint64(2**61 - 1)
-#: The number of values that are converted at a time.
+#: The number of sums that are converted to float64 at a time.
 _STEP = 1 << 18
-#: Estimated seconds to add a row, to read a row from text, and to read a row from Parquet.
+#: Estimated seconds for each row: to add the row to the sums, to read it from text, to read it from Parquet.
 _ADDED, _TEXT, _COLUMNS = 24e-9, 85e-9, 15e-9
-#: Estimated seconds for each pair of leaves whose sum a worker computes and the caller adds to the total.
+#: Estimated seconds to add a worker's sum for one pair of leaves to the total.
 _MERGED = 6e-9
 
 
 @dataclass
 class Dense:
-    """The n(n-1)/2 sums of pairs in SciPy's order, and a mask of leaves with answers of positive weight."""
+    """The n(n-1)/2 similarities in SciPy's order, and a mask of leaves with answers of positive weight."""
 
     pairs: NDArray[Any]
     answered: NDArray[np.bool_]
 
 
 def blocks_of(scan: Scan, progress: Progress | None = None) -> Iterable[Comparisons]:
-    """Yield the comparisons of a scan; `progress` receives the completed fraction."""
+    """Yield the comparisons in files block by block; `progress` receives the completed fraction."""
     return (block.data for block in scan.blocks(progress=progress))
 
 
@@ -63,7 +63,7 @@ def dense_sums(
     *,
     floats: bool = False,
 ) -> Dense:
-    """Return AddS for every pair; the values equal AddS of all comparisons at once, bit for bit.
+    """Return AddS for every pair; the values have the same bits as for all comparisons in memory.
 
     Sums of whole numbers are exact in any order. Other weights are added in the order of the rows. With
     `floats`, sums of whole numbers are returned as float64, without further memory.
@@ -132,8 +132,8 @@ def canonical_order_of(
 ) -> NDArray[np.int64]:
     """Return an order of the leaves of a scan that does not depend on how the leaves are numbered.
 
-    The order is that of `comparison.canonical`, computed in a few passes over the files. Rows are first
-    converted to an accepted form, by `fitting_comparisons` with `accepts` and `what`.
+    The order is the order of `comparison.canonical`, computed in a few passes over the files. If `accepts`
+    has only quadruplets, triplets are converted first. Errors about the type of the rows begin with `what`.
     """
     n, survey = scan.n_leaves, scan.survey
     job = _CanonicalSums(scan, accepts, what, 1.0 if survey.whole else survey.largest_weight)

@@ -20,8 +20,8 @@ from ordhc.io.spill import Spill
 
 __all__ = ["add_blocks", "add_in_parts", "empty_sums", "mark_answered", "prefers_triangles"]
 
-#: The number of rows that are added at a time; more if there are many pairs, because several threads are used
-#: only for many rows.
+#: The number of rows that are added at a time. If there are many pairs of leaves, more rows are added at a
+#: time, because only many rows are added by several threads.
 GATHERED = 1 << 21
 #: The number of a worker's sums that are added to the total at a time.
 _STEP = 1 << 22
@@ -57,7 +57,7 @@ def add_blocks(
 def _gathered(
     scan: Scan, blocks: Iterable[Comparisons], n_pairs: int, answered: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
-    """Yield rows and weights joined from many blocks, in arrays that the next step overwrites."""
+    """Yield rows and weights joined from many blocks; the next iteration overwrites the same arrays."""
     most = min(max(GATHERED, n_pairs // 256 + 1), 4 * GATHERED, max(1, len(scan)))
     held = np.empty((most, 3 if scan.kind is Triplets else 4), dtype=np.int32)
     weights = np.empty(most) if scan.weighted else None

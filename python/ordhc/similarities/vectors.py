@@ -127,7 +127,7 @@ class Vectors:
     def canonical_order(self) -> NDArray[np.int64]:
         """Return the leaves in an order that depends on the vectors, not on the numbers of the leaves.
 
-        Equal vectors are in the order of their numbers, and so are sparse vectors.
+        Equal vectors stay in the order of their numbers. Sparse vectors are not reordered.
         """
         if is_sparse(self.rows) or not self.rows.shape[1]:
             return np.arange(self.n_leaves)
@@ -301,8 +301,8 @@ def products(
 ) -> NDArray[Any]:
     """Return `scale` times the dot products of all pairs of rows.
 
-    If `what` is given, the name of the similarity, negative values cause a warning that contains this name.
-    `what` has an effect for the condensed layout only, which clustering uses.
+    `what` is the name of the similarity, or None. With a name, negative values cause a warning that contains
+    the name, except for dense rows in the square layout.
     """
     n = rows.shape[0]
     size = np.dtype(dtype).itemsize
@@ -370,7 +370,7 @@ class NegativeShare:
         self.sum, self.sum_negative, self.least = 0.0, 0.0, 0.0
 
     def add(self, values: NDArray[Any]) -> bool:
-        """Count values; return True if all are finite."""
+        """Add the similarities `values` to the counts; return True if all values are finite."""
         least = values.min(initial=0)
         # Infinities of both signs add up to NaN.
         with np.errstate(invalid="ignore"):

@@ -215,9 +215,10 @@ class _Clusters:
         return cls(trees, weights, begins, numbers, first, sizes, times / weights.sum())
 
     def mean(self, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return the mean value of each cluster over the trees that contain the cluster, ignoring NaN.
+        """Return the weighted mean of each cluster's values in the trees that contain it, ignoring NaN.
 
-        The mean of equal values is exactly this value, because the method averages differences to the first.
+        `values` has an array for each tree, with one value for each inner node. The mean of equal values has
+        no rounding error, because the method averages the differences from the first value.
         """
         table = np.concatenate(values)
         weights = np.repeat(self.weights, np.diff(self.begins))
@@ -262,8 +263,11 @@ class _Hierarchy:
     def _place(self, cluster: int) -> tuple[int, int, Shape]:
         """Return where a cluster occurs in the first tree that contains it.
 
-        The result has three items: the number of the first inner node of this tree, counted through all
-        trees; the cluster's node in this tree; and the shape of this tree.
+        Returns
+        -------
+        tuple
+            The number of inner nodes of all trees before this tree; the cluster's node in this tree; the
+            shape of this tree.
         """
         first = int(self.clusters.first[cluster])
         tree = int(np.searchsorted(self.clusters.begins, first, side="right")) - 1
@@ -271,7 +275,7 @@ class _Hierarchy:
         return begin, self.n + first - begin, self.clusters.trees[tree]._shape
 
     def _complete(self, cluster: int, of: list[int]) -> None:
-        """Set the children of `cluster`: the largest clusters in it added before, and its other leaves."""
+        """Set the children of `cluster`: its largest subclusters in the tree so far, and its other leaves."""
         n, own = self.n, self.n + cluster
         begin, node, shape = self._place(cluster)
         waiting, children = list(shape.children_of(node)), self.children.setdefault(own, {})
@@ -287,7 +291,7 @@ class _Hierarchy:
             self.parents[child] = own
 
     def _top(self, node: int) -> int:
-        """Return the largest cluster added before that contains a node, or the node itself."""
+        """Return the highest ancestor of `node` so far, or `node` itself if it has no parent yet."""
         way = []
         while node in self.parents:
             way.append(node)
@@ -333,7 +337,7 @@ class _Hierarchy:
 
 
 def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
-    """Return the consensus tree, with mean heights or lengths, and support; `nest` has its clusters."""
+    """Return the tree of the clusters in `nest`, with support, and with mean heights or lengths."""
     trees, n = clusters.trees, nest.n
     first = trees[0]
     nodes = sorted(nest.children, key=nest.size)
@@ -374,7 +378,8 @@ def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
 def _mean_of(values: Sequence[NDArray[np.float64]], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted mean over trees of each leaf's value, ignoring NaN.
 
-    The mean of equal values is exactly this value, because the function averages differences to the first.
+    The mean of equal values has no rounding error, because the function averages the differences from the
+    first value.
     """
     table = np.array(values)
     there = ~np.isnan(table)

@@ -190,7 +190,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def index_names(labels: Any) -> list[str] | None:
-    """Return the row names of a data frame as text; None without names, or if they only count the rows."""
+    """Return the row names of a data frame as text; None without names, or if they are 0, 1, 2, ..."""
     return _names_of(getattr(labels, "index", None))
 
 
@@ -202,7 +202,7 @@ def square_names(S: Any, own: Sequence[Any] | None = None) -> Sequence[Any] | No
     S
         The data frame.
     own
-        The names of the rows, if a column had them. By default the index has the names.
+        The names of the rows, read from a column of names. By default the index of `S` has the names.
 
     Raises
     ------

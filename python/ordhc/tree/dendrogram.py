@@ -31,7 +31,7 @@ Leaves = int | str | Sequence[int | str] | NDArray[Any]
 
 _ORDERS = ("preorder", "postorder")
 
-#: The largest distance from the root. Sums of such distances, as in `patristic`, do not overflow.
+#: The largest allowed distance from the root. Sums of such distances, as in `patristic`, do not overflow.
 _LONGEST = np.finfo(np.float64).max / 8
 
 
@@ -42,7 +42,7 @@ class _Kept:
         return "..."
 
 
-#: The default of the arguments of `Dendrogram.replace`: keep the part. None removes the part.
+#: The default of each argument of `Dendrogram.replace`: the tree keeps its value. None removes the value.
 _KEPT: Any = _Kept()
 
 
@@ -379,7 +379,9 @@ class Dendrogram:
         return self._tree.is_monotone()
 
     def cophenetic(self, *, square: bool = False) -> NDArray[np.float64]:
-        """Return the height at which each pair of leaves joins, or in a tree with lengths `patristic`.
+        """Return the height at which each pair of leaves joins.
+
+        In a tree with lengths, return the length of the path between each pair instead, as `patristic` does.
 
         SciPy's `cophenet` returns heights. The function `cophenetic` of the R package ape returns lengths of
         paths.

@@ -85,7 +85,7 @@ def _of_networkx(tree: Any) -> _Walk | None:
 
 
 def _numbers(tree: Any) -> dict[Any, str]:
-    """Return comments that number the inner nodes, if `Dendrogram.to_networkx` made the graph."""
+    """Return Newick comments with the numbers of inner nodes; {} unless `to_networkx` made the graph."""
     inner = [node for node in tree.nodes if tree.adj[node]]
     if "scale" not in tree.graph or not all(isinstance(node, int) for node in inner):
         return {}

@@ -82,7 +82,7 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
     if isinstance(reference, str) and other.names is not None and found.names is None:
         raise InputError(
             "the leaves of the Newick text have names, the leaves of the tree have no names: read the text "
-            "with Dendrogram.from_newick(text, names=...), which numbers the names"
+            "with Dendrogram.from_newick(text, names=[...]), with the names in the order of the tree's leaves"
         )
     return _by_name(found, other.names, "the reference", tree), other
 
@@ -209,7 +209,8 @@ def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: A
         if isinstance(given, str):
             raise InputError(
                 f"the leaves of the Newick text have names, the leaves of {whose} have no names: read the "
-                "text with Dendrogram.from_newick(text, names=...), which numbers the names"
+                "text with Dendrogram.from_newick(text, names=[...]), with the names in the order of the "
+                f"leaves of {whose}"
             )
         return tree
     if tuple(names) == tree.names:

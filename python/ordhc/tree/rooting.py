@@ -26,7 +26,7 @@ class Rerooted:
 
 
 def rerooted(shape: Shape, lengths: NDArray[np.float64], node: int, below: float) -> Rerooted:
-    """Return the nodes after moving the root to the edge above `node`, `below` away from `node`."""
+    """Return the nodes after moving the root to the edge above `node`, at distance `below` from `node`."""
     n, root = len(shape.order), shape.root
     parents, length, edge = shape.parents.copy(), lengths.tolist(), list(range(root + 1))
     new = root + 1

@@ -26,9 +26,10 @@ def made_by(
     refine: str | None = None,
     refine_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return settings with all keys.
+    """Return a dict of the method that made a tree; its keys are the names of the arguments.
 
-    The value None means that a part (similarity, linkage, objective) was not used or is unknown.
+    The value None means that a part (similarity, linkage, objective) was not used or is unknown. Without
+    parameters the value is an empty dict.
     """
     return {
         "method": method,

@@ -95,10 +95,12 @@ def supertree(
 def _clusters(trees: Sequence[_Tree], n: int) -> list[Numbers]:
     """Return the clusters of the supertree.
 
-    The algorithm is BUILD (Aho et al. 1981). In each tree, leaves below the same child of the lowest common
-    ancestor of all leaves are connected. The connected components are the next smaller clusters. If all
-    leaves are connected, the trees contradict each other. Then these leaves are clustered by average linkage
-    of AddS3 similarities, computed from the triplets of all trees.
+    The algorithm is BUILD (Aho et al. 1981), which splits a cluster, first the cluster of all leaves. Two
+    leaves are connected if, in some tree, they are below the same child of the lowest common ancestor of the
+    cluster. The connected components are smaller clusters, which are split in the same way.
+
+    If all leaves of a cluster are connected, the trees contradict each other. Then the leaves are clustered
+    by average linkage of the similarities that `_sums` returns.
     """
     found: list[Numbers] = []
     waiting = [np.arange(n)]
@@ -202,8 +204,8 @@ def _support(trees: Sequence[_Tree], shape: Shape, node: int) -> float:
         there = np.flatnonzero((tree.places >= 0) & (kind >= 0))
         if len(there) < 3:
             continue
-        # Count the leaves of each kind below each node of the input tree. Kind i are leaves in child i of
-        # the node of the supertree. Kind 0 are leaves in the other children of its parent.
+        # Count the leaves of each kind below each node of the input tree. In the supertree, leaves below the
+        # i-th child of `node` have kind i, from 1 on. Leaves below a sibling of `node` have kind 0.
         ends = np.zeros((len(tree.shape.order) + 1, int(kind.max()) + 1), dtype=np.int64)
         ends[tree.places[there] + 1, kind[there]] = 1
         ends = np.cumsum(ends, axis=0)

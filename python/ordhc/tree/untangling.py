@@ -9,7 +9,7 @@ from ordhc.tree.parts import shape_of
 __all__ = ["crossings", "entanglement", "untangled"]
 
 Numbers = NDArray[np.int64]
-#: The maximum number of rounds for each start, and the number of starts.
+#: The maximum number of times that the search turns each tree from one start, and the number of starts.
 ROUNDS, STARTS = 20, 8
 
 
@@ -122,7 +122,7 @@ def fitted(tree: Dendrogram, order: Numbers) -> Numbers:
 
 
 def _inversions(left: Numbers, right: Numbers) -> int:
-    """Return the number of pairs with a position of `right` before a position of `left`; both are sorted."""
+    """Return the number of pairs (a in `left`, b in `right`) with b < a; both arrays are sorted."""
     if len(left) <= len(right):
         return int(np.searchsorted(right, left).sum())
     return int(len(left) * len(right) - np.searchsorted(left, right).sum())

@@ -31,9 +31,8 @@ fn triplet_method(bytes: &mut Bytes<'_>) -> Method {
     }
 }
 
-/// Calls a learner as `data` says: each part of `data` is a call of `ask` (a limit) or of `tell` (a question and an
-/// answer).
-/// Calls may be invalid, as in a damaged log file.
+/// Calls a learner as `data` says. Each part of `data` is a call of `ask` (the maximum number of questions) or of
+/// `tell` (the id of a question, and an answer). Calls may be invalid, as in a damaged log file.
 pub fn replay(data: &[u8]) {
     let mut bytes = Bytes(data);
     let four = bytes.byte() % 4 == 3;

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 
 use crate::error::to_py;
 
-/// Loads the parts of NumPy that the bindings need. Loading runs Python code. Otherwise the first array would load
-/// them, and Ctrl-C at that moment would cause a panic.
+/// Loads the parts of NumPy that the bindings need. Otherwise, these parts are loaded when the first array is created.
+/// Loading runs Python code, so Ctrl-C at that moment would cause a panic.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     py.import("numpy")?;
     let array = PyArray1::<f64>::zeros(py, 1, false);
@@ -22,15 +22,16 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Returns a read-only array, or `None` if the object has another type or number of dimensions.
+/// Returns `values` as a read-only array. Returns `None` unless `values` is an array with numbers of type `T` and with
+/// `D` dimensions.
 pub(crate) fn read<'py, T: Element, D: Dimension>(
     values: &Bound<'py, PyAny>,
 ) -> Option<PyResult<PyReadonlyArray<'py, T, D>>> {
     values.cast::<PyArray<T, D>>().ok().map(|array| array.try_readonly().map_err(taken))
 }
 
-/// Defines an enum of read-only arrays with one variant for each type of values. The type alone selects the variant.
-/// Any other problem with an array of a matching type is an error.
+/// Defines an enum of arrays, with one variant for each type of numbers in the array. The type of its numbers selects
+/// the variant of an array. An array that another thread is using is an error.
 macro_rules! array_of {
     ($(#[$doc:meta])* $name:ident, $array:ident, $needed:literal, $($variant:ident($value:ty)),+) => {
         $(#[$doc])*
@@ -104,8 +105,8 @@ impl AnyMatrix<'_> {
     }
 }
 
-/// Returns the error for an array that another thread writes to, or that another thread reads while this thread must
-/// write to it.
+/// Returns the error for an array that is in use: another thread writes to it, or reads it while this thread must write
+/// to it.
 fn taken(_: BorrowError) -> PyErr {
     to_py(Error::Argument(
         "the array is in use by another call that overwrites it, or would be overwritten while it is read: \

@@ -19,8 +19,8 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Runs `work` without the interpreter's lock, so that other Python threads continue.
 ///
 /// Work that may be `long` runs on a separate thread. Meanwhile this thread checks for Ctrl-C and reports the completed
-/// fraction to `progress`. An error in either one stops the work. Short work runs on this thread. Long work also runs
-/// on this thread if no other thread can be started. Then Ctrl-C is checked for whenever the work advances.
+/// fraction to `progress`. Ctrl-C or an error in `progress` stops the work. Short work runs on this thread. Long work
+/// also runs on this thread if no other thread can be started. Then the work itself checks for Ctrl-C.
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     long: bool,
@@ -37,15 +37,14 @@ pub(crate) fn run<R: Send>(
     Ok(result.expect("a task without an error has its result"))
 }
 
-/// Issues a warning of the Python package, which says why a result is less certain than it seems. `None` issues no
-/// warning.
+/// Issues a Python warning with this text, or none if `text` is `None`.
 fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
     let Some(text) = text else { return Ok(()) };
     py.import("ordhc.errors")?.call_method1("warn", (text,)).map(drop)
 }
 
-/// Work that stores its result itself. As a trait object, it has one type, so the code that runs it
-/// is compiled only once.
+/// Work that stores its own result. All work has this one type, so the code that runs work is
+/// compiled only once.
 type Task<'a> = &'a mut (dyn FnMut(&Monitor) -> ordhc::Result<()> + Send);
 
 fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, task: Task<'_>) -> PyResult<()> {

@@ -68,7 +68,8 @@ macro_rules! with {
 pub(crate) use with;
 
 array_of! {
-    /// Rows as the caller passed them, of a type that the engine reads without a copy or of a wider type.
+    /// Rows of leaf ids as the caller passed them. The engine reads int64 only after a conversion, and the other types
+    /// without a copy.
     Wide, PyReadonlyArray2, "uint8, uint16, int32 or int64 in 2 dimensions", U8(u8), U16(u16), I32(i32), I64(i64)
 }
 
@@ -141,7 +142,7 @@ pub(crate) fn answered<'py>(
     Ok(PyArray1::from_vec(py, seen))
 }
 
-/// Borrows comparisons from arrays, and checks them again. The check takes little time compared to any work with the
+/// Borrows comparisons from arrays, and validates them. The validation takes little time compared to any work with the
 /// comparisons.
 pub(crate) fn comparisons<'a, const K: usize>(
     values: &'a Rows<'_>,

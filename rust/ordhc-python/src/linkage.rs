@@ -56,8 +56,8 @@ impl Linkage {
 }
 
 impl Linkage {
-    /// Returns the rule by which the crate computes similarities of merged clusters. Returns `None` for a row update,
-    /// which is a Python function.
+    /// Returns the rule for the similarities of merged clusters. Returns `None` if a Python function computes these
+    /// similarities.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         match &self.0 {
             Form::Rule(rule) => Some(rule),
@@ -76,9 +76,11 @@ const QUICK: usize = 1 << 11;
 /// `agglomerate_few` refuses input with more values than this number.
 const MANY: usize = 512 * 512;
 
-/// Returns the tree of a small matrix under a linkage with a [`Rule`]. The matrix must be a contiguous float64 array.
+/// Returns the tree of a small matrix. The matrix must be a contiguous float64 array, and the linkage must not be a
+/// Python function.
 ///
-/// Returns `None` for other input, and if there is an error or a warning. Call `agglomerate` in these cases.
+/// Returns `None` for other input, for dissimilarities that Python must check, and if there is an error or a warning.
+/// Call `agglomerate` in these cases.
 #[pyfunction]
 pub(crate) fn agglomerate_few(
     py: Python<'_>,
@@ -98,8 +100,8 @@ pub(crate) fn agglomerate_few(
     }
     let work = || {
         let matrix = Matrix::new(Values::F64(slice), layout, kind(dissimilarity)).ok()?;
-        // Python must check dissimilarities that are negative or in a square matrix, which has a diagonal. So leave
-        // these to `agglomerate`.
+        // Python must check negative dissimilarities and the diagonal of a square matrix of dissimilarities. Only
+        // `agglomerate` calls Python.
         if dissimilarity && (layout == Layout::Square || matrix.any_negative()) {
             return None;
         }
@@ -115,8 +117,9 @@ pub(crate) fn agglomerate_few(
 /// work runs on the caller's thread, because a separate thread costs some milliseconds.
 const LONG: usize = 1 << 26;
 
-/// Agglomerates a matrix. If a value is negative or the matrix is square (has a diagonal), calls `look` first, which
-/// checks that dissimilarities are not similarities by mistake.
+/// Returns the tree of a matrix. First calls the Python function `look` if a value is negative, or if the matrix is
+/// square and so has a diagonal. `look` reports similarities that were passed as dissimilarities by mistake. With
+/// `overwrite`, `look` is not called.
 #[pyfunction]
 #[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
@@ -184,7 +187,8 @@ pub(crate) fn agglomerate(
     Ok(Tree::from(tree))
 }
 
-/// Returns the tree for leaves of the given `sizes`. The pairs of leaves in the rows of `apart` are kept apart.
+/// Returns the tree for leaves of the given `sizes`. Each row of `apart` has two leaves whose clusters must not merge
+/// while other clusters can merge.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
 pub(crate) fn agglomerate_constrained(

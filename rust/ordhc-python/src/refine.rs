@@ -12,12 +12,15 @@ use crate::comparison::{Answers, Rows, comparisons, with};
 use crate::linkage::partition;
 use crate::tree::{Tree, widened};
 
-/// The maximum number of moves of subtrees, the number of restarts, the seed, and labels of clusters to keep.
+/// Settings of a search: the maximum number of moves of subtrees, the number of restarts, the seed, and the labels of
+/// clusters to keep.
 type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
-/// The refined tree, its improvement, the number of moves of subtrees, and whether no further move improves the tree.
+/// The refined tree, the gain of its score, the number of moves of subtrees, and true if no further move improves the
+/// tree.
 type Found = (Tree, f64, u64, bool);
 
-/// Above this number of leaves, times 1 + restarts, the search runs on a separate thread.
+/// If the number of leaves, multiplied by 1 + the number of restarts, is above this limit, the search runs on a
+/// separate thread.
 const LONG: usize = 1000;
 
 fn is_long(n_leaves: usize, search: &Search) -> bool {
@@ -56,8 +59,8 @@ pub(crate) fn refine_similarity<'py>(
     callbacks::run(py, is_long(tree.n_leaves(), &search), progress.as_ref(), work).map(to_py)
 }
 
-/// Returns the leaves in an order that puts close leaves next to each other, among the orders in which the tree can be
-/// drawn.
+/// Returns the leaves in the order with the most similar neighbours, among the orders in which the tree can be drawn
+/// without crossings.
 #[pyfunction]
 pub(crate) fn optimal_leaf_order<'py>(
     py: Python<'py>,

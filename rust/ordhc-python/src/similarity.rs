@@ -42,7 +42,7 @@ fn by_type<'py>(
     dtype: &str,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // Counts are small integers, so use a matrix of a narrow type, which stays in the cache.
+    // Counts of comparisons are small integers. They fit in a matrix of `i32`, which needs less of the cache.
     let counts = answers.weights().is_none() && answers.len() as u64 <= i32::MOST;
     match (dtype, counts) {
         ("float64", true) => build::<f64, i32>(py, answers, n_leaves, square, progress, f64::from),
@@ -157,7 +157,8 @@ pub(crate) fn square<'py>(
     result.reshape([n, n])
 }
 
-/// Counts of the near pair and the far pair in comparisons ("near is closer than far"), added block by block.
+/// For each near pair and far pair, the number (or total weight) of the comparisons "near pair is closer than far
+/// pair".
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct NearFarCounts {
     inner: Mutex<ordhc::bindings::NearFarCounts>,
@@ -188,7 +189,7 @@ impl NearFarCounts {
         })
     }
 
-    /// Adds other counts, given by the arrays that their method `columns` returns.
+    /// Adds the counts of another instance. The arguments are the arrays from its method `columns`.
     fn merge(
         &self,
         py: Python<'_>,
@@ -212,13 +213,13 @@ impl NearFarCounts {
         Ok((keys, PyArray1::from_vec(py, weights), largest))
     }
 
-    /// Returns the sum of the weights.
+    /// Returns the total weight of the counted comparisons.
     fn total(&self) -> f64 {
         self.inner.lock().expect(BROKE).total()
     }
 
-    /// Returns the length of each leaf, as `leaf_lengths` of the crate does: untypical leaves have large lengths. A
-    /// weight of 1 counts as `unit` answers.
+    /// Returns a length for each leaf, as `leaf_lengths` of the crate does. A leaf that is far from most other leaves
+    /// has a large length. In this estimate, a comparison with weight 1 counts as `unit` answers.
     fn lengths<'py>(
         &self,
         py: Python<'py>,
@@ -230,8 +231,9 @@ impl NearFarCounts {
     }
 }
 
-/// Returns the weight of each comparison times 2 (1 - p), where p is the comparison's probability according to the
-/// lengths of leaves alone. So comparisons that lengths do not explain count more.
+/// Returns the weight of each comparison times 2 (1 - p). p is the probability of the comparison if it depends only on
+/// `lengths`, which are large for leaves that are far from most other leaves. So comparisons that `lengths` do not
+/// explain get more weight.
 #[pyfunction]
 pub(crate) fn weights_less_lengths<'py>(
     py: Python<'py>,

@@ -128,12 +128,16 @@ pub(crate) fn split_table(
     Ok((found, lines))
 }
 
-/// A column as codes, and its distinct texts. The code of a row is the index of its cell's text, or -1 if the row is
-/// too short to have a cell in this column.
+/// A column: a number for each row, and the distinct texts of the column. The number is the index of the text of the
+/// row's cell, or -1 if the row is too short to have a cell in this column.
 type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 
-/// Returns the cells of the first row, the line of each row, the number of cells of each row, the indices of later rows
-/// that equal the first row, and the `wanted` columns as codes.
+/// Reads a table, and returns:
+/// * the cells of the first row,
+/// * the line number of each row,
+/// * the number of cells of each row,
+/// * the indices of later rows that equal the first row,
+/// * the columns at the positions `wanted`, with each text replaced by a number.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "all that one pass over the text finds")]
 pub(crate) fn code_table<'py>(

@@ -18,10 +18,16 @@ const LONG_TEXT: usize = 1 << 20;
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Integers<'py> = Bound<'py, PyArray1<i64>>;
 
-/// A tree that was read from Newick text: the tree; the names of the leaves; whether these names
-/// are leaf numbers; whether comments number the inner nodes; the leaves in the order of the text;
-/// the names of nodes; the support of nodes; whether the support is written as shares; the note
-/// about the text.
+/// The data that were read from Newick text:
+/// * the tree,
+/// * the names of the leaves,
+/// * true if these names are leaf numbers,
+/// * true if comments number the inner nodes,
+/// * the leaves in the order of the text,
+/// * the names of the nodes,
+/// * the support of the nodes,
+/// * true if the support is written as shares,
+/// * a note about the text.
 type Read<'py> = (
     Tree,
     Vec<String>,
@@ -37,7 +43,7 @@ type Read<'py> = (
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Tree {
     tree: ordhc::tree::Tree,
-    /// The tree with heights, computed from the lengths if it has lengths.
+    /// The tree with its heights, or with heights computed from its lengths.
     by_height: OnceLock<Dendrogram>,
     /// For a tree that has only a shape: the tree in which the height of a node is the number of levels below it.
     by_level: OnceLock<Dendrogram>,
@@ -139,7 +145,7 @@ pub(crate) fn widened<'py>(py: Python<'py>, values: impl IntoIterator<Item = u32
 
 #[pymethods]
 impl Tree {
-    /// Returns the binary tree of merges with heights.
+    /// Returns the tree in which each row of `merges` joins two clusters at the height in `heights`.
     #[new]
     fn new(
         merges: PyReadonlyArray2<'_, i64>,
@@ -273,17 +279,17 @@ impl Tree {
         widened(py, merges.iter().flatten().copied()).reshape([merges.len(), 2])
     }
 
-    /// Returns the heights of the inner nodes.
+    /// Returns the height of each inner node.
     fn heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, self.dendrogram()?.heights()))
     }
 
-    /// Returns the heights of the merges.
+    /// Returns the height of each row of `merges`.
     fn merge_heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, &self.dendrogram()?.merge_heights()))
     }
 
-    /// Returns the heights of all nodes.
+    /// Returns the height of each node, including leaves.
     fn all_heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_vec(py, self.dendrogram()?.all_heights()))
     }
@@ -339,7 +345,7 @@ impl Tree {
         Ok(widened(py, self.dendrogram()?.cut_height(height).map_err(to_py)?))
     }
 
-    /// Returns clusters whose leaves are at most a given distance apart along the tree.
+    /// Returns clusters of leaves. The path in the tree between two leaves of a cluster is at most `length` long.
     fn cut_path<'py>(&self, py: Python<'py>, length: f64) -> PyResult<Integers<'py>> {
         let labels = match &self.tree {
             ordhc::tree::Tree::Lengths(_) => self.in_order()?.cut_height(length),
@@ -395,7 +401,7 @@ impl Tree {
         Ok((tree.into(), widened(py, kept)))
     }
 
-    /// Returns the tree restricted to some leaves. Also returns the former number of each node.
+    /// Returns the tree restricted to `leaves`. Also returns the former number of each node.
     fn restricted<'py>(&self, py: Python<'py>, leaves: PyReadonlyArray1<'py, i64>) -> PyResult<(Self, Integers<'py>)> {
         let (tree, kept) = self.tree.restricted(&labels(&leaves)?).map_err(to_py)?;
         Ok((tree.into(), widened(py, kept)))

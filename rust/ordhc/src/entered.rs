@@ -1,8 +1,8 @@
 //! Records which mechanisms (algorithms and code paths) of the crate this process has run.
 //!
-//! `benches/digests` compares results before and after a change. The comparison says something about a mechanism only
-//! if the mechanism has run, so the crate records this. Add each new mechanism to the list below, and put `entered!` at
-//! its beginning.
+//! `benches/digests` checks that a change of the code does not change results. The check covers a mechanism only if the
+//! mechanism has run, so the crate records this. Add each new mechanism to the list below, and call `entered!` where
+//! the mechanism begins.
 //!
 //! Without the feature `counters`, `entered!` compiles to nothing. The Python bindings enable the feature. So the
 //! digests are computed with the code that users run.

@@ -142,7 +142,7 @@ pub enum Position {
     Leaf(usize),
     /// A value that belongs to two leaves, or to a leaf and itself.
     Pair(usize, usize),
-    /// A value in a condensed matrix, which belongs to two leaves.
+    /// A value that belongs to two leaves, in a condensed matrix.
     Condensed {
         /// The index of the value in the condensed matrix.
         at: usize,
@@ -193,8 +193,8 @@ impl Error {
         }
     }
 
-    /// Returns the leaves that caused the error: triplets, pairs, the leaves of a row, or single leaves. Empty if the
-    /// error is not about leaves.
+    /// Returns the leaves that caused the error. Each entry has a leaf, a pair, a triplet, or the leaves of a row of
+    /// comparisons. The result is empty if the error is not about leaves.
     #[must_use]
     pub fn leaves(&self) -> Vec<Vec<i64>> {
         let of = |leaves: &[usize]| leaves.iter().map(|&leaf| leaf as i64).collect();
@@ -212,7 +212,7 @@ impl Error {
         }
     }
 
-    /// Returns the problem, without the row or line in front of it.
+    /// Returns the message without `row 3:` or `line 3:` at its beginning.
     #[must_use]
     pub fn reason(&self) -> String {
         match self {
@@ -244,7 +244,7 @@ impl Error {
         format!("{before}{}{after}", shown.join(between))
     }
 
-    /// Returns the error for values that changed after they were checked: a NaN appeared, or disappeared.
+    /// Returns the error for values that another thread changed while they were read.
     pub(crate) fn changed_meanwhile() -> Self {
         Self::Argument("the values changed while they were read: another thread writes to them".into())
     }
@@ -278,7 +278,7 @@ pub(crate) fn check_n_leaves(n: usize) -> Result<()> {
     if (1..=most).contains(&n) { Ok(()) } else { Err(Error::out_of_range("n_leaves", n, format!("1..={most}"))) }
 }
 
-/// Returns [`Error::Length`] if there are values and their number differs from the expected one.
+/// Returns [`Error::Length`] if `found` is a number other than `expected`. `None` is no error: there are no values.
 pub(crate) fn check_len(
     what: &'static str,
     found: impl Into<Option<usize>>,

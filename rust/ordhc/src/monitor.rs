@@ -33,7 +33,7 @@ pub struct Monitor {
     warning: Mutex<Option<String>>,
 }
 
-/// Binds a name to an optional monitor. Without a monitor, binds the name to a new monitor that has no observer.
+/// Turns the optional monitor `$monitor` into a monitor. Replaces `None` by a new monitor, which has no observer.
 macro_rules! watched {
     ($monitor:ident = $given:expr) => {
         let unwatched = $crate::monitor::Monitor::new();

@@ -64,8 +64,7 @@ impl Held for f32 {
 pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign + std::ops::SubAssign {
     /// The value of one answer.
     const ONE: Self;
-    /// The largest number of unweighted comparisons whose sum certainly neither overflows nor is
-    /// rounded.
+    /// The largest number of unweighted comparisons that can be counted without overflow or rounding.
     const MOST: u64;
     /// Converts a weight. Returns `None` for integer types, which do not support weights.
     fn from_weight(weight: f64) -> Option<Self>;

@@ -31,8 +31,8 @@ pub fn limit_threads(limit: Option<usize>) -> Option<usize> {
     (before > 0).then_some(before)
 }
 
-/// Returns the number of threads: `ORDHC_NUM_THREADS`, or else the number of cores, but at most the limit of
-/// [`limit_threads`].
+/// Returns the number of threads: the environment variable `ORDHC_NUM_THREADS`, or the number of cores if this variable
+/// is not set. The limit of [`limit_threads`] is the maximum.
 pub fn n_threads() -> usize {
     match LIMIT.load(Ordering::Relaxed) {
         0 => all_threads(),
@@ -51,23 +51,24 @@ fn all_threads() -> usize {
     })
 }
 
-/// Splits `0..n` into at most as many contiguous ranges as there are threads. No range is shorter than `grain`, unless
-/// there is only one.
+/// Splits `0..n` into contiguous ranges, at most one for each thread. If there are several ranges, each has at least
+/// `grain` items.
 pub(crate) fn ranges(n: usize, grain: usize) -> Vec<Range<usize>> {
     let parts = n_threads().min(n / grain.max(1)).max(1);
     (0..parts).map(|p| n * p / parts..n * (p + 1) / parts).collect()
 }
 
-/// Runs `work` on every item, each on a separate thread (the last item on the caller's thread), and returns the results
-/// in order. If the system provides no thread, items run on the caller's thread. So items must not wait for each other.
+/// Runs `work` on all items in parallel, and returns the results in order. The last item runs on the caller's thread,
+/// and each other item runs on a new thread. If the system provides no more threads, the remaining items also run on
+/// the caller's thread. So items must not wait for each other.
 ///
 /// Pass about as many items as there are threads.
 pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     map_any(items, &work)
 }
 
-/// A function on items of one type, called through a pointer. Without the pointer, the compiler would copy the code of
-/// this module for every caller.
+/// A pointer to a function of an item. Without the pointer, the compiler would copy the code of this module for every
+/// function.
 type Any<'a, T, R> = &'a (dyn Fn(T) -> R + Sync);
 
 fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
@@ -106,7 +107,8 @@ fn any_together<T: Send, R: Send>(items: Vec<T>, work: Any<'_, T, R>) -> Option<
     slots.results()
 }
 
-/// Items that are replaced by their results. Only this struct is generic, so the code with threads is compiled once.
+/// A list of items in which each item is replaced by its result. The functions that create threads don't need to know
+/// the types of items and results, so they are compiled only once.
 struct Slots<T, R>(Vec<Mutex<Slot<T, R>>>);
 
 enum Slot<T, R> {
@@ -147,7 +149,7 @@ impl<T, R> Slots<T, R> {
 
 type Work<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// Calls `work` with each of `0..count`, on threads as in [`map`].
+/// Calls `work` with each number in `0..count`, on threads as in [`map`].
 fn each(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
     if last == 0 {
@@ -162,7 +164,8 @@ fn each(count: usize, work: Work<'_>) {
     });
 }
 
-/// Calls `work` with each of `0..count` at the same time. Makes no call if the system does not provide enough threads.
+/// Calls `work` with all numbers in `0..count` at the same time. Makes no call if the system does not provide enough
+/// threads.
 fn each_together(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
     // Each thread waits until it is known whether the system provided all threads.
@@ -207,11 +210,11 @@ fn join(thread: ScopedJoinHandle<'_, ()>) {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
-/// The number of items in each of the [`blocks`]. The last block may be shorter.
+/// The number of items in a block of the function [`blocks`]. The last block may be shorter.
 const BLOCK: usize = 1 << 14;
 
-/// Calls `work` for the blocks of `0..n`, and returns the results in order. Blocks do not depend on the number of
-/// threads. So sums of floats over blocks don't depend on the number of threads either.
+/// Splits `0..n` into blocks, calls `work` with each block, and returns the results in order. Blocks do not depend on
+/// the number of threads, so sums of floats over blocks don't either.
 fn blocks<R: Send>(n: usize, work: Any<'_, Range<usize>, R>) -> Vec<R> {
     let blocks = |blocks: Range<usize>| {
         let mut results = Vec::with_capacity(blocks.len());
@@ -266,7 +269,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// For tests: 1 plus the number of threads that this thread can still create. 0 means no limit.
+        /// The number of threads that this thread can still create in a test, plus 1. 0 means no limit.
         pub(super) static REFUSED: Cell<usize> = const { Cell::new(0) };
     }
 

@@ -5,7 +5,7 @@
 /// The caller chooses which name a joined set keeps. A bad choice of names makes `find` slow.
 #[derive(Debug, Clone)]
 pub(crate) struct UnionFind {
-    /// For each number: the number itself if it is a name, or else another number of the same set.
+    /// For each number: the number itself if its set has this number as name, or else another number of the same set.
     parent: Vec<u32>,
 }
 
@@ -30,7 +30,7 @@ impl UnionFind {
         at
     }
 
-    /// Returns true if `at` is the name of a set. A set is named by one of its elements.
+    /// Returns true if the set that contains `at` has this number as name.
     pub(crate) fn is_name(&self, at: u32) -> bool {
         self.parent[at as usize] == at
     }
@@ -49,8 +49,8 @@ impl UnionFind {
         a != b
     }
 
-    /// Makes a number a set of its own. The caller must reset all other members of the number's old set, too, because
-    /// their paths to the set's name may contain this number.
+    /// Makes a number a set of its own. The caller must reset all members of the number's old set, because their paths
+    /// to the set's name may contain this number.
     pub(crate) fn reset(&mut self, at: u32) {
         self.parent[at as usize] = at;
     }

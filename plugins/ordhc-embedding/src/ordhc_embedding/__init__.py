@@ -22,7 +22,7 @@ def __dir__() -> list[str]:
 
 @hookimpl
 def ordhc_similarities() -> list[SimilaritySpec]:
-    """Return a similarity for each embedding model, and the similarity `completion`, as specifications."""
+    """Return a `SimilaritySpec` for each embedding model, and one for the similarity `completion`."""
     return specs()
 
 

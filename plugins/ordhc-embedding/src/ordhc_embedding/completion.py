@@ -28,7 +28,7 @@ _MIN_DECREASE = 0.01
 def expected_similarities(
     embedding: Embedding, *, progress: Progress | bool | None = None
 ) -> NDArray[np.float64]:
-    """Return the similarities of all pairs of leaves that an embedding predicts, by the formula of AddS3.
+    """Return the similarities that an embedding predicts for all pairs of leaves, by the formula of AddS3.
 
     For each triplet, AddS3 adds 1 to the similarity of anchor and near leaf, and subtracts 1 from the
     similarity of anchor and far leaf. Here the embedding's model answers all possible triplets. The result is

@@ -28,7 +28,7 @@ _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, 
 
 
 def specs() -> list[SimilaritySpec]:
-    """Return a similarity for each embedding model, and the similarity `completion`, as specifications."""
+    """Return a `SimilaritySpec` for each embedding model, and one for the similarity `completion`."""
     found = [
         SimilaritySpec(
             name=name,

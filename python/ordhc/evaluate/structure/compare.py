@@ -93,10 +93,10 @@ class Structure:
     scores
         A `StructureScore` for each structure.
     tree_share
-        The gain of the better tree divided by the gain of the best structure, with a 95% interval. The gain
-        is the log loss of the baseline minus the log loss of the structure. The baseline is "lengths alone"
-        (how typical each item is), or chance if chance is better. NaN if the best structure has no clear
-        gain.
+        The gain of the better tree (ultrametric or additive) divided by the gain of the best structure, with
+        a 95% interval. The gain is the log loss of the baseline minus the log loss of the structure. The
+        baseline is "lengths alone" (how typical each item is), or chance if chance is better. NaN if the best
+        structure has no clear gain.
     points_share
         As `tree_share`, for points: points in one dimension if `dimensions` is 1, else "points, weighted".
     dimensions

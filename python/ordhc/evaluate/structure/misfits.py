@@ -116,7 +116,7 @@ def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram,
 
 
 def incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:
-    """Return two arrays: each pair of an answer and a leaf that the answer is about, once."""
+    """Return two arrays, numbers of answers and of leaves: a pair for each leaf that an answer is about."""
     rows = np.asarray(data.rows, dtype=np.int64)
     codes = distinct((answers_of(data)[:, None] * data.n_leaves + rows).ravel())
     return codes // data.n_leaves, codes % data.n_leaves

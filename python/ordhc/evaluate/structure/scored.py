@@ -33,8 +33,8 @@ class Scored:
         For each structure, by name: the log loss of each answer, and 1 if the answer is the likeliest one,
         else 0 (a share for ties).
     coins
-        For each tree, by name: four numbers for each answer, from which `coins` tests whether the tree is
-        right about ties, (4, number of answers).
+        For each tree, by name: (4, number of answers) numbers from `coins.columns_of`. They show whether
+        points predict the answers to which the tree gives even odds.
     folds
         The number of folds.
     """

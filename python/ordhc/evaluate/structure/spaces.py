@@ -1,4 +1,4 @@
-"""Fit models of closeness without a tree: only lengths of leaves, flat clusters, points in space."""
+"""Fit models of how close leaves are: a length for each leaf alone, flat clusters, points in space."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -41,7 +41,8 @@ class Evidence:
     beyond_effects
         The log loss of "lengths alone" (or of chance, if smaller) minus the log loss of the best structure.
     tree, points
-        The shares of `beyond_effects` that the better tree reaches, and that points reach.
+        The shares of `beyond_effects` that the better tree (ultrametric or additive) reaches, and that points
+        reach.
     dimensions
         The smallest number of dimensions whose log loss is within one standard error of the smallest log loss
         of points.

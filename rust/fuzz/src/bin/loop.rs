@@ -55,7 +55,7 @@ fn fuzz(name: &str, target: Target, time: Duration, seed: u64) -> bool {
             return false;
         }
         runs += 1;
-        // There is no coverage of the target that could guide the choice, so keep every 64th input for further changes.
+        // The code coverage of inputs is not measured, so simply keep every 64th input for further changes.
         if runs % 64 == 0 {
             if inputs.len() < n_seeds + 512 {
                 inputs.push(input);

@@ -27,13 +27,17 @@ pub struct Resample {
     pub held_out: f64,
 }
 
-/// Returns, for each resample of the answers, a tree and scores. The tree is computed with a linkage from AddS
-/// similarities (sums over comparisons). `tree` is the original tree of all answers.
+/// Returns a tree and scores for each resample of the answers. `tree` is the original tree of all answers.
 ///
-/// Answers are counted as they are drawn, without copying the data. Leaves without answers in a resample are merged
-/// last. Resamples are computed by several threads. Each resample depends only on the seed and its index, so any range
-/// of resamples can be computed separately. If an answer consists of several rows, `shares` has the share of each row
-/// in its answer. The shares are used to count the answers that agree with a tree.
+/// The tree of a resample is made with the linkage `rule` from AddS similarities. The AddS similarity of a pair of
+/// leaves is the total weight of the answers in which this pair is the nearer pair, minus the total weight of the
+/// answers in which this pair is the farther pair.
+///
+/// Leaves without answers in a resample are merged last. Resamples are computed by several threads. Each resample
+/// depends only on the seed and its index, so any range of resamples can be computed separately.
+///
+/// If an answer consists of several rows, `shares` has the weight of each row in [`Resample::satisfied`] and
+/// [`Resample::held_out`].
 ///
 /// # Errors
 /// A number of draws or shares that differs from the number of rows; the errors of agglomeration;
@@ -95,8 +99,8 @@ struct Work<'a, const K: usize> {
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
-    /// The scores of the original tree for each answer: the answer's unweighted term of the revenue, and 1 if the tree
-    /// agrees with the answer, -1 if it disagrees, or 0 if it leaves the answer open.
+    /// For each answer: how much an answer of weight 1 adds to the revenue of the original tree, and 1 if the tree
+    /// agrees with the answer, -1 if the tree disagrees, or 0 if the tree leaves the answer open.
     first: Vec<(i64, i8)>,
 }
 

@@ -12,7 +12,7 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
-/// The number of answers that are added between two checks for cancellation.
+/// The number of answers that are added between two checks for an interruption by the user.
 const BLOCK: usize = 1 << 16;
 
 pub(super) struct Tally {
@@ -35,8 +35,10 @@ impl Tally {
         })
     }
 
-    /// Adds each answer `times` times. For each answer, `first` returns the scores of the original tree: the answer's
-    /// unweighted term of the revenue, and 1 if the tree agrees, -1 if it disagrees, or 0 if it leaves the answer open.
+    /// Adds answers to the sums of this resample. `times` returns how often the resample drew an answer.
+    ///
+    /// `first` returns two scores of the original tree for an answer: how much an answer of weight 1 adds to the
+    /// revenue, and 1 if the tree agrees, -1 if the tree disagrees, or 0 if the tree leaves the answer open.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
@@ -71,7 +73,7 @@ impl Tally {
         self.revenue
     }
 
-    /// Returns the weights of the resampled answers with which the original tree agrees or disagrees.
+    /// Returns the total weights of the resampled answers that agree and that disagree with the original tree.
     pub(super) fn satisfied(&self) -> Satisfied {
         self.satisfied
     }
@@ -106,7 +108,8 @@ fn weight<const K: usize>(comparisons: &Comparisons<'_, K>, at: usize) -> f64 {
     comparisons.weights().map_or(1.0, |weights| weights[at])
 }
 
-/// Adds the weights of the answers that were not drawn to `sum`, by whether a tree agrees or disagrees with them.
+/// Adds to `sum` the weights of the answers that a resample did not draw. The weights of answers that agree with a tree
+/// and of answers that disagree are added separately.
 pub(super) fn add_rest<const K: usize>(
     sum: &mut Satisfied,
     comparisons: &Comparisons<'_, K>,
@@ -204,8 +207,8 @@ impl Tallies {
     }
 }
 
-/// Adds the weights of answers to `sums`, which has an entry for each tree and its resample. The answers are those that
-/// the resample did not draw. An entry has separate sums for answers with which the tree agrees or disagrees.
+/// Adds to `sums`, for each resample, the weights of the answers that the resample did not draw. The weights of answers
+/// that agree with the tree of the resample and of answers that disagree are added separately.
 ///
 /// # Errors
 /// Trees with different numbers of leaves.

@@ -7,7 +7,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// Progress is reported each time that `STEP` leaves are done.
+/// The number of leaves between two reports of progress.
 const STEP: usize = 8;
 
 /// Returns the expected AddS3 similarities if a model answers all triplets. The similarity `s_ij` is the sum over k of

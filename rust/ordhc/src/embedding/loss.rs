@@ -17,9 +17,9 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// If the kernel values of all pairs with an anchor are in this range, the loss is computed from
-/// ratios of kernel values. Otherwise, the loss is computed from the scores of the pairs. A kernel
-/// value is the exponential of a score. The anchor is the first leaf of a triplet.
+/// The loss of triplets with the same first leaf is computed from exponentials of scores, if all
+/// exponentials are in this range. Otherwise, the loss is computed from the scores. This is slower,
+/// but works for any distances.
 const TAME: Range<f64> = 1e-18..1e18;
 /// The factor of a triplet is 1 + `K_far` / `K_near`, where K is the exponential of the score of a
 /// pair. When a product of factors exceeds `LARGE`, its logarithm is added to the loss. A factor is
@@ -31,8 +31,7 @@ const LARGE: f64 = 1e250;
 /// The triplets are grouped once by their first leaf, the anchor. Each evaluation first computes
 /// the exponential of the score (the kernel value) for each pair of an anchor and another leaf of
 /// its triplets. Then the evaluation looks up the two kernel values of each triplet, and sums the
-/// derivatives for each pair. So a triplet takes one division, for any model and dimension. The
-/// weights of repeated triplets are added.
+/// derivatives for each pair. The weights of repeated triplets are added.
 ///
 /// ```
 /// use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
@@ -89,8 +88,8 @@ impl EmbeddingLoss {
         self.total_weight
     }
 
-    /// Returns the loss at `points`, an (n, d) array. Writes the derivatives with respect to the coordinates to
-    /// `gradient`.
+    /// Returns the loss at `points`, an (n, d) array. Writes to `gradient` the derivative of the loss with respect to
+    /// each coordinate.
     ///
     /// # Errors
     /// Points with a wrong shape; points that are not finite; a loss that is not finite, because points are too far
@@ -118,8 +117,8 @@ impl EmbeddingLoss {
         finite(loss)
     }
 
-    /// Returns the loss at `points`, an (n, d) array. Writes the derivatives with respect to the squared distances of
-    /// pairs to `pairs`, in the condensed layout.
+    /// Returns the loss at `points`, an (n, d) array. Writes to `pairs` the derivative of the loss with respect to the
+    /// squared distance of each pair, in the condensed layout.
     ///
     /// # Errors
     /// The errors of [`evaluate`](Self::evaluate).

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::memory;
 
 /// Triplets (anchor, near leaf, far leaf) grouped by anchor. The weights of repeated triplets are
-/// added. For each anchor, the near and far leaves of its triplets are numbered. So values are
-/// computed only for these pairs of leaves.
+/// added. Each anchor has a list of the near and far leaves of its triplets, so that a loss
+/// computes one score for each pair of the anchor and a leaf in the list.
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// The anchors (first leaves) of the triplets, in ascending order.
@@ -19,8 +19,8 @@ pub(super) struct Prepared {
     /// The groups of triplets with the same anchor, weight and near leaf, sorted by anchor, then
     /// weight, then near leaf.
     pub(super) runs: Vec<Run>,
-    /// The far leaf of each triplet, in the order of the groups in `runs`. A far leaf is given as
-    /// an index into the range of `others` of the triplet's anchor (first leaf).
+    /// The far leaf of each triplet, in the order of the groups in `runs`. The far leaf is the
+    /// position of a leaf in the anchor's part of `others`. The anchor is the triplet's first leaf.
     pub(super) fars: Vec<u32>,
 }
 
@@ -114,11 +114,11 @@ impl Prepared {
     /// Splits the anchors (first leaves of triplets) into blocks of about equal work. The blocks do
     /// not depend on the number of threads.
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
-        /// The computing time for the score and gradient of a pair of leaves, divided by the time
+        /// The computing time for the score and gradient of a pair of leaves. The unit is the time
         /// for a triplet.
         const PAIR: usize = 4;
-        /// The smallest mean computing time of a block of anchors (first leaves of triplets),
-        /// divided by the time for a triplet.
+        /// On average, a block of anchors (first leaves of triplets) takes at least this computing
+        /// time, unless there is only one block. The unit is the time for a triplet.
         const GRAIN: usize = 1 << 15;
         /// The maximum number of blocks of anchors (first leaves of triplets).
         const MOST: usize = 16;

@@ -78,8 +78,8 @@ impl LanceWilliams {
         self.squared
     }
 
-    /// Returns the four terms of the recurrence for a third cluster of size `n_k`: `alpha_i`, `alpha_j`, beta times the
-    /// similarity of the merged clusters, and gamma.
+    /// Returns four numbers of the recurrence for a third cluster of size `n_k`: `alpha_i`, `alpha_j`, beta times the
+    /// similarity of the two clusters that are merged, and gamma.
     fn terms(&self, merging: &Merging, n_k: f64) -> [f64; 4] {
         const INLINE: usize = 12;
         let mut inline = [0.0; INLINE];
@@ -131,8 +131,9 @@ impl Update for LanceWilliams {
         alpha_i * x_i + alpha_j * x_j + beta * m.x_ij - gamma * (x_i - x_j).abs()
     }
 
-    /// Returns true if the linkage is reducible and gamma is at least 0. With a negative gamma (as in single linkage),
-    /// a merged cluster can keep the larger of two different similarities. The order of tied merges then matters.
+    /// Returns true if the linkage is reducible and gamma is a constant of at least 0. With a negative gamma (as in
+    /// single linkage), a merged cluster can be as close to a third cluster as its closer part. The order of tied
+    /// merges then matters.
     fn commutes(&self) -> bool {
         let mut values = vec![f64::NAN; N_K + 1];
         values.extend(&self.parameters);

@@ -3,7 +3,7 @@
 use super::LanceWilliams;
 use crate::precise::Precise;
 
-/// A linkage that updates the similarities of clusters pair by pair (Lance & Williams 1967).
+/// A linkage that computes the similarities of a merged cluster from those of its two parts (Lance & Williams 1967).
 ///
 /// ```
 /// use ordhc::linkage::Rule;
@@ -19,9 +19,9 @@ pub enum Rule {
     Single,
     /// The similarity of the least similar pair of members.
     Complete,
-    /// The mean over all pairs of members (UPGMA).
+    /// The mean similarity over all pairs of members (UPGMA).
     Average,
-    /// The mean of the two merged clusters' similarities (WPGMA).
+    /// The mean of two similarities: those of the two parts of a merged cluster to another cluster (WPGMA).
     Weighted,
     /// The minimum increase of variance. Dissimilarities are squared first.
     Ward,
@@ -110,11 +110,11 @@ pub(crate) trait Update: Sync {
 /// How the similarity of two clusters is computed from the similarities of all pairs of their members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Between {
-    /// The least value.
+    /// The smallest similarity of any pair.
     Least,
-    /// The sum.
+    /// The sum over all pairs.
     Sum,
-    /// The mean.
+    /// The mean over all pairs.
     Mean,
     /// The weighted mean of WPGMA, in which the two parts of each merge have equal weights.
     Halves,
@@ -180,7 +180,8 @@ impl Update for Complete {
     }
 }
 
-/// Stores sums instead of means. Sums of whole numbers are exact, so rounding never makes equal averages different.
+/// Stores sums of similarities instead of means. Sums of whole numbers are exact, so rounding never makes equal
+/// averages different.
 impl Update for AverageOfWhole {
     type Merge = ();
     const BETWEEN: Option<Between> = Some(Between::Sum);
@@ -199,15 +200,15 @@ impl Update for AverageOfWhole {
     }
 }
 
-/// The weight of the smaller cluster in a mean. The weight is at most a half, so rounding does not lose a value that is
-/// much smaller than the other value.
+/// The weight of the smaller cluster in the weighted mean of two similarities. A weight near 1 would lose digits by
+/// cancellation in `most + (less - most) * share`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     share: f64,
     of_i: bool,
 }
 
-/// Stores means. [`Update::fold`] returns exactly x if both similarities are x.
+/// Stores mean similarities. [`Update::fold`] returns exactly x if both similarities are x.
 impl Update for Average {
     type Merge = Share;
     const BETWEEN: Option<Between> = Some(Between::Mean);

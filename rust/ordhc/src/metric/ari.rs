@@ -73,7 +73,8 @@ where
     })
 }
 
-/// Returns the adjusted Rand index of two trees, both cut into the same number of clusters, averaged over `n_clusters`.
+/// Returns the adjusted Rand index of two trees for each number of clusters in `n_clusters`, and the mean. Both trees
+/// are cut into the same number of clusters.
 ///
 /// # Errors
 /// Trees with different numbers of leaves; an empty `n_clusters`; a number of clusters that is 0 or above the number of
@@ -155,8 +156,8 @@ impl Labels {
         Ok(Self { of, sizes })
     }
 
-    /// Numbers the labels of `n` leaves from 0. `number` is called with a leaf and the next unused number. For a new
-    /// label it must return this number, and otherwise the number that the label already has.
+    /// Numbers the different labels of `n` leaves from 0. The callback gets a leaf and the next unused number. The
+    /// callback returns the number of the leaf's label. If the label is new, this must be the unused number.
     fn number(n: usize, mut number: impl FnMut(usize, u32) -> u32) -> Self {
         let (mut of, mut sizes) = (Vec::with_capacity(n), Vec::new());
         for at in 0..n {

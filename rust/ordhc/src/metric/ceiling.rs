@@ -15,7 +15,8 @@ pub struct NoiseCeiling {
     pub lower: f64,
     /// The upper bound: the share of answers that agree with the majority of all answers to the same question.
     pub upper: f64,
-    /// The number of answers to repeated questions. Both shares are of these answers.
+    /// The number of answers to questions that were asked more than once. `lower` and `upper` are shares of these
+    /// answers.
     pub n_answers: f64,
 }
 
@@ -138,7 +139,7 @@ impl Grouped {
 
 struct Answers<'a, const K: usize> {
     comparisons: &'a Comparisons<'a, K>,
-    /// True if weights are numbers of equal answers.
+    /// True if all weights are whole numbers. A weight is then a number of equal answers.
     counts: bool,
     /// `None` if each row is an answer.
     grouped: Option<Grouped>,
@@ -179,9 +180,9 @@ impl<const K: usize> Answers<'_, K> {
         rows.clone().map(|row| self.weight(row)).sum::<f64>() / rows.len() as f64
     }
 
-    /// Writes numbers into `key` that identify the question of an answer. If the answer has one row (comparison), these
-    /// are the two pairs of leaves. If the answer has several rows, these are all leaves, and the columns in which all
-    /// rows have the same leaf.
+    /// Writes numbers into `key` that identify the question of an answer. For an answer of one row (comparison), the
+    /// numbers are the row's two pairs of leaves. For an answer of several rows, the numbers are all its leaves, and
+    /// the columns in which all rows have the same leaf.
     fn question(&self, answer: usize, key: &mut Vec<i32>) {
         key.clear();
         let rows = self.rows(answer);
@@ -206,8 +207,10 @@ impl<const K: usize> Answers<'_, K> {
         });
     }
 
-    /// Returns the sums over the answers to some questions. `keys` are the sorted keys of all answers. A question is
-    /// included if the first key with its hash is in the range `block`.
+    /// Returns the sums over the answers to the questions of one block. `keys` are the sorted keys of all answers. The
+    /// lowest `low` bits of a key are the number of the answer, and the other bits are a hash of the question. `block`
+    /// is a range of positions in `keys`. A question belongs to the block that contains the first key with the
+    /// question's hash.
     fn sums(&self, keys: &[u64], low: u32, block: Range<usize>) -> Sums {
         let mut sums = Sums::default();
         let mut start = block.start;
@@ -228,7 +231,7 @@ impl<const K: usize> Answers<'_, K> {
         sums
     }
 
-    /// Adds the sums of answers whose questions have the same hash.
+    /// Adds the results of answers to `sums`. The questions of these answers have the same hash, but may be different.
     fn by_question(&self, mut answers: Vec<usize>, sums: &mut Sums) {
         let (mut first, mut other) = (Vec::new(), Vec::new());
         while let Some(&answer) = answers.first() {
@@ -244,7 +247,7 @@ impl<const K: usize> Answers<'_, K> {
         }
     }
 
-    /// Adds the sums of all answers to one question.
+    /// Adds the result of one question to `sums`. `answers` are all answers to the question.
     fn of_question(&self, answers: Vec<usize>, sums: &mut Sums) {
         let asked: f64 = answers.iter().map(|&answer| self.times(answer)).sum();
         if asked <= 1.0 {
@@ -268,8 +271,9 @@ impl<const K: usize> Answers<'_, K> {
         sums.n_answers += asked;
     }
 
-    /// Adds the votes of an answer to `cells`. Each row of the answer votes for one outcome of its [`Cell`]. The weight
-    /// of the vote is the weight of the row, divided by the number of rows of the answer.
+    /// Adds the votes of an answer to `cells`. Each row (comparison) of the answer is a vote on the leaves that the row
+    /// compares (the [`Cell`]). The weight of the vote is the weight of the row, divided by the number of rows of the
+    /// answer.
     fn vote(&self, answer: usize, cells: &mut Vec<(Cell, [f64; 3])>) {
         let rows = self.rows(answer);
         let size = rows.len() as f64;
@@ -284,12 +288,12 @@ impl<const K: usize> Answers<'_, K> {
     }
 }
 
-/// Returns the votes of an answer that agree with the majority of the other answers. If k outcomes are tied for the
-/// majority, agreement with one of them counts 1/k.
+/// Returns the weight of an answer's votes that agree with the majority of the other answers. If k outcomes are tied
+/// for the majority, a vote for one of them counts 1/k.
 fn predicted(own: &[f64; 3], total: &[f64; 3], once: f64) -> f64 {
     let others: [f64; 3] = std::array::from_fn(|way| total[way] - own[way] / once);
     let most = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // The tolerance is needed because sums of shares have rounding errors.
+    // Sums of votes have rounding errors, so ties need a tolerance.
     let least = most - 1e-9 * (1.0 + others.iter().sum::<f64>());
     let best = others.map(|votes| votes >= least);
     let agreed: f64 = own.iter().zip(best).filter(|&(_, best)| best).map(|(votes, _)| votes).sum();

@@ -14,17 +14,16 @@ pub(super) enum Color {
 
 /// A tree divided into nested parts, so that a sum over the tree can be updated in O(log n) if a leaf changes.
 ///
-/// A heavy path ([`HeavyPaths`]) goes down a tree, always to the child with the most leaves. A part is a node (with the
-/// node's number in the tree), or a join: two neighbouring parts of the same heavy path. The joins of a path are a
-/// binary tree over the path's nodes. Joins are balanced by the number of leaves, so there are O(log n) parts between
-/// any leaf and the root.
+/// A heavy path ([`HeavyPaths`]) goes down a tree, always to the child with the most leaves. A part is a node, or the
+/// union of two neighbouring parts of the same heavy path. Nodes have the same numbers as in the tree. The parts of a
+/// path are a binary tree, balanced by the number of leaves. So there are O(log n) parts between any leaf and the root.
 #[derive(Debug)]
 pub(super) struct Parts {
     n_leaves: usize,
     n_nodes: usize,
-    /// For each part, the smallest join that contains the part. For a whole path, the tree's node above the path.
+    /// For each part, the next larger part that contains it. The part of the whole tree has `NONE`.
     up: Vec<u32>,
-    /// The two parts of each join: the upper and the lower part.
+    /// For each union of two parts: the upper and the lower part.
     joined: Vec<[u32; 2]>,
     root: usize,
 }
@@ -54,9 +53,9 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Joins consecutive `nodes` of a heavy path, and returns the part that contains all of them. `nodes` are ordered
-    /// from the lowest to the highest. `sizes` are the numbers of leaves below each node, and `below` is the number of
-    /// leaves below the path's next lower node (0 if there is none).
+    /// Builds the part that consists of consecutive `nodes` of a heavy path, and returns its number. `nodes` are
+    /// ordered from the lowest to the highest. `sizes` has the number of leaves below each node. `below` is the number
+    /// of leaves below the path's next lower node, or 0 if there is none.
     fn join(&mut self, nodes: &[usize], sizes: &[usize], below: usize) -> usize {
         if let [node] = nodes {
             return *node;
@@ -74,21 +73,23 @@ impl Parts {
     }
 }
 
-/// Counts for a stretch: consecutive nodes of a heavy path, with all subtrees that branch off from the path at these
-/// nodes. Leaves are colored red or blue. Triplets are counted if all their leaves are below the highest node of the
-/// stretch. The counts are polynomials in x and y, the numbers of red and blue leaves below the stretch.
+/// Counts of red leaves, blue leaves and triplets for a stretch of a heavy path: some consecutive nodes, with the
+/// subtrees that branch off from the path at these nodes. A triplet counts if all its leaves are below the highest
+/// node, and at least one leaf is in these subtrees. The path continues below the stretch, to x red and y blue leaves.
+/// The numbers of triplets are polynomials in x and y.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
-    /// The number of red leaves in the subtrees of the stretch (the part of the tree that is counted here).
+    /// The number of red leaves in the subtrees that branch off from the stretch (some nodes of a heavy path).
     red: u64,
-    /// The number of blue leaves in the subtrees of the stretch.
+    /// The number of blue leaves in the subtrees that branch off from the stretch (some nodes of a heavy path).
     blue: u64,
-    /// Coefficients of the number of triplets in which two red leaves are closer to each other than to a blue leaf. The
-    /// number is `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`, where x and y are the numbers of red and
-    /// blue leaves below the stretch.
+    /// Coefficients of a polynomial in x and y, the numbers of red and blue leaves below the next lower node of the
+    /// heavy path. The polynomial is the number of triplets in which two red leaves are closer to each other than to a
+    /// blue leaf. This number is `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`.
     apart: [u64; 3],
-    /// Coefficients of the number of triplets in which a red and a blue leaf are closer to each other than to another
-    /// red leaf. The number is `mixed[0] + mixed[1] x + mixed[2] y + red x y`, with x and y as in `apart`.
+    /// Coefficients of a polynomial in x and y, the numbers of red and blue leaves below the next lower node of the
+    /// heavy path. The polynomial is the number of triplets in which a red and a blue leaf are closer to each other
+    /// than to another red leaf. This number is `mixed[0] + mixed[1] x + mixed[2] y + red x y`.
     mixed: [u64; 3],
 }
 
@@ -98,7 +99,7 @@ impl Stretch {
         Self { red, blue, ..Self::default() }
     }
 
-    /// Returns the counts of the stretch that consists of this stretch and `lower`, the next stretch below on the path.
+    /// Returns the counts for two neighbouring stretches of a heavy path together: `self`, and `lower` directly below.
     fn above(&self, lower: &Self) -> Self {
         let (x, y) = (lower.red, lower.blue);
         let (a, m) = (&self.apart, &self.mixed);
@@ -120,23 +121,25 @@ impl Stretch {
     }
 }
 
-/// Counts below the light children of a node (all but the child with the most leaves). Each field is a sum over these
-/// children. r and b are the numbers of red and blue leaves below one child.
+/// Sums over the children of a node, except the child with the most leaves. In these sums, r is the number of red
+/// leaves below a child, and b is the number of blue leaves below the child.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beside {
     red: u64,
     blue: u64,
-    /// r choose 2.
+    /// The sum of r choose 2, where r is the number of red leaves below a child.
     red_pairs: u64,
-    /// (r choose 2) b.
+    /// The sum of (r choose 2) b. A child has r red and b blue leaves below it.
     red_pairs_blue: u64,
-    /// r b.
+    /// The sum of r b. A child has r red and b blue leaves below it.
     mixed_pairs: u64,
-    /// r^2 b.
+    /// The sum of r^2 b. A child has r red and b blue leaves below it.
     mixed_pairs_red: u64,
-    /// The number of triplets below one child in which the two red leaves are closest.
+    /// The number of triplets of two red leaves and a blue leaf below the same child, in which the red leaves are
+    /// closest.
     apart: u64,
-    /// The number of triplets below one child in which the blue leaf and a red leaf are closest.
+    /// The number of triplets of two red leaves and a blue leaf below the same child, in which the blue leaf and a red
+    /// leaf are closest.
     mixed: u64,
 }
 

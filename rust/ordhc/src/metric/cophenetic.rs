@@ -92,7 +92,7 @@ pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: 
         steps.map(|(merge, joining)| b_heights.values[merge] * plain_sum(&row[joining])).collect::<Sum>().value()
     };
     let rows = for_places(n, || Rows::new(&inner, &a_heights.values, &columns), row_sum, monitor)?;
-    // Every pair is in two rows.
+    // Each pair of leaves is in two rows.
     let both = 0.5 * rows.into_iter().collect::<Sum>().value();
     correlation(a_heights.moments, b_heights.moments, both, a_heights.pairs)
 }
@@ -151,7 +151,7 @@ fn constant(what: &str, value: Option<f64>) -> Error {
     Error::Argument(format!("{what} are all the same{all}: there is no correlation"))
 }
 
-/// Returns a power of two that scales numbers up to `largest` to at most about 1. Multiplying by a power of two is
+/// Returns a factor that scales numbers up to `largest` to about 1 or less. The factor is a power of two, so scaling is
 /// exact.
 fn power_of_two(largest: f64) -> f64 {
     if largest > 0.0 { (-largest.log2().floor().clamp(-1000.0, 1000.0)).exp2() } else { 1.0 }
@@ -178,8 +178,8 @@ fn scaled_mean(matrix: &Matrix<'_>, scale: f64, monitor: &Monitor) -> Result<f64
 }
 
 const LANES: usize = 8;
-/// The number of consecutive values that are summed without compensation, by vector instructions. [`Sum`] then adds
-/// these sums, and keeps their rounding errors.
+/// The number of values in a block. Each block is summed by vector instructions. [`Sum`] then adds the sums of the
+/// blocks, with compensation for rounding errors.
 const BLOCK: usize = 1 << 10;
 
 fn plain_sum(values: &[f64]) -> f64 {

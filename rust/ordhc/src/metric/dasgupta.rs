@@ -36,9 +36,9 @@ impl Dasgupta {
 /// |H(i, j)| is the number of leaves below the LCA of i and j. Lower is better.
 ///
 /// The values of the matrix are used unchanged. If they are dissimilarities, higher is better (Cohen-Addad et al.
-/// 2019). The result is exact for integers. If the two triangles of a matrix of integers differ slightly, their mean is
-/// used as a float. The computation makes one pass over the matrix and takes O(n) memory. The result does not depend on
-/// the number of threads.
+/// 2019). The result is exact for integers. But if the upper and the lower triangle of a matrix of integers differ
+/// slightly, their means are used, and the result is a float. The computation makes one pass over the matrix and takes
+/// O(n) memory. The result does not depend on the number of threads.
 ///
 /// # Errors
 /// A matrix and a tree with different numbers of leaves; a value too large for its type; [`Error::Interrupted`].
@@ -128,8 +128,8 @@ pub fn dasgupta_revenue(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&M
     sum(tree, &factors, matrix, monitor)
 }
 
-/// Returns the sum over pairs of leaves of their similarity times the factor of their LCA. `factors` has a factor for
-/// each merge. Factors are at most n.
+/// Returns a sum over pairs of leaves: the similarity of the pair, times the factor of the merge that joins the pair.
+/// `factors` has a factor of at most n for each merge.
 fn sum(tree: &Topology, factors: &[i32], matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Dasgupta> {
     let n = tree.n_leaves();
     same_leaves(["the tree has", "the matrix has"], [n, matrix.n_leaves()])?;
@@ -164,7 +164,7 @@ fn too_large(range: &str) -> Error {
 }
 
 impl Dasgupta {
-    /// Returns the sum of two values. The sum is a float if one of them is.
+    /// Returns the sum of two values. The sum is a float if either value is a float.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => Self::Whole(a + b),
@@ -183,11 +183,11 @@ fn part_sum(values: Values<'_>, factors: &[i32], safe: usize, most: f64) -> Dasg
 }
 
 const LANES: usize = 8;
-/// The number of consecutive values that are summed without compensation, by vector instructions. [`Sum`] then adds
-/// these sums, and keeps their rounding errors.
+/// The number of values in a block. Each block is summed by vector instructions. [`Sum`] then adds the sums of the
+/// blocks, with compensation for rounding errors.
 const BLOCK: usize = 1 << 10;
 
-/// Returns the sum of values times factors. The sum is NaN if a value is not finite or larger than `most`.
+/// Returns the sum of values times factors. The sum is NaN if a value is NaN, or if its absolute value is above `most`.
 fn float_sum<T: Copy>(values: &[T], factors: &[i32], most: f64, float: impl Fn(T) -> f64) -> f64 {
     let block_sum = |(values, factors): (&[T], &[i32])| {
         let (mut lanes, mut largest) = ([0.0; LANES], [0.0; LANES]);

@@ -51,11 +51,12 @@ pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: Option<&Monitor
     }
 }
 
-/// Returns the distortion, given a tree `monotone` without inversions. For each merge of `a`, only two pairs that the
-/// merge joins matter: the closest and the farthest in `monotone`.
+/// Returns the merge distortion of `a` and a tree `monotone` without inversions. Each merge of `a` joins many pairs of
+/// leaves, but only two pairs matter: the closest and the farthest pair in `monotone`.
 ///
-/// In `monotone`, the farthest pair merges at the LCA of all leaves of the merged cluster. The closest pair belongs to
-/// different parts of the merge, and is adjacent when the leaves are ordered from left to right in `monotone`.
+/// In `monotone`, the farthest pair merges at the LCA of all leaves of the new cluster. The closest pair has a leaf in
+/// each of the two old clusters. The two leaves are neighbours if the leaves of both clusters are ordered from left to
+/// right in `monotone`.
 fn by_merges(a: &Dendrogram, monotone: &Dendrogram, monitor: &Monitor) -> Result<f64> {
     let n = a.n_leaves();
     monitor.start(n as u64);

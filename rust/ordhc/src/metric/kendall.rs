@@ -32,9 +32,8 @@ pub enum Itself {
     LeftOut,
     /// The leaf is first in its own ranking, in both trees.
     First,
-    /// In the tree, the leaf is first in its own ranking. In the truth, the leaf shares the first rank with all leaves
-    /// that it joins at the closest height of the whole truth. If it joins no leaf at this height, the leaf is first
-    /// alone.
+    /// In the tree, the leaf is first in its own ranking. In the truth, the leaf is tied with all leaves that it joins
+    /// at the closest height of all merges. If there are no such leaves, the leaf is first alone.
     InFinestClass,
 }
 
@@ -130,24 +129,27 @@ impl KendallTau {
     }
 }
 
-/// Counts of pairs of leaves in the two rankings of one leaf. The leaf itself is not in these pairs.
+/// Counts from which the tau-b of one leaf is computed. This leaf ranks all other leaves, in the truth and in the tree.
+/// Pairs are pairs of these other leaves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pairs {
-    /// The number of pairs ordered in the same way, less the number ordered in opposite ways.
+    /// The number of concordant pairs, less the number of discordant pairs.
     score: i64,
-    /// The number of tied pairs in the truth, and in the tree.
+    /// The number of pairs that are tied in the truth, and the number of pairs that are tied in the tree.
     ties: [u64; 2],
-    /// For [`Itself::InFinestClass`]: the number of other leaves that the truth ties with the leaf.
+    /// For [`Itself::InFinestClass`]: the number of leaves that are tied with the current leaf in its own ranking, in
+    /// the truth.
     tied: u64,
-    /// For [`Itself::InFinestClass`]: the number of other leaves that the truth ranks before the leaf.
+    /// For [`Itself::InFinestClass`]: the number of leaves that are before the current leaf in its own ranking, in the
+    /// truth.
     before: u64,
 }
 
 impl Pairs {
     fn tau_b(self, others: usize, itself: Itself) -> f64 {
         let others = others as u64;
-        // A leaf in its own ranking forms pairs with the other leaves. `own` counts all these pairs, `tied` the pairs
-        // tied in the truth, and `before` the pairs in opposite order.
+        // If a leaf is in its own ranking, it forms a pair with each other leaf. `own` is the number of these pairs,
+        // `tied` is the number tied in the truth, and `before` is the number of discordant pairs.
         let (own, tied, before) = match itself {
             Itself::LeftOut => (0, 0, 0),
             Itself::First => (others, 0, 0),
@@ -167,7 +169,7 @@ impl Pairs {
 /// A tree with its merges ranked by height.
 struct Ranking {
     paths: Paths,
-    /// The rank of each merge, with the closest at 0. Equal heights have equal ranks.
+    /// The rank of each merge by height: 0 for the closest height. Equal heights have equal ranks.
     ranks: Vec<u32>,
 }
 
@@ -189,32 +191,33 @@ impl Ranking {
     }
 }
 
-/// Buffers for the computation of one leaf's tau. They are reused for other leaves. The inner tree is the truth, and
-/// the outer tree is compared with the truth.
+/// Buffers for the computation of one leaf's tau-b, reused for the next leaf.
 #[derive(Debug, Default)]
 struct Scratch {
-    /// For each merge of the inner tree (the truth), from the leaf up: its rank, and the number of leaves that join.
+    /// For each merge on the path from the current leaf to the root of the truth: the rank of its height, and the
+    /// number of leaves that join the cluster of the current leaf.
     steps: Vec<(u32, u32)>,
-    /// The distinct ranks of these merges in ascending order. Class k contains the leaves that join the current leaf at
-    /// merges with the k-th rank, so these leaves are tied.
+    /// The distinct ranks in `steps`, in ascending order. Leaves that join the current leaf at merges of the k-th rank
+    /// are tied. These leaves are called class k.
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
-    /// For each merge above the leaf in the outer tree (compared with the truth), in the order of ranks: the rank, and
-    /// the positions of the leaves that join.
+    /// For each merge on the path from the current leaf to the root of the tree that is compared with the truth: the
+    /// rank of its height, and the positions of the leaves that join the cluster of the current leaf. Sorted by rank.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
-    /// If the truth is a matrix: the other leaves in the order of the current row, with the closest first.
+    /// If the truth is a matrix: the other leaves, sorted by their closeness to the current leaf in the matrix, with
+    /// the closest first.
     order: Vec<u32>,
-    /// If the truth is a matrix: for each position in the outer tree, the class of the leaf at this position. Leaves of
-    /// the same class are tied in the current row of the matrix.
+    /// If the truth is a matrix: the class of each leaf, in the left-to-right order of the tree that is compared with
+    /// the truth. Leaves of the same class are equally close to the current leaf in the matrix.
     classes: Vec<u32>,
 }
 
 impl Scratch {
-    /// Counts pairs of other leaves in the two rankings of `leaf`. `inner` is the truth, and `outer` is compared with
-    /// it. For each position in `outer`, `row` has the depth in `inner` of the LCA of `leaf` and the leaf at this
-    /// position.
+    /// Compares the two rankings of `leaf` in two trees. `inner` is the truth, and `outer` is the tree to compare with
+    /// the truth. For the leaf at position k of `outer`, `row[k]` is the depth of the LCA of this leaf and `leaf` in
+    /// `inner`.
     fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
         let inner_ties = self.classify(inner, leaf);
         let class_of_depth = std::mem::take(&mut self.class_of_depth);
@@ -224,8 +227,8 @@ impl Scratch {
         Pairs { score, ties: [inner_ties, outer_ties], tied, before: 0 }
     }
 
-    /// Counts pairs of other leaves in the two rankings of `leaf`. `row` is the leaf's row of the true matrix, and
-    /// `outer` is the tree that is compared with it.
+    /// Compares the two rankings of `leaf` in a matrix and in a tree. The matrix is the truth, and `row` is the leaf's
+    /// row of this matrix. `outer` is the tree to compare with the truth.
     fn pairs_of_row(&mut self, row: &[f64], is_dissimilarity: bool, outer: &Ranking, leaf: usize) -> Pairs {
         let closeness = |other: u32| if is_dissimilarity { -row[other as usize] } else { row[other as usize] };
         self.order.clear();
@@ -250,9 +253,9 @@ impl Scratch {
         Pairs { score, ties: [ties, outer_ties], tied, before }
     }
 
-    /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns the number of pairs ordered in
-    /// the same way less the number ordered in opposite ways, and the number of ties in `outer`. `class(k)` is the true
-    /// rank of the leaf at position k in `outer`; leaves with equal ranks are tied.
+    /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns two numbers: the number of
+    /// concordant pairs less the number of discordant pairs, and the number of tied pairs in `outer`. `class(k)` is the
+    /// true rank of the leaf at position k in `outer`. Leaves with equal ranks are tied.
     fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
         self.joining.clear();
         self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
@@ -270,8 +273,9 @@ impl Scratch {
         (score, outer_ties)
     }
 
-    /// Divides the other leaves into classes that are equally close to `leaf` in the tree `inner`, and numbers the
-    /// classes from the closest. Returns the number of tied pairs.
+    /// Divides the other leaves into classes, and numbers the classes from the closest to the farthest. Leaves of the
+    /// same class are equally close to `leaf` in the tree `inner`. Returns the number of pairs of leaves in the same
+    /// class.
     fn classify(&mut self, inner: &Ranking, leaf: usize) -> u64 {
         self.steps.clear();
         self.steps.extend(inner.paths.walk(leaf).map(|(merge, joining)| (inner.ranks[merge], joining.len() as u32)));
@@ -300,12 +304,13 @@ impl Scratch {
     }
 }
 
-/// The number of leaves seen in each class, with sums over ranges (a Fenwick tree).
+/// Counts of the leaves seen so far in each class, with sums over ranges of classes (a Fenwick tree). Leaves of the
+/// same class have equal ranks in the truth.
 #[derive(Debug, Default)]
 struct Seen {
     total: i64,
     counts: Vec<u32>,
-    /// Entry k, counted from 1, is the number of leaves seen in the last `k & -k` classes before class `k`.
+    /// The Fenwick tree of `counts`. Its first entry has index 1.
     tree: Vec<u32>,
     new: Vec<u32>,
     before: Vec<u32>,
@@ -322,8 +327,8 @@ impl Seen {
         }
     }
 
-    /// Adds leaves. Returns a score over pairs of a new leaf and a leaf seen before: the number of pairs in which the
-    /// leaf seen before has the lower class, less the number in which it has the higher class.
+    /// Adds leaves with the given classes, and returns a score. Each pair of a new leaf and a leaf added before counts
+    /// 1 if the new leaf has the higher class, and -1 if it has the lower class.
     fn add(&mut self, size: usize, classes: impl Iterator<Item = usize> + Clone) -> i64 {
         let n_classes = self.counts.len();
         let few = size * (n_classes.ilog2() as usize + 1) < 2 * n_classes;
@@ -413,8 +418,8 @@ mod tests {
             .collect()
     }
 
-    /// Returns the (n, n) matrix of the heights at which leaves merge, negated for dissimilarities. The diagonal has
-    /// the largest value.
+    /// Returns the truth as an (n, n) matrix of similarities: the heights at which leaves merge, negated for
+    /// dissimilarities. The diagonal has the largest of these values.
     fn rows_of(truth: &Dendrogram) -> Vec<f64> {
         let n = truth.n_leaves();
         let sign = if truth.is_dissimilarity() { -1.0 } else { 1.0 };

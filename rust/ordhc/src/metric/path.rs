@@ -15,7 +15,7 @@ use crate::tree::Topology;
 pub(super) struct Paths {
     order: Vec<u32>,
     places: Vec<u32>,
-    /// The cluster above each cluster. The root is above itself.
+    /// For each cluster, the next larger cluster that contains it. For the root, the root itself.
     above: Vec<u32>,
     /// The interval of positions of each cluster: the first position, and one past the last.
     spans: Vec<[u32; 2]>,
@@ -51,7 +51,7 @@ impl Paths {
         &self.places
     }
 
-    /// Returns, for each merge, the number of merges between it and the root.
+    /// Returns the depth of each merge. The root has depth 0.
     pub(super) fn depths(&self) -> Vec<u32> {
         let n = self.n_leaves();
         let mut depths = vec![0; n - 1];
@@ -61,7 +61,8 @@ impl Paths {
         depths
     }
 
-    /// Returns the merges from a leaf to the root, each with the positions of the leaves that join the leaf there.
+    /// Returns the merges on the path from `leaf` to the root. Each merge comes with the positions (from left to right
+    /// in the tree) of the leaves that join the cluster of `leaf`.
     pub(super) fn walk(&self, leaf: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
         let (n, mut cluster) = (self.n_leaves(), leaf);
         std::iter::from_fn(move || {
@@ -84,7 +85,7 @@ pub(super) struct Rows<'a, T> {
     paths: &'a Paths,
     /// The value of each merge.
     values: &'a [T],
-    /// For each position of a leaf in the tree, the index of this leaf's entry in each row.
+    /// For each leaf, from left to right in the tree: the index of its entry in each row.
     columns: &'a [u32],
     row: Vec<T>,
     last: Option<usize>,
@@ -95,10 +96,10 @@ impl<'a, T: Copy + Default> Rows<'a, T> {
         Self { paths, values, columns, row: vec![T::default(); paths.n_leaves()], last: None }
     }
 
-    /// Returns the row of the leaf at this position. The leaf's own entry has no meaning.
+    /// Returns the matrix row of the leaf at position `place`, from left to right in the tree. The leaf's own entry is
+    /// arbitrary.
     ///
-    /// If the last call was for the position before this one, only the entries of leaves below the LCA of the two
-    /// leaves are updated.
+    /// If the last call was for position `place - 1`, entries that are the same in both rows are not computed again.
     pub(super) fn at(&mut self, place: usize) -> &[T] {
         let known = self.last.filter(|last| last + 1 == place);
         for (merge, joining) in self.paths.walk(self.paths.order[place] as usize) {

@@ -47,8 +47,8 @@ impl Revenue {
     }
 }
 
-/// Returns the revenue of a tree: the sum over comparisons of w (|H(farther pair)| - |H(closer pair)|), where |H(i, j)|
-/// is the number of leaves below the LCA of i and j.
+/// Returns the revenue of a tree: the sum over comparisons of w (|H(farther pair)| - |H(closer pair)|), where w is the
+/// weight of the comparison, and |H(i, j)| is the number of leaves below the LCA of i and j.
 ///
 /// This is the triplet revenue Trev or the quadruplet revenue Qrev of Mandal, Perrot & Ghoshdastidar, "A revenue
 /// function for comparison-based hierarchical clustering" (equations 3 and 4). Higher is better, and [`best_revenue`]
@@ -80,7 +80,8 @@ pub fn revenue<const K: usize>(
     same_leaves(["the tree has", "the comparisons have"], [tree.n_leaves(), comparisons.n_leaves()])?;
     let lca = LcaSizes::new(tree);
     let n = tree.n_leaves();
-    // For few leaves and many comparisons, a table is faster. It has the number of leaves below the LCA of each pair.
+    // For few leaves and many comparisons, a table is faster. The table has the number of leaves below the LCA of each
+    // pair.
     if n <= 2048 && comparisons.len() > n * n / 4 {
         let table: Vec<u16> = (0..n * n).map(|at| lca.size(at / n, at % n) as u16).collect();
         return sum(comparisons, |[i, j]| i64::from(table[i * n + j]), monitor);
@@ -88,7 +89,8 @@ pub fn revenue<const K: usize>(
     sum(comparisons, |[i, j]| i64::from(lca.size(i, j)), monitor)
 }
 
-/// Returns an upper bound of the revenue: the sum over comparisons of w (n - 2).
+/// Returns an upper bound of the revenue: the sum over comparisons of w (n - 2), where w is the weight of the
+/// comparison, and n is the number of leaves.
 ///
 /// The bound assumes that every farther pair joins at the root, and every closer pair in a cluster of two leaves. For
 /// most sets of comparisons, no tree reaches the bound. But `revenue / best_revenue` is at most 1, and can be compared

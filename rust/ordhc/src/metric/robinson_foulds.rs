@@ -81,14 +81,15 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
     Ok(ClusterCounts { shared, only_a: clusters(a) - shared, only_b: clusters(b) - shared })
 }
 
-/// The clusters of a tree as ranges of positions. Each cluster is stored at one of its ends, and no two clusters share
-/// this end.
+/// The clusters of a tree as ranges of leaf positions. Each cluster has its own entry: in `last` at its first position,
+/// or in `first` at its last position.
 #[derive(Debug)]
 struct Ranges {
     place: Vec<u32>,
-    /// For each position: the last position of the cluster that starts here and whose parent starts elsewhere.
+    /// For each position: the last position of the largest cluster (except the root) that begins at this position.
     last: Vec<u32>,
-    /// For each position: the first position of the cluster that ends here and whose parent has the same start.
+    /// For each position: the first position of the cluster that ends at this position, and whose parent has the same
+    /// first position.
     first: Vec<u32>,
 }
 

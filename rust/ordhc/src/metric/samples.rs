@@ -13,7 +13,7 @@ pub(super) struct Draw {
     pub(super) caterpillar: bool,
     pub(super) monotone: bool,
     pub(super) dissimilarity: bool,
-    /// The number of different heights.
+    /// The number of values from which heights are drawn.
     pub(super) heights: u32,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn two_dendrograms(largest: usize) -> impl Strategy<Value = (Dendrogr
         .prop_map(|(n, a, b, seed)| (random_tree(n, a, seed), random_tree(n, b, seed ^ 1)))
 }
 
-/// Returns the heights at which leaf `i` joins each leaf, NaN for itself.
+/// Returns, for each leaf, the height at which it joins leaf `i`. Entry `i` is NaN.
 pub(super) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
     let lca = LcaSizes::new(tree.topology());
     let height = |j| if i == j { f64::NAN } else { tree.heights()[lca.node(i, j)] };

@@ -7,17 +7,15 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::{Dendrogram, LcaSizes, Topology, Tree};
 
-/// The weights of the comparisons with which a tree agrees or disagrees, or which it leaves open.
+/// The weight of the comparisons with which a tree agrees, with which it disagrees, and which it leaves open.
+/// [`satisfied`] defines these words.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Satisfied {
-    /// The weight of comparisons whose closer pair joins below the node at which the farther pair joins, or in another
-    /// branch at a closer height.
+    /// The weight of the comparisons with which the tree agrees: the closer pair is also closer in the tree.
     pub agreed: f64,
-    /// The weight of comparisons whose farther pair joins below the node at which the closer pair joins, or in another
-    /// branch at a closer height.
+    /// The weight of the comparisons with which the tree disagrees: the farther pair is closer in the tree.
     pub disagreed: f64,
-    /// The weight of comparisons whose pairs join at the same node, or in different branches at equal heights or
-    /// without heights.
+    /// The weight of the comparisons that the tree leaves open: neither pair is closer in the tree.
     pub unresolved: f64,
 }
 
@@ -156,9 +154,9 @@ impl Judge {
         }
     }
 
-    /// Compares two nodes, of which `first` must have the smaller number. Returns 1 if `first` is below `second`. For
-    /// nodes in different branches, returns 1 if `first` has the closer height, -1 if `first` has the farther height,
-    /// and 0 for equal heights or a tree without heights.
+    /// Compares two nodes. The number of `first` must be smaller than the number of `second`. Returns 1 if `first` is
+    /// below `second`. Otherwise, returns 1 if `first` has the closer height, -1 if `second` has the closer height, and
+    /// 0 for equal heights or a tree without heights.
     fn earlier(&self, first: usize, second: usize) -> i8 {
         if self.lca.holds(second, first) {
             return 1;
@@ -202,7 +200,7 @@ mod tests {
             assert_eq!(judge.verdict(&[0, 1, 0, 2]), 1);
             assert_eq!(judge.verdict(&[0, 2, 3, 2]), -1);
         }
-        // Nested merges of equal height are ordered.
+        // A merge below another merge is closer, even if both have the same height.
         let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![1.0, 1.0, 1.0], Kind::Dissimilarity).unwrap();
         let judge = Judge::of(&tree);
         assert_eq!(judge.verdict(&[0, 1, 2]), 1);

@@ -68,11 +68,11 @@ fn resolved(tree: &Topology) -> u64 {
 /// Counts the sets of three leaves on which two trees agree or differ. [`TripletCounts::distance`] is the rooted
 /// triplet distance.
 ///
-/// The first tree is decomposed into heavy paths. At each node, the leaves get the colors of the node's children.
-/// Triplets are then counted by color in the second tree, restricted to the leaves of the path. The time is O(n log^2
-/// n) for trees of any shape. Counts are exact for any number of threads. The algorithm follows Brodal, Fagerberg,
-/// Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet distance between trees of
-/// arbitrary degree".
+/// The first tree is decomposed into heavy paths. At each node of a path, each leaf gets a color that depends on the
+/// child that it is below. Triplets are then counted by color in the second tree, restricted to the leaves of the path.
+/// The time is O(n log^2 n) for trees of any shape. Counts are exact for any number of threads. The algorithm follows
+/// Brodal, Fagerberg, Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet
+/// distance between trees of arbitrary degree".
 ///
 /// # Errors
 /// Trees with different numbers of leaves, or with more than 2^21; [`Error::OutOfMemory`]; [`Error::Interrupted`].
@@ -105,8 +105,8 @@ pub fn triplet_distance(a: &Topology, b: &Topology, monitor: Option<&Monitor>) -
     Ok(TripletCounts::new(n as u64, same, different, [resolved(a), resolved(b)]))
 }
 
-/// One of the two sweeps up each heavy path of the first tree. At each node, a sweep counts sets of two leaves below
-/// one child (red) and one leaf below another child (blue).
+/// One of the two passes over the nodes of each heavy path of the first tree. At each node, a pass counts sets of two
+/// leaves below one child (red) and one leaf below another child (blue).
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sweep {
     /// Red leaves are below the heavy child (the child with the most leaves), blue leaves below all other children.
@@ -119,8 +119,8 @@ enum Sweep {
 /// The numbers of sets of three leaves that both trees resolve: in the same way, and differently.
 type Counts = [u64; 2];
 
-/// The tasks of the threads: for each heavy path of the first tree, largest first, the two sweeps up the path. Each
-/// thread takes the next task when it is free.
+/// The tasks of the threads. A task is one [`Sweep`] (a pass over the nodes) of one heavy path of the first tree. Tasks
+/// of the largest paths are first. Each thread takes the next task when it is free.
 #[derive(Debug)]
 struct Work<'a> {
     paths: &'a HeavyPaths<'a>,
@@ -152,9 +152,9 @@ impl<'a> Work<'a> {
         Ok(counts)
     }
 
-    /// Adds the numbers of triplets of one sweep to `counts`. The sweep goes up the heavy path with the highest node
-    /// `top` in the first tree, and colors leaves. Triplets are counted by color in the second tree, restricted to the
-    /// leaves below `top`.
+    /// Counts triplets at each node of a heavy path of the first tree, and adds the numbers to `counts`. `top` is the
+    /// highest node of the path, and `sweep` defines the colors of leaves. Triplets are counted by color in the second
+    /// tree, restricted to the leaves below `top`.
     fn sweep(&self, top: usize, sweep: Sweep, counts: &mut Counts) -> Result<()> {
         let paths = self.paths;
         let (other, names) = self.other.to(paths.leaves(top), self.monitor)?;
@@ -221,7 +221,7 @@ mod tests {
         (0..3).find(|&at| clusters.iter().any(|cluster| (0..3).all(|k| (cluster >> leaves[k] & 1 == 1) == (k != at))))
     }
 
-    /// Returns the leaves below each node as bits.
+    /// Returns the leaves below each node, as a bit mask.
     fn clusters(tree: &Topology) -> Vec<u32> {
         let mut clusters: Vec<u32> = (0..tree.n_leaves()).map(|leaf| 1 << leaf).collect();
         for node in tree.n_leaves()..tree.n_nodes() {
@@ -249,7 +249,7 @@ mod tests {
     /// Returns the same counts as [`triplet_distance`], by sums over all pairs of a node of `a` and a node of `b`.
     fn by_pairs_of_nodes(a: &Topology, b: &Topology) -> TripletCounts {
         let width = b.n_nodes();
-        // The number of leaves below both nodes.
+        // `common[node][other]` is the number of leaves below both `node` of `a` and `other` of `b`.
         let mut common = vec![vec![0u64; width]; a.n_nodes()];
         for leaf in 0..a.n_leaves() {
             let mut node = leaf;

@@ -8,12 +8,15 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Returns, for each pair of leaves, the number of other pairs that are less close. Every two pairs must be compared.
+/// Returns, for each pair of leaves, the number of other pairs that are less close than this pair. Every two pairs must
+/// be compared.
 ///
-/// Single and complete linkage depend only on the order of similarities. With this number as similarity, they are 4-SL
-/// and 4-CL (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). If the answers are consistent with an order of
-/// pairs, the number is the rank of the pair. Otherwise it is the number of comparisons that the pair wins (Copeland's
-/// score). If two pairs are compared repeatedly, the answer with the larger total weight counts.
+/// With this number as the similarity of a pair, single linkage is 4-SL and complete linkage is 4-CL (Ghoshdastidar,
+/// Perrot & von Luxburg 2019, section 3.1). Both linkages depend only on the order of similarities.
+///
+/// If the answers are consistent with an order of pairs, the number is the rank of the pair. If the answers contradict
+/// each other, the number is the Copeland score: the number of comparisons that the pair wins. If two pairs are
+/// compared repeatedly, the answer with the larger total weight counts.
 ///
 /// # Errors
 /// Two pairs that no answer compares, or whose answers cancel (the error names the first two such pairs, and the number
@@ -114,8 +117,7 @@ fn each(
     Ok(())
 }
 
-/// Returns two pairs that no answer compares. The number of answers must be smaller than the number of different
-/// comparisons of two pairs.
+/// Returns two pairs of leaves that no answer compares. There must be fewer answers than sets of two pairs.
 fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     let n = quadruplets.n_leaves();
     let n_pairs = condensed_len(n);

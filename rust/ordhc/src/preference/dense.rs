@@ -9,10 +9,10 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// A table that has, for each column and each pair of slots, the total weight of answers that prefer the pair, less the
-/// total weight of answers that prefer the column. Slots are the clusters that existed when clusters were last
-/// renumbered. A column is what answers compare a pair with: another slot if answers are triplets, and another pair of
-/// slots if answers are quadruplets.
+/// The answers as a table, with an entry for each pair of clusters and each column. A column is what answers compare
+/// the pair with: a third cluster (triplets) or another pair of clusters (quadruplets). The entry is the total weight
+/// of answers that the pair is closer, less the total weight of the opposite answers. Clusters that merged after the
+/// last renumbering still have separate entries.
 pub(super) struct Dense<V: Value, const K: usize> {
     values: Vec<V>,
     n_pairs: usize,
@@ -23,8 +23,9 @@ impl<V: Value, const K: usize> Dense<V, K> {
         n_columns::<K>(slots).saturating_mul(condensed_len(slots))
     }
 
-    /// Returns true if answers should be stored in a table, not in lists with `n_entries` entries. A table should have
-    /// at most `small` cells, or at most two cells for each entry. `slots` is the number of clusters.
+    /// Returns true if answers should be stored in a table instead of lists. This is so if the table has at most
+    /// `small` cells, or at most two cells for each of the `n_entries` entries of the lists. `slots` is the number of
+    /// clusters.
     pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
         Self::cells(slots) <= small.max(2 * n_entries)
     }
@@ -35,9 +36,9 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Counts the answers, and adds their values to `gains` (for each pair of clusters, the sum of preferences for
-    /// merging the pair). Returns `None` if `fits` returns false for a count, because sums of such counts could
-    /// overflow.
+    /// Stores the answers in a table, and adds their preferences to `gains`. `gains` has, for each pair of clusters,
+    /// the sum of preferences for merging the pair. Returns `None` if `fits` returns false for an entry of the table,
+    /// because sums of such entries could overflow.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -83,8 +84,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         self.values[column * self.n_pairs + pair] += value;
     }
 
-    /// Calls `work` with ranges of pairs and their sums in `gains`, on several threads. The sum of a pair is computed
-    /// by one thread, so that the order of addition is fixed.
+    /// Splits the pairs of clusters into ranges, and calls `work` with each range and its part of `gains`, on several
+    /// threads. One thread computes the whole sum of a pair, so that the order of addition is fixed.
     fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[V]) + Sync) {
         let parts = parallel::ranges(self.n_pairs, 1 << 12);
         let ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
@@ -92,8 +93,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         parallel::map(parts.into_iter().zip(slices).collect(), |(pairs, gains)| work(pairs, gains, &self.values));
     }
 
-    /// Updates the table, and `gains` (for each pair of clusters, the sum of preferences for merging the pair), for the
-    /// merge of clusters `a` and `b`.
+    /// Merges the clusters `a` and `b` in the table, and updates `gains`. `gains` has, for each pair of clusters, the
+    /// sum of preferences for merging the pair.
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let touched = touched::<K>(slots, a, b);
         if K == 3 {
@@ -122,8 +123,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Removes triplets that no longer compare three different clusters when clusters `a` and `b` merge. In the table,
-    /// these triplets have one of the two clusters as column, and the other one in the pair.
+    /// Removes the triplets whose leaves belong to only two clusters after the merge of `a` and `b`. The column of such
+    /// a triplet is `a` or `b`, and its pair contains the other cluster of these two.
     fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         for (own, other) in [(a, b), (b, a)] {
             let factor = 1.0 / slots.sizes[own];
@@ -138,7 +139,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Returns a copy of the table for renumbered clusters (see [`Self::pack`]), with values of type `W`.
+    /// Renumbers the clusters as [`Self::pack`] does, but returns a new table with values of type `W`.
     pub(super) fn widened<W: Value>(&self, before: &Slots, after: &Slots, renumbering: &[usize]) -> Result<Dense<W, K>>
     where
         V: Into<i16>,
@@ -153,8 +154,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(wide)
     }
 
-    /// Returns the columns of the table that are in use: one for each existing cluster if answers are triplets, and one
-    /// for each pair of existing clusters if they are quadruplets.
+    /// Returns the columns of the table that are in use: one for each existing cluster (triplets), or one for each pair
+    /// of existing clusters (quadruplets).
     fn columns(slots: &Slots) -> Vec<usize> {
         let active = &slots.active;
         if K == 3 {
@@ -164,11 +165,11 @@ impl<V: Value, const K: usize> Dense<V, K> {
         (0..active.len()).flat_map(of).collect()
     }
 
-    /// Renumbers the clusters, and adds up the values of all slots (old numbers) that now belong to the same cluster.
+    /// Renumbers the clusters. A merged cluster has several old numbers, and their values are added up.
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         let n_pairs = condensed_len(after.len());
         let columns = Self::columns(before);
-        // A column never moves to the right, so values are read before they are overwritten.
+        // The new index of a column is never larger than the old one, so values are read before they are overwritten.
         for (new, &old) in columns.iter().enumerate() {
             let column = &self.values[old * self.n_pairs..][..self.n_pairs];
             let packed = pack_pairs(before, after, renumbering, column, |value| value);

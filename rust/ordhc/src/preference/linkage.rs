@@ -72,7 +72,7 @@ pub fn preference_linkage<const K: usize>(
 /// Answers are stored in a table instead of lists if the table has at most this number of cells.
 const SMALL: usize = 4096;
 
-/// Preferences that differ by less than this share of the largest one so far are ties.
+/// Two preferences are tied if they differ by at most this share of the largest absolute preference so far.
 const TIE: f64 = 1e-12;
 
 enum Answers<V: Value, const K: usize> {
@@ -104,7 +104,7 @@ impl<V: Value, const K: usize> Answers<V, K> {
     }
 }
 
-/// Returns the merges of clusters, named by their smallest leaves, in the order of merging.
+/// Returns the merges in the order of merging. Each cluster is named by its smallest leaf.
 fn merges<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     partition: &Partition,
@@ -115,7 +115,7 @@ fn merges<V: Value, const K: usize>(
     if k > u16::MAX as usize {
         return Err(Error::out_of_range("the number of clusters", k, format!("1..={} (for this linkage)", u16::MAX)));
     }
-    // Memory for sums (before and after merges, and after renumbering), for factors, and for data of each cluster.
+    // Each pair of clusters needs 40 bytes for sums and factors, and each cluster needs 128 bytes.
     memory::check("the preferences of pairs", 40 * condensed_len(k) as u64 + 128 * k as u64)?;
     monitor.start((k * k / 2 + k * k / 4) as u64);
     let mut names: Vec<usize> = partition.clusters().iter().map(|leaves| leaves[0]).collect();
@@ -184,23 +184,23 @@ fn merges<V: Value, const K: usize>(
     Ok(merges)
 }
 
-/// Returns the largest count that a 16-bit cell may have, so that no sum overflows before clusters are next renumbered.
-/// About a quarter of the clusters merge before that. Returns `None` if even a count of 1 can overflow. `slots` is the
-/// number of clusters.
+/// Returns the largest count that a new table with 16-bit cells may contain, so that no sum overflows before the
+/// clusters are renumbered. Returns `None` if even a count of 1 can overflow. `slots` is the number of clusters.
 ///
-/// In the worst case, all of them merge into the clusters of one column of the table. A column has one cluster if
-/// answers are triplets, and two clusters if they are quadruplets.
+/// Clusters are renumbered when about a quarter of them have merged. In the worst case, all these clusters merge into
+/// the clusters of one column of the table. A column belongs to one cluster (triplets) or to two clusters
+/// (quadruplets).
 fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
     let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
     let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };
     Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)
 }
 
-/// Returns the pair of clusters with the largest preference, and this preference: the total of the pair, divided by the
-/// number of pairs of leaves between the two clusters. Among ties, returns the first pair.
+/// Returns the pair of clusters with the largest preference, and this preference. The preference of a pair is its entry
+/// in `totals`, divided by the number of pairs of leaves between the two clusters. Among ties, returns the first pair.
 ///
-/// Updates `size`, the largest absolute value so far, which bounds rounding errors. Sets `size` to infinity if a value
-/// is not finite.
+/// Updates `size`, the largest absolute preference so far, which bounds rounding errors. Sets `size` to infinity if a
+/// preference is not finite.
 fn preferred(slots: &Slots, totals: &[f64], size: &mut f64) -> (usize, usize, f64) {
     let inverse: Vec<f64> = slots.sizes.iter().map(|size| 1.0 / size).collect();
     let value = |p: usize, q: usize| totals[slots.pair(p, q)] * inverse[p] * inverse[q];

@@ -8,18 +8,17 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::numbers::Number;
 
-/// A number type in which answers are counted.
+/// A number type for counts or total weights of answers.
 pub(super) trait Value: Number + Default + Send + AddAssign + Neg<Output = Self> + From<i16> {
-    /// The type of values in lists, where each entry is one answer.
+    /// The type of the value of a single answer in a list.
     type Entry: Copy + Default + Send + Sync + Into<Self>;
-    /// True if values are counts. A table of counts can start with 16-bit counts.
+    /// True if a table can first store the values as 16-bit counts.
     const COUNTS: bool = false;
     fn of(weight: f64) -> Self;
     fn entry(self) -> Self::Entry;
 }
 
-/// Counts for the tables of many clusters. A table with 16-bit counts needs half of the memory of a table with 32-bit
-/// counts.
+/// 16-bit counts, for tables that need half of the memory of tables with 32-bit counts.
 impl Value for i16 {
     type Entry = i8;
     fn of(_: f64) -> Self {
@@ -51,9 +50,9 @@ impl Value for f64 {
     }
 }
 
-/// The effect of an answer on one of its two pairs of clusters. `value` is positive for the closer pair, and negative
-/// for the farther pair. `column` is what the pair is compared with: the third cluster of a triplet, or the other pair
-/// of a quadruplet.
+/// One of the two pairs of clusters that an answer compares. `value` is positive for the closer pair, and negative for
+/// the farther pair. `column` is what the pair is compared with: the third cluster of a triplet, or the other pair of a
+/// quadruplet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side<V> {
     pub(super) column: usize,
@@ -61,9 +60,8 @@ pub(super) struct Side<V> {
     pub(super) value: V,
 }
 
-/// Calls `work` for each answer with its effect on the closer pair of clusters, and with its effect on the farther
-/// pair. Effects whose `column` (see [`Side`]) is not in `columns` are skipped. Answers that do not compare different
-/// clusters are skipped, too.
+/// Calls `work` with both [`Side`]s of each answer: its closer and its farther pair of clusters. Skips a side if its
+/// `column` is not in `columns`. Skips answers that do not compare different clusters.
 pub(super) fn each_side<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     slots: &Slots,

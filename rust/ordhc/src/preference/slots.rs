@@ -2,16 +2,18 @@
 
 use crate::similarity::{Triangle, condensed_len};
 
-/// The numbers of clusters, called slots. After a merge, the slots of both clusters remain and belong to the new
-/// cluster. From time to time, the existing clusters are renumbered (packed), in the order of their smallest leaves.
+/// Numbers of clusters, called slots. When two clusters merge, the new cluster keeps the slots of both. From time to
+/// time, the existing clusters are renumbered (packed), in the order of their smallest leaves. Each cluster then has
+/// one slot.
 pub(super) struct Slots {
-    /// For each slot: the active slot of the cluster that it belongs to.
+    /// For each slot (number of a cluster): the slot of the same cluster that is in `active`.
     pub(super) now: Vec<usize>,
-    /// For each slot in `active`: the number of leaves of its cluster.
+    /// For each slot (number of a cluster) in `active`: the number of leaves of the cluster.
     pub(super) sizes: Vec<f64>,
-    /// One slot for each existing cluster, in ascending order.
+    /// One slot (number) of each existing cluster, in ascending order.
     pub(super) active: Vec<usize>,
-    /// For each slot: the index of its pair with any larger slot, minus the larger slot (with wrapping arithmetic).
+    /// For each slot a (number of a cluster): the condensed index of a pair (a, b), minus b. The difference is the same
+    /// for all b > a. Arithmetic wraps around.
     pub(super) starts: Vec<usize>,
 }
 
@@ -35,7 +37,7 @@ impl Slots {
         self.starts[a.min(b)].wrapping_add(a.max(b))
     }
 
-    /// Returns, for each slot, the number of its cluster after renumbering: the position among the existing clusters.
+    /// Returns, for each slot (old number of a cluster), the new number of the same cluster after renumbering.
     pub(super) fn renumbering(&self) -> Vec<usize> {
         let mut position = vec![0; self.len()];
         for (at, &slot) in self.active.iter().enumerate() {
@@ -45,8 +47,8 @@ impl Slots {
     }
 }
 
-/// Returns, for each pair of existing clusters, the sum of preferences for merging the pair. `gains` has parts of this
-/// sum: a value for each pair of slots (numbers of clusters) that belong to the two clusters.
+/// Returns, for each pair of existing clusters, the sum of preferences for merging the pair. `gains` has the same sums
+/// for the clusters at the last renumbering. If clusters have merged since then, their sums are added up.
 pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     if slots.active.len() == slots.len() {
         return gains.to_vec();
@@ -65,8 +67,8 @@ pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Returns, for each pair of clusters with new numbers, the sum of the `values` of all pairs of old numbers (slots)
-/// that belong to these clusters.
+/// Returns a value for each pair of renumbered clusters. `values` has a value for each pair of old numbers. A merged
+/// cluster has several old numbers, and their values are added up.
 pub(super) fn pack_pairs<S: Copy, T>(
     before: &Slots,
     after: &Slots,
@@ -91,14 +93,15 @@ where
     sums
 }
 
-/// Returns the number of columns for a number of clusters: one for each cluster if answers are triplets, and one for
-/// each pair of clusters if answers are quadruplets.
+/// Returns the number of columns in which answers are stored: one for each cluster (triplets), or one for each pair of
+/// clusters (quadruplets). `slots` is the number of clusters.
 pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
     if K == 3 { slots } else { condensed_len(slots) }
 }
 
-/// Two columns that become one when clusters `a` and `b` merge, with the factors of their values before and after the
-/// merge. A column is a cluster if answers are triplets, and a pair of clusters if answers are quadruplets.
+/// Two columns of answers that become one when two clusters merge. A column belongs to a cluster (triplets) or to a
+/// pair of clusters (quadruplets). Values in the columns are multiplied by the factors `before` until the merge, and by
+/// the factor `after` from then on.
 pub(super) struct Touched {
     pub(super) into: usize,
     pub(super) from: usize,
@@ -106,7 +109,7 @@ pub(super) struct Touched {
     pub(super) after: f64,
 }
 
-/// Returns the pairs of columns that become one when `a` and `b` merge.
+/// Returns all pairs of columns of answers that become one when the clusters `a` and `b` merge.
 pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<Touched> {
     let [n_a, n_b] = [slots.sizes[a], slots.sizes[b]];
     if K == 3 {
@@ -124,8 +127,9 @@ pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<
     slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
 }
 
-/// Returns the factor of the values in each column: 1 divided by the number of leaves of a cluster (triplets), or by
-/// the number of pairs of leaves of two clusters (quadruplets).
+/// Returns, for each column of answers, the factor of its values. A column belongs to a cluster (triplets) or to a pair
+/// of clusters (quadruplets). The factor is 1 divided by the number of leaves of the cluster, or by the number of pairs
+/// of leaves between the two clusters.
 pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
     let sizes = &slots.sizes;
     if K == 3 {

@@ -11,32 +11,32 @@ use crate::parallel;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry<E> {
-    /// The pair of clusters (`p`, `q`), as numbered initially.
+    /// The pair of clusters (`p`, `q`) that the answer compares, with the numbers before any renumbering.
     p: u16,
     q: u16,
     value: E,
 }
 
-/// Lists of answers, one for each column. A column is a cluster if answers are triplets, and a pair of clusters if
-/// answers are quadruplets. The list of a merged column is a linked chain of initial lists, so that a merge of two
-/// columns takes constant time.
+/// The answers as lists, one list for each column. A column is what answers compare a pair of clusters with: a third
+/// cluster (triplets) or another pair of clusters (quadruplets). When columns merge, their lists are linked into a
+/// chain, which takes constant time.
 pub(super) struct Sparse<V: Value, const K: usize> {
     entries: Vec<Entry<V::Entry>>,
-    /// For each initial column: the end of its list in `entries`.
+    /// For each column before any merge: the end of its list of answers in `entries`.
     ends: Vec<usize>,
-    /// For each initial column: the next one of the initial columns that are merged with it, or `NONE`.
+    /// For each column before any merge: the next column in its chain of merged columns, or `NONE`.
     next: Vec<u32>,
-    /// For each column: the first and the last of the initial columns that are merged in it.
+    /// For each current column: the first and the last column in its chain of merged columns.
     chains: Vec<[u32; 2]>,
-    /// For each initial cluster: the number that it got when clusters were last renumbered.
+    /// For each cluster before any merge: the number, since the last renumbering, of the cluster that contains it.
     slot: Vec<u16>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl<V: Value, const K: usize> Sparse<V, K> {
-    /// Sorts the answers by column, and adds their values to `gains` (for each pair of clusters, the sum of preferences
-    /// for merging the pair).
+    /// Sorts the answers into lists, one for each column, and adds their preferences to `gains`. `gains` has, for each
+    /// pair of clusters, the sum of preferences for merging the pair.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -115,8 +115,8 @@ impl<V: Value, const K: usize> Sparse<V, K> {
             })
     }
 
-    /// Updates the lists, and `gains` (for each pair of clusters, the sum of preferences for merging the pair), for the
-    /// merge of clusters `a` and `b`.
+    /// Merges the clusters `a` and `b` in the lists, and updates `gains`. `gains` has, for each pair of clusters, the
+    /// sum of preferences for merging the pair.
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let mut add = |p: usize, q: usize, gain: f64| {
             if p != q {
@@ -162,7 +162,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         };
     }
 
-    /// Returns the same answers as a table.
+    /// Returns the answers as a table.
     pub(super) fn to_dense(&self, slots: &Slots) -> Result<Dense<V, K>> {
         entered!(preference_sparse_to_dense);
         let mut dense = Dense::zeros(slots.len())?;

@@ -40,8 +40,8 @@ impl GrowingTree {
         parent
     }
 
-    /// Puts the tree with the root `sub` at a position. Returns the parent of `sub`, which is a new node for
-    /// [`Place::Above`].
+    /// Puts the tree with the root `sub` at the position `place`. Returns the parent of `sub`. For [`Place::Above`]
+    /// (beside a node), the parent is a new node.
     pub(crate) fn put(&mut self, place: Place, sub: u32) -> u32 {
         match place {
             Place::Above(node) => {

@@ -12,8 +12,8 @@ use crate::tree::Topology;
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     leaves: Vec<u32>,
-    /// For each leaf whose position in the tree is known, except the first leaf: this position. Nodes are numbered as
-    /// in a [`GrowingTree`] that grows in this order.
+    /// The known positions of leaves, in the order of insertion, without the first leaf. Nodes have the numbers that a
+    /// [`GrowingTree`] gives them if it inserts the leaves in this order.
     places: Vec<Place>,
 }
 
@@ -29,8 +29,8 @@ impl Order {
         let mut order = Self { leaves: Vec::with_capacity(leaves.len()), places: Vec::new() };
         // For each node of `start`: its node in the growing tree, where nodes are numbered in the order of insertion.
         let (mut grown, mut made) = (vec![NONE; start.n_nodes()], 0);
-        // Use a stack instead of recursion, because a tree may be as deep as it has leaves. The entries are a node, the
-        // number of its children that are finished, and the position at which its first leaf is inserted.
+        // Use a stack instead of recursion, because a tree can be very deep. The entries are a node, the number of its
+        // children that are finished, and the position at which its first leaf is inserted.
         let mut stack = vec![(start.root(), 0, None)];
         while let Some((node, done, place)) = stack.last_mut() {
             let (node, place) = (*node, *place);
@@ -64,8 +64,8 @@ impl Order {
         order
     }
 
-    /// Returns this insertion order without a leaf. The other leaves of `tree` come first, and keep their positions in
-    /// `tree`.
+    /// Returns this insertion order without a leaf. The new order begins with the other leaves of `tree`, which keep
+    /// their positions in `tree`.
     ///
     /// # Errors
     /// Not enough memory.
@@ -158,7 +158,7 @@ mod tests {
         fn a_tree_is_built_again(n in 1u32..60, degree in 2usize..6, seed in 0u64..1000) {
             let (tree, root) = random_tree(n, degree, seed);
             let expected = Sketch::of(&tree, root, n as usize).finish(n as usize).unwrap();
-            // Leaf k of the tree has a different number among all leaves.
+            // Leaf k of the tree has another number (`leaves[k]`) in the insertion order.
             let leaves: Vec<u32> = (0..n).map(|leaf| (leaf * 7 + 3) % 997).collect();
             let order = Order::after(expected.topology(), &leaves, [2000, 2001].into_iter());
             prop_assert_eq!(order.n_known(), n as usize);

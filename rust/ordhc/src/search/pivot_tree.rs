@@ -9,8 +9,8 @@ use super::region::{PivotRule, Region};
 /// two children of a node, the *pivot*.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// The previous state. [`NONE`] for the first state. [`STALE`] or [`MARKED`] for a replaced state: running searches
-    /// may still reach this state, but new searches do not.
+    /// The previous state, or [`NONE`] for the first state. [`STALE`] for a replaced state, which only searches that
+    /// were already running can reach. [`MARKED`] if [`PivotTree::sweep`] has found such a search.
     up: u32,
     /// The node whose children are asked about (the pivot), or the node of the final position.
     node: u32,
@@ -21,8 +21,8 @@ struct State {
     second: u32,
     /// The next state for each [`Outcome`], or [`NONE`] if the outcome contradicts earlier answers.
     next: [u32; 4],
-    /// An upper bound of the number of positions that can be reached from this state. Each leaf that is inserted at one
-    /// of these positions adds 2.
+    /// An upper bound of the number of positions that can be reached from this state, without positions under nodes
+    /// with two children. Each leaf that is inserted at one of these positions adds 2.
     size: u32,
     /// The value of `size` when the question of this state was chosen.
     built: u32,
@@ -160,7 +160,8 @@ impl PivotTree {
         self.states[state as usize] = State { up, node: parent, first, second, next, size, built: size };
     }
 
-    /// Rebuilds the largest subtree of the decision tree that has grown by half because of an insertion at `state`.
+    /// Call this after a leaf was inserted at `state`. Rebuilds the largest subtree of the decision tree that contains
+    /// `state` and has grown by half since it was built.
     ///
     /// `busy` is true if other searches are running. Their states may be in this subtree, so the old states are kept
     /// until [`sweep`](Self::sweep) frees them.
@@ -180,7 +181,7 @@ impl PivotTree {
         }
     }
 
-    /// Rebuilds the decision tree below a state. If `busy`, a new state replaces `state`.
+    /// Rebuilds the decision tree below a state. If `busy` (other searches are running), a new state replaces `state`.
     pub(crate) fn rebuild(&mut self, state: u32, busy: bool) {
         if self.question(state).is_none() {
             return;
@@ -231,8 +232,8 @@ impl PivotTree {
         new
     }
 
-    /// Chooses the best question for `state`, and makes the states that follow. In `state`, the possible positions for
-    /// the new leaf are a part of the region, and `top` is the index of the topmost node of this part.
+    /// Chooses the best question for `state`, and makes the states that follow. `top` is the index in `scratch.region`
+    /// of the topmost node of the part of the tree in which the new leaf may belong.
     fn fill(&mut self, top: u32, state: u32, scratch: &mut Scratch) {
         let Scratch { region, open, children, .. } = scratch;
         let pivot = region.pivot(top, PivotRule::Entropy);
@@ -274,9 +275,9 @@ impl PivotTree {
         }
     }
 
-    /// Returns a state in which the possible positions for a new leaf are a part of `region`. `top` is the index of the
-    /// topmost node of this part. A single position has a final state. Otherwise, makes a new state, and adds it to
-    /// `open`, so that [`fill`](Self::fill) chooses its question.
+    /// Returns a state for a new leaf that belongs at or below the node with the index `top` in `region`. If only one
+    /// position is possible, this is the final state of the position. Otherwise, makes a new state, and adds the state
+    /// to `open`, so that [`fill`](Self::fill) chooses its question.
     fn part(&mut self, region: &Region, top: u32, up: u32, open: &mut Vec<(u32, u32)>) -> u32 {
         let state = if region.size(top) == 1 {
             self.above[region.node(top) as usize]

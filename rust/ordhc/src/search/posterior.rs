@@ -8,11 +8,11 @@ use super::sized_tree::SizedTree;
 use crate::sorting::order_by;
 
 /// A node of the tree, with the weights of the positions for a new leaf at and below the node. A spot is *open* if its
-/// children have their own spots. If a spot is not open, all positions beside the nodes at and below it have the same
-/// weight, and so have all positions under these nodes.
+/// children have their own spots. For a spot that is not open, `own` is the weight of every position beside the node or
+/// beside a node below it. The weight of every position under these nodes is then `own` times [`Posterior::under`].
 ///
-/// `own` and `sum` are relative to the spot of the parent. `under`, `below` and the weights of the children are
-/// relative to this spot, and `scale` converts them to the units of `own`.
+/// Probabilities are products: `own` and `sum` are multiplied by the `scale` of every ancestor. `under` and `below` are
+/// also multiplied by the `scale` of this spot.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
@@ -31,16 +31,18 @@ struct Spot {
     under: f64,
     /// The total weight of all positions below the node: `under`, and the `sum` of each child.
     below: f64,
-    /// The largest value of `below` since `below` was last computed as a sum instead of by small changes.
+    /// The largest value of `below` since the last full summation. Between full summations, changes are added to
+    /// `below`.
     summed: f64,
 }
 
-/// A probability distribution over the positions for a new leaf in a [`SizedTree`]. At first all positions beside nodes
-/// are equally likely, and so are all positions under nodes.
+/// A probability distribution over the positions for a new leaf in a [`SizedTree`]. At first, all positions beside
+/// nodes have one probability, and all positions under nodes have another probability.
 ///
 /// An answer is about two children of a node, the *pivot*. The answer multiplies the weights of four groups of
-/// positions: below each of the two children, in the rest of the pivot, and outside the pivot. An update takes time in
-/// proportion to the depth of the pivot. Memory is used only for the nodes that were visited.
+/// positions: at or below the first child, at or below the second child, outside the pivot, and all other positions
+/// below the pivot. An update takes time in proportion to the depth of the pivot. Memory is used only for the nodes
+/// that were visited.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posterior {
     spots: Vec<Spot>,
@@ -52,14 +54,15 @@ pub(crate) struct Posterior {
     stack: Vec<(u32, f64)>,
 }
 
-/// A node to ask about (the pivot), two of its children, and the value of the question.
+/// A node to ask about (the pivot), two of its children, and the value of the question, such as the entropy of the
+/// outcomes.
 pub(crate) type Pivot = (u32, [u32; 2], f64);
 
 /// The bounds of weights, so that no position is ever ruled out permanently.
 const BOUNDS: [f64; 2] = [1e-250, 1e250];
 
-/// If a node has more children than this number, a map finds the children, and their weights are not summed after every
-/// answer.
+/// Maximum number of children that a loop visits after every answer. If a node has more children, a map finds a child,
+/// and the total weight of the children is updated by differences.
 const CROWD: u32 = 8;
 
 fn scaled(weight: f64, factor: f64) -> f64 {
@@ -174,7 +177,8 @@ impl Posterior {
             let Spot { up, first, degree, below, summed, .. } = self.spots[at as usize];
             if first != NONE {
                 self.spots[at as usize].below = below + more;
-                // After a large decrease, the running sum has lost precision, so sum again.
+                // After a large decrease, rounding errors of earlier changes are large compared to `below`, so sum
+                // again.
                 if degree <= CROWD || below + more < 0.5 * summed {
                     self.sum(at);
                 }
@@ -188,9 +192,9 @@ impl Posterior {
         self.multiply(0, 1.0 / self.spots[0].sum);
     }
 
-    /// Multiplies the weights of four groups of positions by the four `factors`, in this order. The first two groups
-    /// are at and below the children of `pivot` on the paths to the nodes of `pair`. The third group is outside the
-    /// pivot. The last group is the rest of the pivot.
+    /// Multiplies the weights of four groups of positions by the four `factors`: at or below one child of `pivot`, at
+    /// or below another child, outside `pivot`, and all other positions below `pivot`. `pair` has, for each of the two
+    /// children, the child or any node below the child.
     pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, pair: [u32; 2], factors: [f64; 4]) {
         let [first, second, outside, neither] = factors;
         let (at, _) = self.find(tree, pivot);
@@ -209,10 +213,11 @@ impl Posterior {
         self.settle(at, more);
     }
 
-    /// Updates the weights after a leaf was inserted at a position, with its parent and its node. Each new position
-    /// beside a node is as likely as the old position was. Below a node whose children have no own weights yet, the new
-    /// position is instead as likely as the positions beside nodes. `path` has the nodes from the root down to the
-    /// parent.
+    /// Updates the weights after a leaf was inserted at `place`. `parent` and `leaf` are the nodes of the leaf's parent
+    /// and of the leaf. `path` has the nodes from the root down to `parent`.
+    ///
+    /// The new positions beside nodes get the weight of `place`. Exception: if `spots` has no weight of `place` itself,
+    /// the new positions get the weight `own` of the closest node above `place` that has an entry in `spots`.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
         let node = match place {
             Place::Above(node) => node,
@@ -321,7 +326,7 @@ impl Posterior {
             }
             found.push((Place::Above(node), unit * own));
             if first == NONE {
-                // All positions beside nodes at and below this node have the same probability.
+                // The positions beside this node and beside all nodes below it have the same probability.
                 if unit * own * self.under.max(1.0) >= least {
                     self.closed_places(tree, node, unit * own, &mut found);
                 }

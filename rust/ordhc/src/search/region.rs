@@ -21,7 +21,8 @@ struct Spot {
     up: u32,
     first: u32,
     next: u32,
-    /// The number of positions at and below the node that are still possible for the new leaf.
+    /// The number of positions at and below the node that are still possible for the new leaf. Positions under nodes
+    /// with two children are not counted.
     size: u32,
     /// The number of children of the node in the region (the part of the tree in which a new leaf may still belong).
     degree: u32,
@@ -37,8 +38,8 @@ pub(crate) struct Region {
     spots: Vec<Spot>,
     /// True if the new leaf is known to be below the topmost node of the region.
     is_inside: bool,
-    /// For each node of the tree: its index in `above`, if the new leaf may belong beside the node. Old indices are not
-    /// erased. So an index is valid only if the entry of `above` at this index is the node.
+    /// For each node of the tree: its index in `above`, if the new leaf may belong beside the node. Other nodes may
+    /// have old indices, so check that `above` has the node at this index.
     marks: Vec<u32>,
     above: Vec<u32>,
     stack: Vec<(u32, u32)>,
@@ -60,8 +61,8 @@ impl Region {
         self.fill(tree, root, |_, _| true);
     }
 
-    /// Fills the region with the given positions for a new leaf, which must be a connected part of the tree. Returns
-    /// the number of positions in the region.
+    /// Fills the region with `places`, the positions that are still possible for a new leaf. They must be a connected
+    /// part of the tree. Returns the number of positions, without positions under nodes with two children.
     pub(crate) fn load(&mut self, tree: &GrowingTree, places: &[Place]) -> u32 {
         let mut above = std::mem::take(&mut self.above);
         above.clear();
@@ -113,9 +114,9 @@ impl Region {
         self.stack = stack;
         for at in (0..self.spots.len()).rev() {
             let spot = &mut self.spots[at];
-            // `size` already counts the position beside the node. Also count the position for one more child if the
-            // node has more than two children. Exception: if the position beside the topmost node is excluded, the
-            // position for one more child replaces it in `size`.
+            // `size` already counts the position beside the node. If the node has more than two children, also count
+            // the position under the node. If the new leaf is known to be below the topmost node, the position beside
+            // this node is not possible. Its 1 in `size` then counts the position under this node.
             spot.size += u32::from(spot.degree > 2 && !(at == 0 && self.is_inside));
             let (size, up) = (spot.size, spot.up);
             if up != NONE {
@@ -129,8 +130,8 @@ impl Region {
         self.spots[at as usize].node
     }
 
-    /// Returns the number of positions in the part of the region below `top`. This number is 1 only if the part has no
-    /// node to ask about.
+    /// Returns the number of possible positions at and below `top`, without positions under nodes with two children. If
+    /// the number is 1, there is nothing to ask.
     pub(crate) fn size(&self, top: u32) -> u32 {
         self.spots[top as usize].size
     }
@@ -152,7 +153,8 @@ impl Region {
         std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
     }
 
-    /// Returns the index of the best node to ask about, in a part of the region with more than one position.
+    /// Returns the index of the best node to ask about, among `top` and the nodes below `top`. More than one position
+    /// must be possible there.
     pub(crate) fn pivot(&mut self, top: u32, rule: PivotRule) -> u32 {
         if self.log.is_empty() {
             self.log = (0..TABLE).map(x_log_x).collect();
@@ -192,8 +194,8 @@ impl Region {
         best.1
     }
 
-    /// Removes all positions below the node `at` from the part of the region below `top`. Use this when the new leaf is
-    /// known to be outside of this node.
+    /// Removes all positions below the node `at`, because the new leaf is known to be outside of this node. Updates the
+    /// sizes from `at` up to `top`.
     pub(crate) fn cut(&mut self, at: u32, top: u32) {
         let spot = &mut self.spots[at as usize];
         let gone = spot.size - 1;

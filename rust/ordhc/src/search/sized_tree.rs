@@ -70,13 +70,13 @@ impl SizedTree {
         self.leaves[node as usize]
     }
 
-    /// Returns the number of inner nodes at and below a node. There are as many positions where a new leaf becomes one
-    /// more child.
+    /// Returns the number of inner nodes at and below a node. A new leaf can become one more child of each of these
+    /// nodes.
     pub(crate) fn inner(&self, node: u32) -> f64 {
         f64::from(self.inner[node as usize])
     }
 
-    /// Returns the number of nodes at and below a node. There are as many positions where a new leaf becomes a sibling.
+    /// Returns the number of nodes at and below a node. A new leaf can become the sibling of each of these nodes.
     pub(crate) fn nodes(&self, node: u32) -> f64 {
         f64::from(self.leaves(node)) + self.inner(node)
     }

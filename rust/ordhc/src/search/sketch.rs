@@ -52,8 +52,8 @@ impl Sketch {
         }
     }
 
-    /// Returns the dendrogram. Nodes without leaves are removed, nodes with one child are replaced by the child, and
-    /// missing leaves are joined last.
+    /// Returns the dendrogram of the leaves `0..n`. Nodes without leaves are removed, and nodes with one child are
+    /// replaced by the child. Leaves that are not in the sketch become children of a new root.
     pub(crate) fn finish(mut self, n: usize) -> Result<Dendrogram> {
         let mut missing = vec![true; n];
         self.nodes.iter().filter_map(|node| node.1).for_each(|leaf| missing[leaf as usize] = false);

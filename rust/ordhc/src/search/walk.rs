@@ -17,7 +17,7 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Returns a walk that starts at a root.
+    /// Starts a search at a root.
     pub(crate) fn new(tree: &GrowingTree, root: u32) -> Self {
         let first = tree.first(root);
         if first == NONE {
@@ -26,12 +26,12 @@ impl Walk {
         Self { pivot: root, first, second: tree.next(first), end: None }
     }
 
-    /// Returns the position at which the walk ended, or `None` if the walk has not ended.
+    /// Returns the position at which the search ended, or `None` if the search has not ended.
     pub(crate) fn end(&self) -> Option<Place> {
         self.end
     }
 
-    /// Returns one leaf below each of the two children to ask about. The walk must not have ended.
+    /// Returns one leaf below each of the two children to ask about. The search must not have ended.
     pub(crate) fn question(&self, tree: &GrowingTree) -> [u32; 2] {
         let second = if self.second == NONE { tree.first(self.pivot) } else { self.second };
         [self.first, second].map(|node| tree.representative(node))

@@ -61,9 +61,9 @@ pub(super) struct Said {
     pub(super) sign: i8,
 }
 
-/// Returns the unnormalized kernel: for each pair of items, the sum over contexts of the products of their values. The
-/// value of an item in a context is the weighted sum of +1 and -1 over the answers. `say` returns the statements of an
-/// answer (see [`Said`]), with contexts in `0..n_contexts`.
+/// Returns the unnormalized kernel. For a pair of items, the kernel is the sum over contexts of the product of the two
+/// items' values. The value of an item in a context is the weighted sum of +1 and -1 over the answers. `say` returns
+/// the statements of an answer (see [`Said`]), with contexts in `0..n_contexts`.
 pub(super) fn sum_products<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     n_contexts: u64,
@@ -138,7 +138,7 @@ fn group<V: Value, const K: usize, const E: usize>(
     let total = ends[n_buckets as usize];
     let nothing = Entry { context: 0, item: 0, value: V::of(0, 0.0) };
     let mut entries = memory::filled("the answers by context", nothing, total)?;
-    // `ends[b]` is the next free position of bucket b; after all entries are placed, the bucket's end.
+    // `ends[b]` is the next free position of bucket b. When this loop ends, `ends[b]` is the end of bucket b.
     each_said(comparisons, &range, say, monitor, |said, weight| {
         let place = &mut ends[bucket(said.context)];
         entries[*place] = Entry { context: said.context, item: said.item, value: V::of(said.sign, weight) };
@@ -207,8 +207,8 @@ impl Groups {
     }
 }
 
-/// Adds to the kernel, for every context, the products of the values of every two items. Every thread has its own rows
-/// of the kernel and processes the contexts in the same order, so sums do not depend on the number of threads.
+/// For every context, adds the product of the values of every two items to the kernel. Every thread has its own rows of
+/// the kernel and processes the contexts in the same order, so sums do not depend on the number of threads.
 fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monitor) -> Result<()> {
     let parts = Triangle::new(n).shares();
     let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();

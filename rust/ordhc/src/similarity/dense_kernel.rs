@@ -1,5 +1,5 @@
-//! MulK3 if most anchors were asked about most pairs. Each anchor has a row of small counts, and the kernel is the
-//! product of rows.
+//! MulK3 if most anchors were asked about most pairs. Each anchor has a row of small counts, and each value of the
+//! kernel is the dot product of two rows.
 
 use std::ops::Range;
 
@@ -12,20 +12,22 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// Returns the unnormalized kernel, computed from a table that has a row for each anchor and a column for each pair of
-/// leaves. Returns `None` if the sparse algorithm is faster, or if there is no memory for the table.
+/// Returns MulK3 without its denominator, computed from a table that has a row for each anchor and a column for each
+/// pair of leaves. Returns `None` if there are weights, if the sparse algorithm is faster, or if there is no memory for
+/// the table.
 pub(super) fn mulk3(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     let n = triplets.n_leaves();
     let cells = n as u64 * condensed_len(n) as u64;
     let pays = cells <= 4 * triplets.len() as u64 && cells > 1 << 16;
-    // 1.5 bytes for each cell: a count, a bit that says whether there are answers, and signs.
+    // A cell of the table takes less than 1.5 bytes: a byte for the count, a bit that says whether there are answers,
+    // and two bits for the sign.
     if triplets.weights().is_some() || !pays || memory::check("the answers", cells + cells / 2).is_err() {
         return Ok(None);
     }
     of_counts(triplets, monitor)
 }
 
-/// Returns the unnormalized kernel as [`mulk3`] does, even if the sparse algorithm is faster. Each cell of the table is
+/// Does the same as [`mulk3`], even if the sparse algorithm is faster. Each cell of the table of anchors and pairs is
 /// the number of answers minus the number of opposite answers. Returns `None` if a cell does not fit into a byte.
 pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Result<Option<Found>> {
     entered!(mulk_dense);
@@ -67,13 +69,12 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
 }
 
-/// Maximum number of bytes of a block of columns, in all rows of the table together, so that the block stays in the
-/// cache.
+/// Maximum number of bytes of a block of columns of the table. Blocks of this size stay in the cache.
 const CACHE: usize = 1 << 19;
-/// Maximum length of rows whose product certainly fits into 32 bits.
+/// Maximum length of two rows of counts whose dot product certainly fits into 32 bits.
 const LONGEST: usize = 1 << 16;
 
-/// Returns the products of all pairs of rows, block by block.
+/// Returns the dot products of all pairs of rows of the table. Each dot product is summed over blocks of columns.
 fn products(
     n: usize,
     row_length: usize,
@@ -124,7 +125,7 @@ impl Signs {
     }
 }
 
-/// Returns the product of two rows of signs: the number of equal signs minus the number of opposite signs.
+/// Returns the dot product of two rows of signs: the number of equal signs minus the number of opposite signs.
 fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     let of = |(x, y): (&Signs, &Signs)| {
         let both = x.some & y.some;
@@ -133,7 +134,8 @@ fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     x.iter().zip(y).map(of).sum()
 }
 
-/// Counts the answers of a range of anchors. Returns false if a count does not fit into a byte.
+/// Adds the answers about a range of anchors to `counts`, and marks the answered pairs in `seen`. Returns false if a
+/// count does not fit into a byte.
 fn fill(
     triplets: &Comparisons<'_, 3>,
     anchors: Range<usize>,
@@ -162,7 +164,7 @@ fn fill(
     Ok(all_fit)
 }
 
-/// Returns the product of two rows of at most `LONGEST` counts. The compiler turns this loop into multiply-and-add
+/// Returns the dot product of two rows of at most `LONGEST` counts. The compiler turns this loop into multiply-and-add
 /// instructions.
 fn dot(x: &[i8], y: &[i8]) -> i32 {
     x.iter().zip(y).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum()

@@ -68,17 +68,18 @@ pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Resul
     Ok(lengths)
 }
 
-/// Maximum number of updates of the variance.
+/// Maximum number of updates of the prior variance of the lengths.
 const UPDATES: usize = 40;
-/// The relative change at which the variance has converged.
+/// Updates of the prior variance of the lengths stop when the relative change is below this limit.
 const SETTLED: f64 = 1e-2;
-/// All lengths are 0 if their variance is at most this limit.
+/// If the estimated prior variance of the lengths is at most this limit, all lengths are set to 0.
 const LEAST_VARIANCE: f64 = 1e-4;
-/// The largest variance, a standard deviation of 5 in log odds: answers cannot distinguish larger odds.
+/// The maximum prior variance of the lengths, a standard deviation of 5 in log odds. Answers cannot distinguish larger
+/// odds.
 const MOST_VARIANCE: f64 = 25.;
-/// Number of standard deviations by which the differences of leaves must exceed the expectation under chance.
+/// If leaves differ by at most this number of standard deviations more than expected by chance, all lengths are 0.
 const BEYOND_CHANCE: f64 = 3.;
-/// Newton's method stops at a step below this limit.
+/// Newton's method stops when a step changes every length by less than this limit.
 const FOUND: f64 = 1e-8;
 /// Maximum number of steps of Newton's method.
 const STEPS: usize = 50;
@@ -86,8 +87,8 @@ const STEPS: usize = 50;
 const REMAINDER: f64 = 1e-10;
 /// Maximum number of steps of conjugate gradients.
 const CONJUGATE_STEPS: usize = 300;
-/// Maximum number of parts in which terms (combinations of near and far leaves) are summed. The parts do not depend on
-/// the number of threads.
+/// Maximum number of parts of a sum over terms (combinations of near and far leaves). The parts do not depend on the
+/// number of threads.
 const PARTS: usize = 16;
 /// Minimum number of terms (combinations of near and far leaves) in a part of a sum.
 const PART: usize = 1 << 14;
@@ -98,8 +99,9 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Returns `cells` sums over all terms (combinations of near and far leaves): `add` adds a term to the sums. The
-    /// terms are summed in parts that do not depend on the number of threads.
+    /// Returns a vector of `cells` sums over all terms (combinations of near and far leaves). `add` receives the index
+    /// of a term, the term and the vector, and adds the term to the vector. The result does not depend on the number of
+    /// threads.
     fn sums(&self, cells: usize, add: impl Fn(usize, &Term, &mut [f64]) + Sync + Send) -> Result<Vec<f64>> {
         self.monitor.check()?;
         let part = self.terms.len().div_ceil(PARTS).max(PART);
@@ -120,7 +122,7 @@ impl Work<'_> {
         Ok(total)
     }
 
-    /// Returns true if the differences between how often each leaf is near and far are larger than coin flips explain.
+    /// Returns true if some leaves are near, and other leaves far, more often than coin flips explain.
     fn differ(&self) -> bool {
         let (mut balance, mut number) = (vec![0.; self.n], vec![0.; self.n]);
         for term in &self.terms {

@@ -43,8 +43,8 @@ pub struct NearFarCounts {
 
 /// Maximum number of cells of the n x n table of pairs of one near and one far leaf.
 const CELLS: usize = 1 << 22;
-/// Terms with the same near and far leaves are joined only now and then, to save time: when the number of terms added
-/// since the previous joining reaches this number, plus the number of terms that were left then.
+/// Minimum number of new terms before terms with the same near and far leaves are joined. The number of terms
+/// that the previous joining left is added to this minimum, so that joining takes little time in total.
 const PENDING: usize = 1 << 20;
 /// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
@@ -52,7 +52,7 @@ const MOST_WEIGHT: f64 = 1e9;
 /// rows.
 const PARTS: f64 = 1_048_576.;
 const WHAT: &str = "the counts of near and far leaves";
-/// Number of comparisons between two checks for cancellation.
+/// Number of comparisons between two checks whether the caller has interrupted the computation.
 const BLOCK: usize = 1 << 16;
 
 /// All comparisons with the same near and far leaves, and their total weight. Id n means "no leaf".
@@ -64,7 +64,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// Returns the term of a comparison in the regression, or `None` if all its leaves cancel.
+    /// Returns one comparison as a term. A leaf in both pairs cancels. Returns `None` if all leaves cancel.
     fn of<const K: usize>(row: &[i32; K], n: usize, weight: f64) -> Option<Self> {
         let none = n as u32;
         let (near, far) = Comparisons::pairs(row);
@@ -84,8 +84,8 @@ impl Term {
         [self.near[0], self.near[1], self.far[0], self.far[1]]
     }
 
-    /// Returns the lengths of the far leaves minus the lengths of the near leaves. The parentheses make the rounding
-    /// independent of the numbering of leaves.
+    /// Returns the sum of the far leaves' lengths minus the sum of the near leaves' lengths. Each sum is computed
+    /// separately, so rounding does not depend on the numbering of leaves.
     #[inline]
     pub(super) fn difference(&self, x: &[f64]) -> f64 {
         let at = |leaf: u32| x.get(leaf as usize).copied().unwrap_or(0.);
@@ -249,8 +249,8 @@ fn merge_equal(terms: &mut Vec<Term>) {
     });
 }
 
-/// Returns the weight of each comparison times 2 (1 - p), where p is the comparison's probability according to the
-/// lengths of leaves alone. So comparisons that lengths do not explain count more.
+/// Returns the weight of each comparison times 2 (1 - p). Here p is the comparison's probability given only the lengths
+/// of leaves, see [`leaf_lengths`](super::leaf_lengths). So comparisons that lengths do not explain count more.
 ///
 /// Factors are multiples of 2^-20, so that sums do not depend on the order of comparisons. Factors are never 0, so a
 /// comparison of positive weight keeps a positive weight. Factors depend on neither the numbering of leaves nor the
@@ -303,8 +303,8 @@ mod tests {
         })
     }
 
-    /// Returns the total weight of the comparisons with the same near and far leaves. A key is +1 for far leaves, -1
-    /// for near leaves, and 0 for other leaves.
+    /// Returns the total weight of the comparisons with the same near and far leaves. A key has a number for each leaf:
+    /// +1 if the leaf is far, -1 if it is near, and 0 otherwise.
     fn naive<const K: usize>(rows: &[[i32; K]], weights: &[f64]) -> BTreeMap<Vec<i32>, f64> {
         let mut found = BTreeMap::new();
         for (row, weight) in rows.iter().zip(weights) {
@@ -319,8 +319,8 @@ mod tests {
         found
     }
 
-    /// Counts do not depend on how rows are cut into blocks, on whether there is a table, and on whether blocks are
-    /// counted separately and merged.
+    /// Checks that counts do not depend on how rows are cut into blocks, on whether there is a table, or on whether
+    /// blocks are counted separately and merged.
     fn check<const K: usize>(rows: &[[i32; K]], weights: &[f64], cut: usize) {
         let of = |part: std::ops::Range<usize>| {
             Comparisons::new(rows[part.clone()].to_vec(), Some(7))

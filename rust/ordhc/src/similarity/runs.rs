@@ -25,9 +25,9 @@ pub struct Run {
 pub struct RunOptions {
     /// True if a pair has two keys, (i, j) and (j, i). False if a pair has only the key with i < j.
     pub both: bool,
-    /// True if values with the same key are added within each run (the sorted pairs of a block of comparisons). Use
-    /// this only for integer weights, whose sums are exact. If false, values are added when runs are merged, in the
-    /// order of rows. So sums do not depend on how the comparisons were split into runs.
+    /// True if [`sorted_run`] adds the values with the same key. Use this only for integer weights, whose sums are
+    /// exact. If false, [`merge_runs`] adds the values in the order of rows. So sums do not depend on how the
+    /// comparisons were split.
     pub sum: bool,
 }
 
@@ -59,7 +59,7 @@ pub fn sorted_run<const K: usize>(
     watched!(monitor);
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
-    // Each thread takes leaves with about the same number of keys in total.
+    // Split the leaves, so that each thread has about the same number of keys.
     let end = |p: usize| {
         let share = p as f64 / threads as f64;
         (n as f64 * if options.both { share } else { 1.0 - (1.0 - share).sqrt() }) as usize

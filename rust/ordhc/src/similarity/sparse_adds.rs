@@ -114,7 +114,7 @@ fn weighted<const K: usize>(
     monitor: &Monitor,
 ) -> Result<Vec<Pair>> {
     let mut updates = all_keys(comparisons, leaves, monitor, |key, at, near| {
-        // The second number sorts the weights of a pair into the order of the rows.
+        // The second number of an update sorts the weights of a pair into the order of the rows.
         (key, 2 * at as u64 + u64::from(!near), if near { weights[at] } else { -weights[at] })
     })?;
     sort_by_pair(&mut updates, monitor)?;

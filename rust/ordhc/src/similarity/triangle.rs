@@ -54,7 +54,7 @@ impl Triangle {
         self.n * self.n.saturating_sub(1) / 2
     }
 
-    /// Returns the position of the pair of two different leaves.
+    /// Returns the index of a pair of different leaves in the condensed order.
     #[inline]
     pub fn index(self, i: usize, j: usize) -> usize {
         let (i, j) = (i.min(j), i.max(j));
@@ -62,7 +62,7 @@ impl Triangle {
         self.before(i) + (j - i - 1)
     }
 
-    /// Returns the pair `i < j` at a position.
+    /// Returns the pair `i < j` at an index of the condensed order.
     pub fn pair(self, at: usize) -> (usize, usize) {
         debug_assert!(at < self.n_pairs());
         let (mut i, mut end) = (0, self.n);
@@ -76,7 +76,7 @@ impl Triangle {
     /// Returns the number of pairs in the rows before row `i`.
     #[inline]
     pub const fn before(self, i: usize) -> usize {
-        // `wrapping_sub` is needed without leaves: then `i` is 0, and the product is 0.
+        // If there are no leaves, `2 * self.n - (i + 1)` is negative. The product is 0, because `i` is 0.
         i * (2 * self.n).wrapping_sub(i + 1) / 2
     }
 
@@ -91,13 +91,13 @@ impl Triangle {
         low
     }
 
-    /// Returns the positions of the pairs of leaf `i` with the leaves after it.
+    /// Returns the indices, in the condensed order, of the pairs of leaf `i` with later leaves.
     #[inline]
     pub const fn row(self, i: usize) -> Range<usize> {
         self.before(i)..self.before(i + 1)
     }
 
-    /// Returns the start of row `i`, shifted so that the pair `i < j` is at `base(i).wrapping_add(j)`.
+    /// Returns an offset for row `i`: the index of the pair `i < j` is `base(i).wrapping_add(j)`.
     #[inline]
     pub(crate) const fn base(self, i: usize) -> usize {
         self.before(i).wrapping_sub(i + 1)

@@ -156,7 +156,7 @@ impl AdditiveTree {
     }
 
     /// Returns the same tree with its nodes ordered by the longest path between two leaves below each node. If a length
-    /// is unknown, nodes keep an order with children before parents. Also returns the former number of each node.
+    /// is unknown, nodes are ordered by their number of leaves. Also returns the former number of each node.
     pub(super) fn in_order(self) -> (Self, Vec<u32>) {
         let n = self.topology.n_leaves();
         let order = match self.by_diameter() {

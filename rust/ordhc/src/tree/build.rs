@@ -39,7 +39,7 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result
             rows.push(row.map(|id| id as u32));
         }
     });
-    // (i, j, k) and (j, i, k) mean the same.
+    // (i, j, k) and (j, i, k) mean the same here, so keep only one of them.
     let said = |&[i, j, k]: &[u32; 3]| [i.min(j), i.max(j), k];
     order_by_key(&mut rows, |row| (said(&row), row));
     rows.dedup_by_key(|row| said(row));
@@ -66,12 +66,12 @@ pub fn build(triplets: &Comparisons<'_, 3>, monitor: Option<&Monitor>) -> Result
 
 type Nodes = Vec<Vec<Child>>;
 
-/// Returns the nodes, parents first. If no tree satisfies the triplets within a node, returns these triplets.
+/// Returns the nodes, parents first. If no tree satisfies all triplets, returns some triplets that no tree satisfies.
 fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::result::Result<Nodes, Vec<[u32; 3]>>> {
     let n = leaves.iter().max().map_or(0, |&leaf| leaf as usize + 1);
     let mut nodes: Nodes = vec![Vec::new()];
     let mut open = vec![(0usize, leaves.to_vec(), rows)];
-    // For the current node: the leaves that must belong to the same child.
+    // Groups the leaves of the current node: the leaves of a group are below the same child.
     let mut forest = UnionFind::new(n);
     let mut part_of = vec![0u32; n];
     while let Some((node, leaves, rows)) = open.pop() {
@@ -84,7 +84,7 @@ fn nodes(leaves: &[u32], rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<std::
         }
         let mut parts: Vec<Vec<u32>> = Vec::new();
         for &leaf in &leaves {
-            // The union-find root of a part is its smallest leaf, so it comes before the other leaves of the part.
+            // The union-find root of a group is its smallest leaf, so the root comes before the other leaves.
             let root = forest.find(leaf) as usize;
             if root == leaf as usize {
                 part_of[root] = parts.len() as u32;

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn nodes_of_many_children_come_apart_as_a_whole() {
-        // ((0,1,2),(3,4),5) with the first node lower.
+        // The tree ((0,1,2),(3,4),5). The node of 0, 1 and 2 is lower than the node of 3 and 4.
         let shape = Topology::from_parents(6, vec![6, 6, 6, 7, 7, 8, 8, 8, 8]).unwrap();
         let tree = Dendrogram::of_nodes(shape, vec![1.0, 2.0, 3.0], Kind::Dissimilarity).unwrap();
         assert_eq!(tree.cut_clusters(2).unwrap(), [0; 6]);

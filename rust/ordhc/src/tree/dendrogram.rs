@@ -64,8 +64,9 @@ impl Dendrogram {
         Ok(Self { topology, heights, leaf_heights: None, kind })
     }
 
-    /// Does the same as [`of_nodes`](Self::of_nodes), with the nodes ordered by height. Among equal heights, smaller
-    /// nodes come first, then nodes with smaller leaves. So the order does not depend on how nodes were numbered.
+    /// Does the same as [`of_nodes`](Self::of_nodes), with the nodes ordered by height. Nodes of equal height
+    /// are ordered by their number of leaves, then by their smallest leaf. So the result does not depend on how nodes
+    /// were numbered.
     ///
     /// Returns the tree, and the former number of each node.
     ///
@@ -84,8 +85,8 @@ impl Dendrogram {
         (sorted, (0..n as u32).chain(order).collect())
     }
 
-    /// Returns the tree of merges. Each cluster must be merged after the merge that made it. In `raw`, a cluster is
-    /// given by its smallest leaf.
+    /// Returns the tree of the merges `raw`, in which a cluster is given by its smallest leaf. Each cluster must be
+    /// merged after the merge that made it.
     pub(crate) fn in_order(n: usize, raw: Vec<RawMerge>) -> Result<Self> {
         let mut label: Vec<u32> = (0..n as u32).collect();
         let mut merges = Vec::with_capacity(raw.len());
@@ -99,7 +100,7 @@ impl Dendrogram {
         Self::new(merges, raw.iter().map(|merge| merge.similarity).collect(), Kind::Similarity)
     }
 
-    /// Corrects rounding errors: lowers each similarity to at most the similarity of the merge before.
+    /// Corrects rounding errors: lowers each similarity to at most the similarity of the previous merge.
     pub(crate) fn make_monotone(&mut self) {
         for k in 1..self.heights.len() {
             self.heights[k] = self.heights[k].min(self.heights[k - 1]);
@@ -149,8 +150,8 @@ impl Dendrogram {
         self.topology.n_leaves()
     }
 
-    /// Returns the two clusters of each merge, the smaller label first. A node with k children becomes k - 1 merges
-    /// ([`Topology::merges`]).
+    /// Returns the numbers of the two clusters of each merge, the smaller number first. A node with k children becomes
+    /// k - 1 merges ([`Topology::merges`]).
     pub fn merges(&self) -> Cow<'_, [[u32; 2]]> {
         self.topology.merges()
     }
@@ -165,8 +166,8 @@ impl Dendrogram {
         self.topology.by_merge(&self.heights)
     }
 
-    /// Returns the heights of the leaves, or `None` if leaves have no heights of their own. Such leaves are at height 0
-    /// for dissimilarities, and at the height of the closest merge for similarities.
+    /// Returns the heights of the leaves, or `None` if leaves have no heights of their own. Leaves without heights are
+    /// at 0 in a tree of dissimilarities, and at the largest height of any node in a tree of similarities.
     pub fn leaf_heights(&self) -> Option<&[f64]> {
         self.leaf_heights.as_deref()
     }
@@ -183,9 +184,9 @@ impl Dendrogram {
         all
     }
 
-    /// Returns the length of the edge above each node, which is half the difference of the heights at its ends. The
-    /// length is NaN for the root. So in a tree of dissimilarities, the path between two leaves is as long as the
-    /// height at which they join.
+    /// Returns the length of the edge above each node, NaN for the root. The length is half the difference between the
+    /// heights of the two ends of the edge. So in a tree of dissimilarities, the path between two leaves is as long as
+    /// the height at which they join.
     pub fn edge_lengths(&self) -> Vec<f64> {
         let heights = self.all_heights();
         let sign = if self.is_dissimilarity() { 0.5 } else { -0.5 };
@@ -223,7 +224,7 @@ impl Dendrogram {
         })
     }
 
-    /// Returns the leaves from left to right, with the cluster of the smaller label on the left.
+    /// Returns the leaves from left to right. The children of each node are in ascending order of their numbers.
     pub fn leaf_order(&self) -> Vec<u32> {
         self.topology.leaf_order()
     }
@@ -275,7 +276,7 @@ impl Dendrogram {
 }
 
 /// Returns the inner nodes ordered by the largest `key` among each node and the nodes below it. So children come
-/// before parents. Among equal keys, smaller nodes come first, then nodes with smaller leaves.
+/// before parents. Nodes with equal keys are ordered by their number of leaves, then by their smallest leaf.
 pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u32> {
     let n = topology.n_leaves();
     let mut keys: Vec<f64> = Vec::with_capacity(topology.n_inner());

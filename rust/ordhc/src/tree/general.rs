@@ -35,7 +35,7 @@ impl From<Dendrogram> for Tree {
 }
 
 impl Tree {
-    /// Returns the shape, which every tree has.
+    /// Returns the shape of the tree.
     pub fn topology(&self) -> &Topology {
         match self {
             Self::Shape(topology) => topology,
@@ -44,8 +44,8 @@ impl Tree {
         }
     }
 
-    /// Returns the tree with heights: its own heights, or heights computed from lengths if all leaves are equally far
-    /// from the root ([`AdditiveTree::ultrametric`]).
+    /// Returns the tree with heights: its own heights, or heights computed from edge lengths if all leaves are
+    /// equally far from the root ([`AdditiveTree::ultrametric`]).
     ///
     /// # Errors
     /// The tree has no heights.
@@ -57,8 +57,8 @@ impl Tree {
         }
     }
 
-    /// Returns the length of the edge above each node, NaN for the root: the tree's own lengths, or lengths computed
-    /// from heights ([`Dendrogram::edge_lengths`]).
+    /// Returns the length of the edge above each node: the tree's own lengths, or lengths computed from heights
+    /// ([`Dendrogram::edge_lengths`]). An unknown length is NaN, such as the length above the root.
     ///
     /// # Errors
     /// The tree has neither heights nor lengths.
@@ -140,9 +140,9 @@ impl Tree {
         }
     }
 
-    /// Returns the same tree with its nodes in the order of their heights. In a tree with lengths, nodes are ordered by
-    /// the longest path below them. Among equal nodes, smaller nodes come first, then nodes with smaller leaves. The
-    /// result does not depend on how the nodes were numbered.
+    /// Returns the same tree with its nodes in the order of their heights. In a tree with edge lengths, nodes are
+    /// ordered by the longest path between two leaves below them. Ties are broken by the number of leaves, then by the
+    /// smallest leaf. So the result does not depend on how the nodes were numbered.
     ///
     /// Also returns the former number of each node.
     pub fn sorted(self) -> (Self, Vec<u32>) {

@@ -2,16 +2,19 @@
 
 use super::Topology;
 
-/// A tree in which each inner node has a heavy child: the child with the most leaves. Following heavy children gives
-/// paths that end in leaves. Every leaf is below at most log2 n light children. So if each node takes time in
-/// proportion to the leaves below its light children, all nodes together take O(n log n).
+/// A tree in which each inner node has one heavy child: the child with the most leaves. The other children are light.
+///
+/// Following heavy children gives paths that end in leaves. Every leaf is below at most log2 n light children. So if
+/// the time for a node is proportional to the number of leaves below its light children, all nodes together take
+/// O(n log n).
 #[derive(Debug)]
 pub(crate) struct HeavyPaths<'a> {
     tree: &'a Topology,
-    /// The heavy child of each inner node.
+    /// For each inner node: the child with the most leaves (the heavy child).
     heavy: Vec<u32>,
     /// For each node: the position of its first leaf in `order`.
     starts: Vec<u32>,
+    /// The leaves from left to right. In each node, the child with the most leaves comes first.
     order: Vec<u32>,
 }
 
@@ -51,8 +54,8 @@ impl<'a> HeavyPaths<'a> {
         self.tree.size(node) as usize
     }
 
-    /// Returns the position of a node's first leaf, if leaves are ordered from left to right with heavy children on the
-    /// left.
+    /// Returns the position of a node's first leaf from left to right. In each node, the child with the most leaves is
+    /// on the left.
     pub(crate) fn start(&self, node: usize) -> usize {
         self.starts[node] as usize
     }
@@ -62,29 +65,31 @@ impl<'a> HeavyPaths<'a> {
         &self.order[self.start(node)..self.start(node) + self.size(node)]
     }
 
-    /// Returns the heavy child of an inner node.
+    /// Returns the heavy child of an inner node: the child with the most leaves.
     pub(crate) fn heavy(&self, node: usize) -> usize {
         self.heavy[node - self.tree.n_leaves()] as usize
     }
 
-    /// Returns the light children of an inner node.
+    /// Returns the children of an inner node, except the child with the most leaves.
     pub(crate) fn light(&self, node: usize) -> impl Iterator<Item = usize> + Clone {
         let heavy = self.heavy(node);
         self.tree.children(node).iter().map(|&child| child as usize).filter(move |&child| child != heavy)
     }
 
-    /// Returns the leaves below the light children of an inner node.
+    /// Returns the leaves below an inner node, except the leaves below the child with the most leaves.
     pub(crate) fn light_leaves(&self, node: usize) -> &[u32] {
         &self.leaves(node)[self.size(self.heavy(node))..]
     }
 
-    /// Returns the topmost node of each path of heavy children.
+    /// Returns the root and all light children. A light child is any child of a node, except the child with the most
+    /// leaves.
     pub(crate) fn tops(&self) -> impl Iterator<Item = usize> {
         let root = self.tree.root();
         (0..=root).filter(move |&node| node == root || self.heavy(self.tree.parent(node)) != node)
     }
 
-    /// Returns the nodes of the path of heavy children that begins at `top`, from its leaf up to `top`.
+    /// Returns the nodes of the path from `top` down to a leaf, through the child with the most leaves of each node.
+    /// The leaf comes first, and `top` comes last.
     pub(crate) fn path_up(&self, top: usize) -> Vec<usize> {
         let mut path = vec![top];
         let mut node = top;

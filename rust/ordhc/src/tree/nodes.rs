@@ -12,8 +12,8 @@ pub(crate) enum Child {
     Node(usize),
 }
 
-/// Returns the dendrogram with the given nodes. Children must come before parents, and the root last. Heights are those
-/// of [`Dendrogram::of_levels`].
+/// Returns the dendrogram with the given nodes. Children must come before parents, and the root last. The height of a
+/// node is the number of levels below it.
 pub(crate) fn dendrogram_of_nodes(n: usize, nodes: &[Vec<Child>]) -> Result<Dendrogram> {
     if n == 1 {
         return Ok(Dendrogram::of_levels(Topology::from_parents(1, vec![0])?));

@@ -81,8 +81,8 @@ impl Partition {
     }
 }
 
-/// Puts the merges within the initial clusters and the later merges into one list. The similarity of a merge within a
-/// cluster is raised to at least the highest similarity of a later merge.
+/// Returns the merges `within`, which build the caller's initial clusters, followed by the merges `after`, which join
+/// these clusters. Raises the similarities of `within` to at least the highest similarity of `after`.
 pub(crate) fn with_initial(mut within: Vec<RawMerge>, after: Vec<RawMerge>) -> Vec<RawMerge> {
     let closest = after.iter().map(|merge| merge.similarity).reduce(f64::max);
     for merge in &mut within {

@@ -16,7 +16,7 @@ pub(crate) struct RawMerge {
     pub(crate) similarity: f64,
 }
 
-/// Merges in order. `doubtful` is true if rounding errors may have changed their order.
+/// Merges in the order in which they are made. `doubtful` is true if rounding errors may have changed this order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Found {
     pub(crate) merges: Vec<RawMerge>,
@@ -38,7 +38,7 @@ impl Found {
 /// Marks a leaf in a table that has, for each cluster, the merge that made it.
 const LEAF: usize = usize::MAX;
 
-/// Returns the merges that made the two parts of `merge`. Leaves are skipped, because no merge made them.
+/// Returns the merges that made the two clusters that `merge` joins. Leaves are skipped, because no merge made them.
 fn parts(made_by: &[usize], merge: &RawMerge) -> impl Iterator<Item = usize> + use<> {
     [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
 }
@@ -70,9 +70,9 @@ impl RawMerge {
         Found { merges, doubtful }
     }
 
-    /// Does the same as [`sort`](Self::sort), but compares exact keys where similarities may be equal within rounding
-    /// errors. `key_of(merges, at)` returns the exact key (a rounded similarity, see [`Tolerance`]) of `merges[at]`,
-    /// where `merges` are in their original order.
+    /// Does the same as [`sort`](Self::sort), but decides doubtful cases. If rounding errors make it unclear whether
+    /// two similarities are equal, their keys decide. `key_of(merges, at)` returns the key of `merges[at]`: its exact
+    /// similarity, rounded to a grid. `merges` are in their original order.
     pub(crate) fn sort_settled(
         n: usize,
         merges: Vec<RawMerge>,
@@ -100,7 +100,7 @@ impl RawMerge {
         }
         let mut order = Self::order(merges.iter().map(|merge| merge.similarity));
         let compare = |tolerance: Tolerance, (at, similarity): (usize, f64), (before, above): (usize, f64)| {
-            // Most similarities differ by so much that no exact comparison is needed.
+            // A fast test, because most similarities differ by much more than rounding errors.
             match similarity < tolerance.floor(above) {
                 true => (Ordering::Less, false),
                 false => tolerance.among(of_leaves[at] && of_leaves[before]).compare_keys(similarity, above),
@@ -136,7 +136,7 @@ impl RawMerge {
             (any_tie, tolerance) = (true, Tolerance::GRID);
         }
         if !any_tie {
-            // Without ties, each merge already comes after its parts.
+            // Without ties, each merge already comes after the merges that made its two clusters.
             return Ok(order.iter().map(|&(_, at)| merges[at as usize]).collect());
         }
         let compared = |at: usize| keys.get(at).copied().unwrap_or(merges[at].similarity);
@@ -149,7 +149,7 @@ impl RawMerge {
         Ok(Self::parts_first(n, &merges, |at| (tie[at], ranks.get(at).copied().unwrap_or(0))))
     }
 
-    /// Sorts merges by `key`, then by leaves, so that each merge comes after the merges that made its parts.
+    /// Sorts merges by `key`, then by leaves. Each merge comes after the merges that made its two clusters.
     fn parts_first(n: usize, merges: &[Self], key: impl Fn(usize) -> (usize, u64)) -> Vec<Self> {
         let mut made_by = vec![LEAF; n];
         let mut whole_of = vec![None; merges.len()];
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn doubts_about_the_order_are_settled_by_keys() {
         // Keys are rounded similarities. The first two similarities are about halfway between two keys, so rounding
-        // errors can change their keys. The second one is larger by an error of the last digit.
+        // errors can change their keys. The second similarity is larger by one unit in the last place.
         let half = 1.0 + 0.5f64.powi(36);
         let merge = |i, j, similarity| RawMerge { i, j, similarity };
         let merges = vec![merge(0, 1, half), merge(2, 3, half + f64::EPSILON), merge(4, 5, 0.5), merge(0, 2, 0.25)];

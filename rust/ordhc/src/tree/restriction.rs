@@ -32,8 +32,8 @@ impl Restriction {
         Ok(Self { places, ancestors: RangeMax::new(ancestors) })
     }
 
-    /// Returns the tree over the given leaves, without nodes with one child. Also returns the number of each leaf in
-    /// that tree.
+    /// Returns the tree over the given leaves, without nodes with one child. Also returns, for each of `leaves`, its
+    /// number in the new tree.
     pub(crate) fn to(&self, leaves: &[u32], monitor: &Monitor) -> Result<(Topology, Vec<u32>)> {
         let k = leaves.len();
         let mut order: Vec<(u32, u32)> =
@@ -64,7 +64,7 @@ impl Restriction {
 fn parents(n_nodes: usize, gaps: &[u32]) -> Vec<u32> {
     let root = (n_nodes - 1) as u32;
     let mut parent = vec![root; n_nodes];
-    // The nodes whose leaves have begun and not ended, the lowest node last.
+    // The nodes that may have more leaves further to the right, the lowest node last.
     let mut open: Vec<u32> = Vec::new();
     for (leaf, &gap) in gaps.iter().enumerate() {
         parent[leaf] = open.last().map_or(gap, |&last| last.min(gap));

@@ -73,9 +73,9 @@ struct Shape {
     node_of: Vec<u32>,
 }
 
-/// The nearest point that a search found outside the component of a point (the points that edges already connect to
-/// it). `place` is the position of the found point. `sum` is the sum over coordinates from which the distance is
-/// computed. If `place` is `NONE`, no point outside the component has a sum below `sum`.
+/// The result of a search for the nearest point in another component (a set of points that edges already connect).
+/// `place` is the position of this point, or `NONE` if no point was found. `sum` is the squared Euclidean or the
+/// Manhattan distance to this point. Without a point, `sum` is a lower bound of this distance.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
     sum: f64,
@@ -83,7 +83,7 @@ struct Nearest {
 }
 
 /// The shortest known edge from one component (a set of points that edges already connect) to another component. `from`
-/// and `to` are the positions of its two points.
+/// and `to` are the positions of the two points of the edge.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     sum: f64,
@@ -136,11 +136,11 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// Returns the nearest point of another component, if it is nearer than `limit`. Otherwise, returns `limit` without
-    /// a point.
+    /// Returns the point in another component that is nearest to the point at position `from`, if it is nearer than
+    /// `limit`. Otherwise, returns `limit` without a point.
     ///
-    /// The search starts at the lowest node with the point, and continues with the siblings of the nodes above. It
-    /// visits only nodes that may have a nearer point.
+    /// The search starts at the lowest node that contains the point at `from`. It continues with the siblings of the
+    /// nodes above, and only visits nodes that may have a nearer point.
     fn nearest_of<C: Closeness>(
         &self,
         from: usize,
@@ -165,7 +165,8 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// Returns the nearest point in a node and below it, or `nearest` if none is nearer.
+    /// Searches the nodes of `stack` and all nodes below these nodes. Returns the point in another component that is
+    /// nearest to the point `query`, or `nearest` if no such point is nearer than `nearest`.
     #[inline(always)]
     fn descend<C: Closeness>(
         &self,
@@ -203,8 +204,8 @@ impl<const P: usize> Boxes<P> {
         nearest
     }
 
-    /// Returns a lower bound of the sum over coordinates for the distance between a point and any point of a node. The
-    /// bound is infinite if all points of the node are in the point's own component.
+    /// Returns a lower bound of the distance (squared if Euclidean) from `point` to each point of `node`. The bound is
+    /// infinite if `point` is already connected with all points of `node`: they are all in its component, `own`.
     #[inline(always)]
     fn far<C: Closeness>(&self, (point, own): (&[f64; P], u32), node: u32, components: &Components) -> f64 {
         match components.within[node as usize] == own {
@@ -213,7 +214,8 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// Returns true if every point outside of a node that contains the point is at least `limit` away.
+    /// Returns true if all points outside of `node` have at least the distance `limit` (squared if Euclidean) from
+    /// `point`. The point must be in `node`.
     #[inline(always)]
     fn is_inside<C: Closeness>(&self, point: &[f64; P], node: u32, limit: f64) -> bool {
         let [low, high] = &self.bounds[node as usize];
@@ -221,7 +223,7 @@ impl<const P: usize> Boxes<P> {
         (0..self.p).all(side)
     }
 
-    /// Returns the sum over coordinates of the distance from a point to the nearest point of the node's box.
+    /// Returns the distance (squared if Euclidean) from `point` to the nearest point of the box of `node`.
     #[inline(always)]
     fn sum_to_box<C: Closeness>(&self, point: &[f64; P], node: u32) -> f64 {
         let [low, high] = &self.bounds[node as usize];
@@ -295,7 +297,8 @@ impl Shape {
     }
 }
 
-/// Returns, for each component, the shortest edge to another component from its points at the positions `places`.
+/// Returns, for each component, its shortest edge to another component. Only edges from the points at the positions
+/// `places` are compared.
 fn nearest_from(
     search: Search<'_>,
     places: Range<usize>,

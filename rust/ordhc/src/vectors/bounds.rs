@@ -10,11 +10,10 @@ use crate::memory;
 use crate::sorting::order_by;
 
 pub(super) const LANES: usize = 16;
-/// The number of queries (clusters whose nearest cluster is searched) that are compared with a tile (group of clusters)
-/// together.
+/// A tile (group of clusters) is compared with this number of queries at a time. A query is a cluster whose nearest
+/// cluster is searched.
 pub(super) const QUERIES: usize = 2;
-/// The number of values of a cluster besides its coordinates: the norm, and the norm of the coordinates after the head
-/// (the first and largest coordinates).
+/// The number of values that are stored for a cluster besides its coordinates: two norms.
 const EXTRA: usize = 2;
 
 /// The means of clusters in tiles (groups) of [`LANES`] clusters. The coordinates with the largest mean squares over
@@ -85,8 +84,8 @@ impl Tiles {
         self.values[first] = f32::NEG_INFINITY;
     }
 
-    /// Writes the mean of a cluster whose nearest cluster is searched, to every `QUERIES`-th value of `out`. True dot
-    /// products exceed the bounds from [`Tiles::bounds`] by at most [`Tiles::slack`].
+    /// Writes the rounded mean and the norms of the cluster `at`, whose nearest cluster is searched. `out` receives
+    /// these values in every `QUERIES`-th element.
     pub(super) fn write_query(&self, at: usize, out: &mut [f32]) {
         let first = self.lane(at);
         for k in 0..self.height() {
@@ -98,13 +97,15 @@ impl Tiles {
         out[0] = (self.values[first] * rounding).max(f32::MIN_POSITIVE);
     }
 
-    /// Returns a bound of the error of a dot product that is due to underflow in single precision.
+    /// Returns the largest amount by which a dot product can exceed its bound from [`Tiles::bounds`], because of
+    /// underflow in single precision.
     pub(super) fn slack(&self) -> f64 {
         (self.height() + 16) as f64 * 4.0 * f64::from(f32::from_bits(1))
     }
 
-    /// Returns upper bounds of the dot products of each query (a cluster whose nearest cluster is searched) with each
-    /// cluster of a tile. Returns `None` if all bounds are below the query's `least`.
+    /// Returns upper bounds of the dot products of `queries` with the clusters of a tile (group of clusters). A query
+    /// is a cluster whose nearest cluster is searched. Returns `None` if all bounds of each query are below its entry
+    /// in `least`.
     #[inline(always)]
     pub(super) fn bounds(
         &self,
@@ -162,10 +163,12 @@ fn mean_squares(clusters: &MeanClusters) -> Vec<f64> {
     sums.iter().map(|sum| sum / clusters.len() as f64).collect()
 }
 
-/// Returns the number of first coordinates (the head) with the smallest expected cost of a search. `squares` are the
-/// mean squares of the coordinates, largest first. A search reads the other coordinates only if the bound from the head
-/// allows a nearer cluster. Assumes that products are normally distributed, so that the largest of `k` products is at
-/// sqrt(2 ln k) standard deviations.
+/// Returns the best number of coordinates in the head: the coordinates that a search reads first. A search reads the
+/// other coordinates only if the bound from the head allows a nearer cluster. `squares` are the mean squares of all
+/// coordinates, largest first.
+///
+/// The number has the smallest expected cost if dot products are normally distributed. The largest of `k` such products
+/// is about sqrt(2 ln k) standard deviations.
 fn best_head(squares: &[f64], k: usize) -> usize {
     let p = squares.len();
     let deviation = squares.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -16,7 +16,7 @@ use crate::tree::RawMerge;
 /// The smallest number of coordinates per thread.
 const GRAIN: usize = 1 << 20;
 
-/// The clusters and their means, in the order of the smallest leaves.
+/// The clusters and their means, ordered by the smallest leaf of each cluster.
 pub(super) struct CentroidTiles<C> {
     criterion: C,
     tiles: Tiles,
@@ -24,8 +24,8 @@ pub(super) struct CentroidTiles<C> {
     rough: RoughTiles,
     /// For each position: the smallest leaf of the cluster.
     names: Vec<u32>,
-    /// For each position: the properties of the cluster besides the mean. Entries after the last cluster fill the last
-    /// tile.
+    /// For each position: the size and spread of the cluster. The positions after the last cluster have
+    /// [`About::GONE`].
     about: Vec<About>,
     n_alive: usize,
     /// For each smallest leaf: the position of its cluster.
@@ -60,7 +60,8 @@ impl<C: OfSquares> CentroidTiles<C> {
         })
     }
 
-    /// Merges until one cluster is left. Returns the merges, such that each cluster is made before it is merged.
+    /// Merges clusters until one is left. Returns the merges. Each merge comes after the merges that made its two
+    /// clusters.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
@@ -71,8 +72,8 @@ impl<C: OfSquares> CentroidTiles<C> {
         self.places[cluster] as usize
     }
 
-    /// Returns the similarities of a cluster with the clusters of a tile (a group of [`LANES`] clusters), or `None` if
-    /// none reaches `floor`.
+    /// Returns the similarities of the cluster at position `own` with the clusters of a tile (a group of [`LANES`]
+    /// clusters). Returns `None` if all similarities are below `floor`.
     #[inline(always)]
     fn similarities_in(&self, tile: usize, query: &[f64], own: usize, floor: f64) -> Option<[f64; LANES]> {
         let others = &self.about.as_chunks::<LANES>().0[tile];
@@ -87,7 +88,8 @@ impl<C: OfSquares> CentroidTiles<C> {
         Some(std::array::from_fn(|lane| value(lane, sums[lane])))
     }
 
-    /// Returns the nearest cluster in some tiles (groups of [`LANES`] clusters).
+    /// Returns the cluster in some tiles (groups of [`LANES`] clusters) that is nearest to the cluster at position
+    /// `own`.
     fn nearest_in(&self, tiles: Range<usize>, query: &[f64], rough: &Query, own: usize) -> Nearest {
         let tolerance = self.criterion.tolerance();
         let mut near = NO_CLUSTER;

@@ -17,8 +17,8 @@ const NONE: u32 = u32::MAX;
 /// The clusters and their k-d tree, by position in the tree. A merged cluster gets the position of its larger part.
 pub(super) struct CentroidTree<C> {
     criterion: C,
-    /// The k-d tree of clusters. Each of its points is the stored row of a cluster, from which the criterion computes
-    /// the mean. The box of a node contains the means of the clusters below the node.
+    /// The k-d tree of the clusters' means. `tree.points` has the sum of each cluster's vectors instead of the mean, if
+    /// `criterion` uses sums.
     tree: Tree,
     /// For each position: the properties of the cluster besides the mean.
     about: Vec<About>,
@@ -38,7 +38,8 @@ pub(super) struct CentroidTree<C> {
 #[derive(Debug, Clone, Copy)]
 struct Known {
     parent: u32,
-    /// The smallest rank of a cluster below the node (see [`Criterion::rank`]). Infinite if no cluster is left.
+    /// The smallest rank of the clusters below the node: a size, a spread, or 1 / size (see [`Criterion::rank`]).
+    /// Infinite if no cluster is left.
     least: f64,
     /// The smallest leaf of all clusters below the node.
     first: u32,
@@ -71,14 +72,15 @@ impl<C: Criterion> CentroidTree<C> {
         this
     }
 
-    /// Merges until one cluster is left. Returns the merges, such that each cluster is made before it is merged.
+    /// Merges clusters until one is left. Returns the merges. Each merge comes after the merges that made its two
+    /// clusters.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
         Ok(chain.into_merges())
     }
 
-    /// Returns the cluster with this smallest leaf.
+    /// Returns the cluster whose smallest leaf is `name`.
     pub(super) fn cluster(&self, name: usize) -> Cluster<'_> {
         self.at(self.places[name] as usize)
     }
@@ -161,7 +163,7 @@ impl<C: Criterion> CentroidTree<C> {
         self.nodes[own] = Known { least, first, ..self.nodes[own] };
     }
 
-    /// Updates all nodes above a position that has changed.
+    /// Recomputes all nodes that contain the position `place`, after a change of its cluster.
     fn update_above(&mut self, place: usize) {
         let mut node = self.node_of[place];
         while node != NONE {

@@ -4,7 +4,7 @@ use crate::agglomerate::Tolerance;
 use crate::error::Result;
 use crate::memory::Buffer;
 
-/// The clusters, in the order of their smallest leaves.
+/// The clusters, ordered by the smallest leaf of each cluster.
 pub(super) struct MeanClusters {
     /// For each cluster: the smallest leaf.
     pub(super) names: Vec<u32>,
@@ -74,7 +74,7 @@ impl MeanClusters {
         self.sizes[i] += self.sizes[j];
     }
 
-    /// Removes all clusters except `kept`, in ascending order.
+    /// Removes all clusters except those at the positions `kept`, which must be in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         let p = self.p;
         for (to, &from) in kept.iter().enumerate() {

@@ -9,7 +9,7 @@ use super::kd_tree::sum_to_box;
 use super::rough_tiles::Limits;
 use crate::agglomerate::Tolerance;
 
-/// The largest number of coordinates of a box.
+/// The largest number of coordinates for which means are stored in a k-d tree.
 pub(super) const MOST: usize = 12;
 /// A bound of the relative error of a product of two means, due to rounding of the means.
 const SLACK: f64 = 1e-14;
@@ -50,15 +50,16 @@ impl About {
     }
 }
 
-/// A similarity of clusters. A merge never makes the merged cluster more similar to a third cluster than both parts.
+/// A reducible similarity of clusters: a merged cluster is never more similar to a third cluster than the more similar
+/// of its two parts.
 pub(super) trait Criterion: Copy {
     /// Returns the tolerance within which two similarities count as equal.
     fn tolerance(self) -> Tolerance;
 
     fn similarity(self, a: Cluster<'_>, b: Cluster<'_>) -> f64;
 
-    /// Returns the rank of a cluster, a number that limits its similarities. Nodes of a tree store the smallest rank of
-    /// their clusters, for [`Criterion::bound`].
+    /// Returns the rank of a cluster: its size, its spread, or 1 / size. [`Criterion::bound`] needs a lower bound of
+    /// the ranks in a node of the k-d tree.
     fn rank(self, about: About) -> f64;
 
     /// Returns an upper bound of the similarity of `a` with every cluster whose rank is at least `least`, and whose
@@ -91,10 +92,11 @@ pub(super) trait OfSquares: Copy + Sync {
     /// never makes clusters more similar.
     fn rank(self, about: About) -> f64;
 
-    /// Returns the contribution of a cluster to the limit of the squared distance of two means: its term in [`Limits`].
+    /// Returns the term of a cluster in [`Limits`]: 1 / size, or the negated spread.
     fn term(self, about: About) -> f32;
 
-    /// Returns limits of the squared distance for similarities of at least `floor`.
+    /// Returns the limits that the squared distance of two means must not exceed if the similarity of the two clusters
+    /// is at least `floor`.
     fn limits(self, floor: f64) -> Limits;
 }
 
@@ -210,9 +212,9 @@ impl Criterion for MeanDot {
         if !self.sums {
             return product;
         }
-        // Sums are used only for integer coordinates. If the box has only single leaves (`least` is 1), the product is
-        // exact. Then only the quotient is rounded, and the similarity is rounded in the same way. Otherwise, the bound
-        // must cover the rounding of the means in the box.
+        // Rows are sums only if coordinates are integers. If all clusters in the box are single leaves (`least` is 1),
+        // `product` is exact. The division is then rounded as in `similarity`. Otherwise, the means in the box are
+        // rounded, and the bound must cover this error.
         let added = || a.row.iter().zip(corner).fold(0.0, |sum, (x, y)| sum + (x * y).abs());
         (if least == 1.0 { product } else { product + added() * SLACK }) / a.about.size
     }

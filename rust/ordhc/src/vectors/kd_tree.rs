@@ -21,7 +21,7 @@ pub(super) struct Tree {
 
 pub(super) struct Node {
     pub(super) places: Range<u32>,
-    /// The number of the second child, or 0 without children. The first child is the next node.
+    /// The index of the second child, or 0 if the node has no children. The first child comes directly after the node.
     pub(super) second: u32,
 }
 
@@ -38,7 +38,7 @@ impl Tree {
         tree
     }
 
-    /// Adds a node with these leaves, and the nodes below the node.
+    /// Adds a node with the points `leaves`, and all nodes below this node.
     fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32, most: usize) {
         let p = self.p;
         let (own, len) = (self.nodes.len(), leaves.len());
@@ -71,19 +71,21 @@ impl Tree {
         &self.points[place * self.p..(place + 1) * self.p]
     }
 
-    /// Returns the smallest and the largest coordinates of a node.
+    /// Returns the smallest and the largest value of each coordinate in a node.
     pub(super) fn bounds(&self, node: u32) -> (&[f64], &[f64]) {
         self.boxes[2 * self.p * node as usize..][..2 * self.p].split_at(self.p)
     }
 }
 
-/// Returns the sum over coordinates of the distance from a point to the nearest point within bounds.
+/// Returns the distance (squared if Euclidean) from a point to the nearest point of a box. `low` and `high` are the
+/// corners of the box.
 pub(super) fn sum_to_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
     let sides = point.iter().zip(low).zip(high);
     sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
 }
 
-/// Returns the sum over coordinates of the distance from a point to the farthest point within bounds.
+/// Returns the distance (squared if Euclidean) from a point to the farthest point of a box. `low` and `high` are the
+/// corners of the box.
 fn sum_across_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
     let sides = point.iter().zip(low).zip(high);
     sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (high - x).max(x - low), 0.0))

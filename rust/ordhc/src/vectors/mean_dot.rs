@@ -117,8 +117,8 @@ fn tree_pays_from(p: usize) -> usize {
     if p <= ALWAYS { TREE_FROM } else { 10_000 << (p - ALWAYS).min(16) }
 }
 
-/// Merges until one cluster is left, with a k-d tree of means. Returns the last cluster, and the merges, such that each
-/// cluster is made before it is merged.
+/// Merges clusters until one is left, with a k-d tree of means. Returns the merges and the last cluster. Each merge
+/// comes after the merges that made its two clusters.
 fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_dot_tree);
     let (k, p) = (clusters.len(), clusters.n_coordinates());
@@ -150,8 +150,8 @@ impl Unit {
         times_power(x, -self.exponent)
     }
 
-    /// Returns a value for the original coordinates, given the value `x` for scaled coordinates. If coordinates are
-    /// multiplied by c, the value is multiplied by c^`degree`.
+    /// Converts the value `x`, which was computed from scaled coordinates, to the original coordinates. `degree` is 1
+    /// for distances, and 2 for squared distances and dot products.
     pub(super) fn grow(self, x: f64, degree: i32) -> f64 {
         times_power(x, degree * self.exponent)
     }
@@ -172,8 +172,8 @@ mod tests {
     use crate::kind::Kind;
     use crate::linkage::Rule;
 
-    /// Compares the linkages by a tree of means and by all pairs of means with the naive engine (which searches the
-    /// whole matrix of dot products before each merge).
+    /// Checks that merges and heights are the same with a k-d tree, without a k-d tree, and from the matrix of all dot
+    /// products.
     fn check(values: &[f64], n: usize, p: usize, initial: Option<&Partition>) {
         let pair = |i: usize, j: usize| (0..p).map(|k| values[i * p + k] * values[j * p + k]).sum::<f64>();
         let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();

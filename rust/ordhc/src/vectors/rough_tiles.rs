@@ -13,13 +13,13 @@ const ROUNDING: f64 = 1.0 / (1u64 << 22) as f64;
 /// The square of a sum a + b is at most (1 + SPREAD) a^2 + (1 + 1 / SPREAD) b^2.
 const SPREAD: f64 = 1.0 / 512.0;
 
-/// The means of clusters in single precision, with `p` coordinates between -1 and 1. Each cluster also has a term: its
-/// contribution to the limit of the squared distance of two means (see [`Limits`]).
+/// The means of clusters in single precision, with `p` coordinates between -1 and 1. They are stored in tiles (groups)
+/// of [`LANES`] clusters.
 pub(super) struct RoughTiles {
     p: usize,
     values: Buffer<f32>,
-    /// The contribution of each cluster to the limit of the squared distance of two means: its term in [`Limits`]. The
-    /// term is minus infinity for removed clusters, and for unused positions at the end of the last tile.
+    /// The term of each cluster in [`Limits`]: 1 / size, or the negated spread. Minus infinity for removed clusters,
+    /// and for unused positions at the end of the last tile.
     terms: Vec<f32>,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Query {
     term: f32,
 }
 
-/// A limit of the squared distance of two means: `factor` times the sum of the terms of the two clusters, plus
-/// `constant`. The term of a cluster depends on its size or spread. All terms have the same sign. No term is larger
-/// than the constant, unless the constant is zero.
+/// A limit of the squared distance of two means: `factor` (s + t) + `constant`. The terms s and t of the two clusters
+/// are the values of 1 / size, or the negated spreads. All terms have the same sign. No term is larger than the
+/// constant, unless the constant is zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) factor: f64,
@@ -59,7 +59,7 @@ impl RoughTiles {
         self.terms[at] = f32::NEG_INFINITY;
     }
 
-    /// Keeps the vectors at the positions `kept`, in ascending order.
+    /// Removes all vectors except those at the positions `kept`, which must be in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         for (to, &from) in kept.iter().enumerate() {
             self.terms[to] = self.terms[from];
@@ -75,8 +75,9 @@ impl RoughTiles {
         Query { point: (0..self.p).map(|k| self.values[first + k * LANES]).collect(), term: self.terms[at] }
     }
 
-    /// Returns true if all clusters of a tile are certainly farther from the query (the cluster whose nearest cluster
-    /// is searched) than the limits. May return false even if all are farther, because of rounding.
+    /// Returns true only if the squared distances of `query` to all clusters of a tile (group of clusters) are above
+    /// `limits`. May also return false in this case, because of rounding. `query` is a cluster whose nearest cluster is
+    /// searched.
     #[inline(always)]
     pub(super) fn all_beyond(&self, tile: usize, query: &Query, limits: Limits) -> bool {
         let p = self.p as f64;
@@ -123,8 +124,8 @@ mod tests {
     use super::super::criteria::{About, MeanSquare, OfSquares, Variance};
     use crate::agglomerate::Tolerance;
 
-    /// Checks a search for the nearest cluster of the last of 17 clusters. The other 16 clusters may be excluded only
-    /// if all their similarities with the last cluster are below a floor: `share` times the largest of these
+    /// Checks [`RoughTiles::all_beyond`] for the last of 17 clusters, and the tile with the other 16 clusters. The tile
+    /// may be skipped only if its similarities with the last cluster are all below `share` times the largest of these
     /// similarities.
     fn check(criterion: impl OfSquares, rows: &[Vec<f64>], about: &[About], share: f64) {
         let mut tiles = RoughTiles::new(17, rows[0].len()).unwrap();

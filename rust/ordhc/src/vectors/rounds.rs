@@ -11,15 +11,15 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::RawMerge;
 
-/// Returns the number of progress steps for merging `k` clusters: steps for the first search of nearest neighbours, and
-/// steps for merging.
+/// Returns the number of progress steps for merging `k` clusters: k^2 for the first search of all nearest neighbours,
+/// and k^2 / 2 for the merges.
 pub(super) fn work(k: usize) -> u64 {
     let k = k as u64;
     if k > 1 { k * k + k * k / 2 } else { 0 }
 }
 
-/// Merges until one cluster is left. Returns the last cluster, and the merges, such that each cluster is made before it
-/// is merged.
+/// Merges clusters until one is left. Returns the merges and the last cluster. Each merge comes after the merges that
+/// made its two clusters.
 pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_rounds);
     if clusters.len() < 2 {
@@ -33,12 +33,12 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
     Ok((rounds.merges, rounds.clusters))
 }
 
-/// The number of searches for nearest neighbours, divided by the number of clusters, after which the remaining merges
-/// follow a single nearest-neighbour chain. The chain needs at most three more searches per cluster.
+/// If the number of searches for nearest neighbours exceeds `PATIENCE` times the number of clusters, the remaining
+/// merges follow a single nearest-neighbour chain. The chain needs at most three more searches per cluster.
 const PATIENCE: usize = 8;
-/// A round of merges searches the nearest neighbours of 1 / `SHARE` of the clusters that need a search, but of at least
-/// `SMALL` clusters. These are the clusters with the largest upper bounds of the similarity to their nearest neighbour.
-/// The other clusters wait, because the merges of the round would outdate many of their results.
+/// Each round searches the nearest neighbours of 1 / `SHARE` of the clusters that need a search, but of at least
+/// `SMALL` clusters. Clusters with the largest upper bounds of the similarity to their neighbour come first. The other
+/// clusters wait, because the merges of the round would outdate many of their results.
 const SHARE: usize = 8;
 const SMALL: usize = 64;
 
@@ -57,11 +57,11 @@ struct Rounds<'m> {
     monitor: &'m Monitor,
 }
 
-/// The nearest neighbour of a cluster or, if unknown, a bound of its similarity.
+/// The nearest neighbour of a cluster or, if unknown, an upper bound of the similarity to this neighbour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Nearest {
-    /// The neighbour is unknown. `most` is an upper bound of its similarity. `new` is true if no neighbour was searched
-    /// since the cluster was made.
+    /// The neighbour is unknown. `most` is an upper bound of the similarity to the neighbour. `new` is true until the
+    /// first search for the neighbour.
     Unknown {
         most: f64,
         new: bool,
@@ -183,8 +183,8 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Returns the clusters whose nearest neighbours are searched next: new clusters, and clusters that are the nearest
-    /// neighbour of others.
+    /// Returns the clusters whose nearest neighbours are searched next: new clusters, and clusters with an unknown
+    /// neighbour that are the nearest neighbour of others.
     ///
     /// Each merge can make many such clusters, so the number for one round is limited.
     fn wanted(&self) -> Vec<usize> {

@@ -38,7 +38,8 @@ const GRAIN: usize = 1 << 21;
 /// The number of groups of [`QUERIES`] searches between two reports to the monitor.
 const GROUPS: usize = 64;
 
-/// A cluster whose nearest neighbour is searched. `most` is an upper bound of the neighbour's value, up to rounding.
+/// A cluster whose nearest neighbour is searched. `most` is an upper bound of the similarity to the neighbour, up to
+/// rounding.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Query {
     pub(super) cluster: usize,
@@ -122,8 +123,9 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// Compares one group of queries with a range of tiles (groups of clusters). Updates `found`, the nearest clusters
-    /// so far, and `least`, the bounds that a nearer cluster must reach.
+    /// Compares one group of queries (clusters whose nearest cluster is searched) with a range of tiles (groups of
+    /// clusters). Updates `found`, the nearest clusters so far, and `least`, the bounds that a nearer cluster must
+    /// reach.
     fn scan(&self, group: usize, tiles: Range<usize>, found: &mut [Near], least: &mut [f32; QUERIES]) {
         let len = self.tiles.height() * QUERIES;
         let packed = &self.packed[group * len..(group + 1) * len];
@@ -145,9 +147,9 @@ impl<'a> Lookup<'a> {
         });
     }
 
-    /// Compares a query (a cluster whose nearest cluster is searched) with the clusters of a tile in double precision.
-    /// Skips clusters whose entry in `bounds`, an upper bound of the similarity, is below `least`. Updates `near` (the
-    /// nearest cluster so far) and `least`.
+    /// Compares a query (a cluster whose nearest cluster is searched) with the clusters of a tile (group of clusters)
+    /// in double precision. `bounds` are upper bounds of the similarities. Skips clusters with a bound below `least`.
+    /// Updates `near` (the nearest cluster so far) and `least`.
     #[inline(never)]
     fn compare(&self, query: Query, tile: usize, bounds: &[f32; LANES], near: &mut Near, least: &mut f32) {
         for (lane, &bound) in bounds.iter().enumerate() {

@@ -62,10 +62,10 @@ pub fn single_linkage(
 const TIED_LEAF: usize = 8;
 /// The smallest number of points for which a k-d tree is faster than comparing all pairs of points.
 const TREE_FROM: usize = 32;
-/// The smallest number of coordinates per thread and step.
+/// The smallest number of coordinates per thread.
 const GRAIN: usize = 1 << 18;
-/// A thread removes leaves that have joined the spanning tree from its arrays when they are more than 1 / `PACK` of its
-/// leaves.
+/// A thread removes leaves of the spanning tree from its stored leaves, once they are more than 1 / `PACK` of the
+/// stored leaves.
 const PACK: usize = 4;
 
 struct Grown<'a> {

@@ -90,7 +90,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         Ok(Self { starts, entries })
     }
 
-    /// Returns, for each row, an estimate of the time for its pairs with later rows.
+    /// Returns, for each row, an estimate of the time for its dot products with later rows.
     fn costs<I: Copy + Sync + Into<i64>>(&self, rows: &SparseRows<'_, I, V>) -> Vec<u64> {
         let n = rows.n_leaves();
         let mut left: Vec<u64> = self.starts.windows(2).map(|list| (list[1] - list[0]) as u64).collect();

@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::memory::Buffer;
 
 pub(super) const LANES: usize = 16;
-/// After each block of this number of coordinates, a sum over coordinates can end early, because all vectors of a tile
-/// are already too far.
+/// After each block of this number of coordinates, the sums over coordinates of a tile (group of vectors) can end
+/// early, because all its vectors are already too far.
 const BLOCK: usize = 16;
 
 /// Vectors with `p` coordinates, in tiles (groups) of [`LANES`] vectors.
@@ -39,7 +39,7 @@ impl Tiles {
         (0..self.p).map(move |k| self.values[first + k * LANES])
     }
 
-    /// Keeps the vectors at the positions `kept`, in ascending order.
+    /// Removes all vectors except those at the positions `kept`, which must be in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         for (to, &from) in kept.iter().enumerate() {
             let (from, to) = (self.first(from), self.first(to));
@@ -49,9 +49,9 @@ impl Tiles {
         self.values.truncate(self.len.next_multiple_of(LANES) * self.p);
     }
 
-    /// Returns, for each vector of a tile, the sum over coordinates by `add(sum, q, x)`. q is a coordinate of `query`,
-    /// and x is the same coordinate of the vector. The order of additions is fixed. Returns `None` if `enough` is true
-    /// for the sums after a block of coordinates.
+    /// Returns one sum over coordinates for each vector of a tile (group of [`LANES`] vectors). `add(sum, q, x)` adds
+    /// one coordinate to a sum: q is the coordinate of `query`, and x is the coordinate of the vector. The order of
+    /// additions is fixed. Stops and returns `None` if `enough(sums)` is true after a block of coordinates.
     #[inline(always)]
     pub(super) fn sums(
         &self,

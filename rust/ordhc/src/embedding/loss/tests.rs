@@ -75,7 +75,7 @@ fn check((n, rows, weights, points): Case, d: usize) -> std::result::Result<(), 
         }
         for at in 0..n * d {
             prop_assert!((gradient[at] - from_pairs[at]).abs() <= 1e-9 * (1.0 + gradient[at].abs()));
-            // A hinge has no derivative at its kink. There differences of different step sizes disagree.
+            // A hinge has no derivative at its kink. So skip points where two step sizes give different slopes.
             let difference = |step: f64| {
                 let moved = |by: f64| {
                     let mut points = points.clone();

@@ -70,8 +70,8 @@ fn weights_are_those_of_a_list() {
         for step in 0..80 {
             if step % 5 == 4 {
                 let place = any_place(&tree, &mut random, wide);
-                // Call `weight` before the insertion, so that the position has its own entry with a weight. Otherwise,
-                // the new position could be given the weight that all positions beside nodes share.
+                // `weight` gives this position its own entry with a weight. Otherwise, `insert` could use a weight that
+                // many positions share.
                 posterior.weight(&tree, place);
                 let new = tree.insert(place, 1000 + step);
                 let weight = match place {

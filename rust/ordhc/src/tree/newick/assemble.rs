@@ -102,8 +102,8 @@ impl Shape {
         self.nodes.iter().enumerate().filter(|(_, node)| node.n_children > 0)
     }
 
-    /// Returns the tree. Inner nodes have the numbers in comments if there are any, and are numbered in the order of
-    /// the text otherwise.
+    /// Returns the tree. Inner nodes have the numbers that comments in the Newick text give to them. Without such
+    /// comments, inner nodes are numbered in the order of the text.
     fn tree(&self, found: &Found, notes: &mut Vec<String>) -> Result<Tree> {
         let n = self.n;
         let numbers = if found.inner.is_empty() {
@@ -246,7 +246,8 @@ fn sum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Returns the numbers of the leaves if the text has them, and whether the text has numbers instead of names.
+/// Returns the numbers that the Newick text gives to the leaves, or `None`. Also returns true if the text has numbers
+/// instead of names.
 fn leaf_numbers(found: &Found) -> (Option<Vec<u32>>, bool) {
     let n = found.leaves.len();
     let plain = |label: &Label| if label.is_quoted { None } else { plain_number(&label.text) };

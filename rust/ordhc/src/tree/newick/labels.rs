@@ -1,6 +1,6 @@
 //! Labels in Newick text: quoting, numbers, and their display in messages.
 
-/// A label as written in the text.
+/// A label of a node as written in Newick text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) text: String,
@@ -13,7 +13,7 @@ impl Label {
         self.text.is_empty() && !self.is_quoted
     }
 
-    /// Returns the label as a number, unless it is quoted.
+    /// Returns the support in the label as a number, or `None` if the label is a name.
     pub(super) fn number(&self) -> Option<f64> {
         self.support().and_then(number)
     }
@@ -76,7 +76,8 @@ pub(super) fn percent(share: f64) -> String {
     format!("{}.{}", &digits[..before], &digits[before..])
 }
 
-/// Returns the share of a percentage. The share is rounded only once.
+/// Returns the share of a percentage. Changes the decimal exponent instead of dividing by 100, because a division would
+/// round a second time.
 pub(super) fn of_percent(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     number(&format!("{mantissa}e{}", exponent.parse::<i64>().ok()?.saturating_sub(2)))

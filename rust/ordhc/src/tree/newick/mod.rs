@@ -27,7 +27,7 @@ pub struct Annotations {
     /// True if support is written as a share, false if it is written in percent.
     pub shares: bool,
     /// The leaves in the order of the text that was read. The children of each node are written in the order of their
-    /// first leaves. If `None`, children are written in the order of their labels, with single leaves first.
+    /// first leaves. If `None`, children are written in the order of their numbers, so leaves come first.
     pub standing: Option<Vec<u32>>,
 }
 
@@ -61,7 +61,7 @@ impl Annotations {
 }
 
 impl Dendrogram {
-    /// Reads Newick text. Returns the tree, and the leaves' names in the order of the text.
+    /// Reads Newick text. Returns the tree, and the name of each leaf.
     ///
     /// [`NewickTree`] describes the format and returns all other contents of the text. If the text has neither heights
     /// nor lengths, the height of a node is the number of levels below.

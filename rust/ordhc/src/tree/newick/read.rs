@@ -74,7 +74,7 @@ impl NewickTree {
     pub fn read(text: &str, underscores: Underscores, monitor: Option<&Monitor>) -> Result<Self> {
         watched!(monitor);
         let marks = text.bytes().filter(|byte| b"(,".contains(byte)).count() as u64;
-        // Nodes, names, children, heights and merges need memory.
+        // An estimate of the memory for nodes, names, children, heights and merges.
         memory::check("the tree of the Newick text", text.len() as u64 + marks * (size_of::<Node>() as u64 + 150))?;
         let found = Scanner::new(text, underscores == Underscores::Kept).scan(monitor)?;
         assemble(found, monitor)

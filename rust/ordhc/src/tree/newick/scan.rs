@@ -35,7 +35,8 @@ pub(super) struct Found {
     pub(super) inner: Vec<(usize, u32)>,
     /// The indices of leaves in `nodes`, and the numbers that comments give to them.
     pub(super) numbers: Vec<(usize, u32)>,
-    /// The support in comments of other programs, with the indices of the nodes. Used if there is no other support.
+    /// The support in comments that programs such as BEAST write, with the indices of the nodes. Used if there is no
+    /// other support.
     pub(super) foreign_support: Vec<(usize, String)>,
 }
 
@@ -101,7 +102,7 @@ impl<'a> Scanner<'a> {
             self.found.leaves.push(label);
             self.attributes(&mut node)?;
             self.found.nodes.push(node);
-            // The node ends. The nodes above it may end here too.
+            // This node ends here. The nodes above this node may also end here.
             loop {
                 if self.found.nodes.len().is_multiple_of(STRIDE) {
                     monitor.advance((self.at - reported) as u64)?;

@@ -95,7 +95,7 @@ impl<'a> Newick<'a> {
         self.checked()
     }
 
-    /// Writes branch lengths: those of the tree, or half the differences of its heights ([`Dendrogram::edge_lengths`]).
+    /// Writes branch lengths: the tree's own lengths, or lengths from its heights ([`Dendrogram::edge_lengths`]).
     /// In a tree of dissimilarities, the path between two leaves is then as long as the height at which they join.
     /// Under an inversion a length is negative. A tree with its shape only has no lengths.
     #[must_use]
@@ -105,8 +105,8 @@ impl<'a> Newick<'a> {
     }
 
     /// Writes comments from which [`NewickTree::read`](crate::tree::NewickTree::read) restores the tree unchanged. The
-    /// comments are the heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`. If reading the text alone would give
-    /// other numbers, comments also have the numbers of leaves and inner nodes.
+    /// comments are the heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`. If the text without comments would
+    /// be read as a tree whose nodes are numbered differently, comments also have the numbers of the nodes.
     #[must_use]
     pub fn heights(mut self) -> Self {
         self.heights = true;

@@ -29,9 +29,11 @@ pub(super) struct Writer<'a> {
     n: usize,
     /// True if support is written as shares instead of percent.
     shares: bool,
-    /// True if names that are numbers could be confused with the leaves' numbers.
+    /// True if the names are 0 to n - 1 in any order. Such names are quoted, because names without quotes would be read
+    /// as the numbers of the leaves.
     numbers: bool,
-    /// The position of the first leaf of each node, if children are written in this order.
+    /// For each node: the position of its first leaf. Children are written in the order of these positions. If
+    /// `None`, children are written in the order of their numbers.
     first: Option<Vec<u32>>,
     /// True if the leaves' numbers must be written.
     leaf_numbers: bool,
@@ -101,7 +103,7 @@ impl<'a> Writer<'a> {
     pub(super) fn write(&self, monitor: &Monitor) -> Result<String> {
         let mut text = String::new();
         let mut steps = vec![Step::Open(self.tree.root() as u32)];
-        // Leaves have one step (open), inner nodes two (open and close).
+        // A leaf has one step (`Open`). An inner node has two steps (`Open` and `Close`).
         monitor.start((2 * self.tree.n_nodes() - self.n) as u64);
         let mut at = 0usize;
         while let Some(step) = steps.pop() {
@@ -208,7 +210,7 @@ pub(super) fn plain_number(name: &str) -> Option<usize> {
     if plain { name.parse().ok() } else { None }
 }
 
-/// Returns the position of the first leaf of each node.
+/// Returns, for each node, the position of its first leaf in `standing`, a list of all leaves.
 fn first_places(tree: &Topology, standing: &[u32]) -> Vec<u32> {
     let mut first = Topology::places(standing);
     for node in tree.n_leaves()..tree.n_nodes() {

@@ -29,7 +29,8 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns the form of the similarity for a linkage and a measure, or `None` if they cannot be used with a graph.
+    /// Returns how the similarity of two clusters is computed for a linkage and a measure. Returns `None` for
+    /// combinations that a linkage along a graph of neighbours does not support.
     pub(super) fn of(rule: &Rule, measure: Measure) -> Option<Self> {
         Some(match (rule, measure) {
             (_, Measure::Manhattan) => return None,
@@ -174,7 +175,7 @@ impl Clusters {
         found * (all / (squares / over.weight)).sqrt()
     }
 
-    /// Returns the sum over coordinates from which the similarity of two vectors is computed.
+    /// Returns the dot product or the squared distance of two vectors, depending on the measure.
     #[inline(always)]
     fn sum(&self, a: &[f64], b: &[f64]) -> f64 {
         if self.measure == Measure::Dot { dot(a, b) } else { squared(a, b) }
@@ -186,7 +187,7 @@ impl Clusters {
         self.of_sum(self.sum(a, b))
     }
 
-    /// Returns the similarity of two vectors, given their sum over coordinates.
+    /// Returns the similarity of two vectors, given their dot product or squared distance.
     #[inline(always)]
     fn of_sum(&self, sum: f64) -> f64 {
         match self.measure {

@@ -17,14 +17,15 @@ use crate::parallel;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// The largest number of leaves that represent the clusters, all clusters together. If there are more leaves, some
-/// leaves represent each large cluster.
+/// The largest number of leaves that are compared, for all clusters together. If the clusters have more leaves, each
+/// large cluster is represented by some of its leaves.
 const LEAVES: usize = 1 << 16;
 /// Two groups of this number of clusters are compared at a time, so that both stay in the cache.
 const TILE: usize = 16;
 
-/// Returns the merges that join some clusters into one. `names` are the smallest leaves of the clusters, in ascending
-/// order. `before` are the merges that made these clusters, and `links` are their links to near clusters.
+/// Returns the merges that join the clusters `names` into one cluster. Each name is the smallest leaf of a cluster, and
+/// names are in ascending order. `before` are the merges that made these clusters. `links` has the near clusters of
+/// each cluster.
 pub(super) fn merges(
     clusters: &Clusters,
     names: &[u32],
@@ -149,7 +150,8 @@ impl Members {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
 
-    /// Writes the similarities above the diagonal of a square matrix, in the rows of the clusters `own`.
+    /// Writes the similarities of each cluster in `own` with all later clusters. `rows` are the rows of these clusters
+    /// in a square matrix.
     fn write_above(&self, clusters: &Clusters, own: Range<usize>, rows: &mut [f64], stride: usize) {
         let n = self.starts.len() - 1;
         for first in (own.start..n).step_by(TILE) {

@@ -193,8 +193,8 @@ impl Job<'_> {
         Ok(names)
     }
 
-    /// Merges clusters into one. `names` are the smallest leaves of the clusters. Advances the monitor by ten times
-    /// `steps`.
+    /// Merges the clusters `names` into one cluster. Each name is the smallest leaf of a cluster. Advances the monitor
+    /// by at most ten times `steps`.
     fn run(&mut self, names: Vec<u32>, given: Option<&[u32]>, monitor: &Monitor, steps: u64) -> Result<()> {
         let (mut names, mut links) = (names, Vec::new());
         if names.len() > self.until {
@@ -214,8 +214,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Returns the given neighbours of each cluster, as positions in `names`, the smallest leaves of the clusters. Only
-    /// the neighbours of the smallest leaf of a cluster are used, because the other leaves are equal vectors.
+    /// Returns the neighbours of each cluster, as positions in `names`. Each name is the smallest leaf of a cluster.
+    /// Only the given neighbours of this leaf are used, because the other leaves of the cluster are equal vectors.
     fn among(&self, names: &[u32], given: &[u32]) -> Vec<u32> {
         let k = self.k;
         let mut position = vec![NONE; given.len() / k];

@@ -47,7 +47,7 @@ impl Link {
     }
 }
 
-/// The clusters and their links to near clusters, in the order of the smallest leaves.
+/// The clusters and their links to near clusters, ordered by the smallest leaf of each cluster.
 pub(super) struct Rounds<'c> {
     pub(super) clusters: &'c mut Clusters,
     /// For each position: the smallest leaf of the cluster.
@@ -56,8 +56,8 @@ pub(super) struct Rounds<'c> {
     pub(super) links: Vec<Vec<Link>>,
     alive: Vec<bool>,
     n_alive: usize,
-    /// For each position: its own position or, if its cluster was merged into another one in this round, the position
-    /// of the merged cluster.
+    /// For each position: the position of the cluster into which its cluster was merged in this round, or else the same
+    /// position.
     into: Vec<u32>,
     /// For each position: whether its cluster has merged in this round.
     changed: Vec<bool>,
@@ -268,8 +268,8 @@ impl<'c> Rounds<'c> {
         (0..).zip(chosen).filter_map(pair).collect()
     }
 
-    /// Returns, for each cluster, one of its nearly best links, or `None`. A link is nearly best if its similarity is
-    /// close to that of the best link of both linked clusters.
+    /// Returns one nearly best link for each cluster, or `None`. The distance of a nearly best link is at most 1 +
+    /// [`EPSILON`] times the distance of the best link, for both clusters that it links.
     fn nearly_best(&self, best: &[Option<Link>], monitor: &Monitor) -> Result<Vec<Option<Link>>> {
         // The distance of cosines is their difference from 1.
         let most = if self.clusters.is_similarity() { 1.0 } else { 0.0 };

@@ -24,8 +24,8 @@ const BLOCK: usize = 64;
 const TREES: u64 = 6;
 /// The largest number of points in a leaf of a tree.
 const LEAF: usize = 80;
-/// For each point, at most this number of its neighbours, and at most this number of the points whose neighbour it is,
-/// are compared with each other.
+/// For each point, at most this number of its neighbours and at most this number of its reverse neighbours are compared
+/// with each other. A reverse neighbour is a point that has the given point as a neighbour.
 const JOINED: usize = 24;
 /// The largest number of iterations of neighbour descent.
 const ITERATIONS: u64 = 6;
@@ -224,10 +224,10 @@ impl Lists<'_> {
         })
     }
 
-    /// Compares pairs of points within groups, and updates the lists of neighbours. `group` writes the points of a
-    /// group to two lists, first "new" and then "old". Each new point is compared with each old point. If `group`
-    /// returns true, new points are also compared with each other. Returns the number of changes in the lists of
-    /// neighbours.
+    /// Compares points within groups, and updates the lists of neighbours. `group(i, new, old)` adds the points of
+    /// group i to the lists `new` and `old`. Each point of `new` is compared with each point of `old`. If `group`
+    /// returns true, the points of `new` are also compared with each other. Returns the number of changes in the lists
+    /// of neighbours.
     fn join(
         &mut self,
         n_groups: usize,
@@ -292,8 +292,8 @@ fn insert(ids: &mut [u32], distances: &mut [f32], id: u32, distance: f32) -> boo
     true
 }
 
-/// The neighbours that one thread offers for the lists of neighbours. The offers are grouped by parts of the points,
-/// because a thread later updates the lists of one part.
+/// The neighbours that one thread offers for the lists of neighbours. `offers[i]` is for part i of the lists, which a
+/// single thread updates later.
 struct Compared {
     per_part: usize,
     offers: Vec<Vec<Offer>>,

@@ -29,7 +29,7 @@ fn pair(values: &[f64], p: usize, measure: Measure, i: usize, j: usize) -> f64 {
     }
 }
 
-/// Returns the tree of the naive engine, from the matrix of all pairs of vectors.
+/// Returns the expected tree, from the matrix of all pairs of vectors.
 fn twin(values: &[f64], n: usize, p: usize, rule: &Rule, measure: Measure, initial: Option<&Partition>) -> Dendrogram {
     let square: Vec<f64> = (0..n * n).map(|at| pair(values, p, measure, at / n, at % n)).collect();
     let kind = if measure == Measure::Dot { Kind::Similarity } else { Kind::Dissimilarity };
@@ -73,7 +73,8 @@ proptest! {
             }
             let vectors = Vectors::new(&values, n, p).unwrap();
             let tree = graph_linkage(&vectors, &rule, measure, Neighbors::Search(n), n, None, None).unwrap();
-            // Ties go to any of the pairs. Heights of single linkage do not depend on ties, unless rounding decides them.
+            // Ties can be broken differently. Then only heights of single linkage must be the same. For dot products,
+            // rounding decides ties, so heights can differ too.
             if !tied {
                 check(&tree, &twin(&values, n, p, &rule, measure, None), true);
             } else if rule == Rule::Single && measure != Measure::Dot {
@@ -84,8 +85,8 @@ proptest! {
         }
     }
 
-    /// Whatever the links, the height of a merge is the value of its two clusters over all pairs of their leaves. If a
-    /// merge within these clusters is higher, the height is that of the higher merge.
+    /// Each height is the dissimilarity of the two merged clusters, or the height of an earlier merge within these
+    /// clusters if that is larger. Except in single linkage, the height of two clusters does not depend on links.
     #[test]
     fn heights_are_those_of_the_clusters(
         (n, k, seed) in (2..60usize, 1..6usize, 0..1000u64), until in 1..20usize, tied: bool,
@@ -109,7 +110,8 @@ proptest! {
                 let expected = own.max(before[i as usize]).max(before[j as usize]);
                 let is_sampled = a.len().max(b.len()) > clusters::SAMPLE;
                 let is_near = (sign * height - expected).abs() <= 1e-6;
-                // Leaves that are not linked may be nearer.
+                // Single linkage uses only linked leaves. It can miss a nearer pair of leaves, so heights can be larger
+                // than expected.
                 let is_single = rule == Rule::Single && sign * height >= expected - 1e-6;
                 prop_assert!(is_near || is_sampled || is_single, "{} {} {} {}", rule, measure, height, expected);
                 before.push(sign * height);
@@ -158,7 +160,7 @@ proptest! {
     }
 }
 
-/// Returns the dissimilarity or similarity of two clusters, given as leaves with weights.
+/// Returns the dissimilarity of two clusters, or their similarity for dot products. Clusters are leaves with weights.
 fn between(values: &[f64], p: usize, rule: &Rule, measure: Measure, a: &[(usize, f64)], b: &[(usize, f64)]) -> f64 {
     let is_weighted = *rule == Rule::Weighted;
     let pairs = || a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y)));
