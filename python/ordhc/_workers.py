@@ -17,12 +17,13 @@ from concurrent.futures import (
     Executor,
     Future,
     ProcessPoolExecutor,
+    ThreadPoolExecutor,
     wait,
 )
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ordhc import _checks, _ordhc
 from ordhc._pools import ACCEPTED, executor_of_pool
@@ -33,11 +34,14 @@ __all__ = [
     "Secret",
     "Shared",
     "as_executor",
+    "beside",
     "cut",
     "limited_threads",
     "run_tasks",
     "worth",
 ]
+
+_Result = TypeVar("_Result")
 
 #: Names of exceptions of Dask, Joblib and Ray that mean a lost worker. The packages may not be installed.
 _LOST = {
@@ -108,6 +112,26 @@ def _n_workers(executor: Executor) -> int | None:
     if count is None and client is not None:
         count = sum(client.nthreads().values())
     return int(count) if count else None
+
+
+def beside(executor: Executor | None, work: Callable[[], _Result]) -> Callable[[], _Result]:
+    """Call `work` on another thread, while this thread waits for tasks of `executor`.
+
+    Returns
+    -------
+    callable
+        A function that returns the result of `work`. If there is no executor, or if no thread can be started,
+        the returned function is `work`.
+    """
+    if executor is None:
+        return work
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(work).result
+    except RuntimeError:
+        return work
+    finally:
+        pool.shutdown(wait=False)
 
 
 @shows_progress("working")

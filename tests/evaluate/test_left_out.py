@@ -1,6 +1,7 @@
 """Scores of trees of resamples on answers that were not drawn, beside a plain twin."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ordhc
+from ordhc import _workers
 from ordhc.evaluate import left_out
 from ordhc.evaluate.intervals import share_about
-from ordhc.evaluate.left_out import SMOOTHED, interval_left_out, parts_of, sums_left_out
+from ordhc.evaluate.left_out import SMOOTHED, Parts, interval_left_out, sums_left_out
 
 Z = 1.96
 
@@ -57,14 +59,17 @@ def test_blocks_give_the_estimate_and_the_interval_of_all_units_at_once(
     rows = np.arange(3 * m, dtype=np.int32).reshape(m, 3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(left_out, "_UNITS", data.draw(st.integers(1, 50)))
+        patch.setattr(left_out, "_PARTS", data.draw(st.integers(1, 20)))
+        patch.setattr(left_out, "_ROWS_OF_PART", data.draw(st.integers(1, 50)))
         patch.setattr(left_out, "_ROWS", data.draw(st.integers(1, 50)))
-        parts = parts_of(rows, weights, units, n_units, data.draw(st.sampled_from([None, units])))
+        parts = Parts(rows, weights, units, n_units, data.draw(st.sampled_from([None, units])))
+        assert [part.first for part in parts] == [0, *(part.end for part in parts)][:-1]
+        assert parts[len(parts) - 1].end == n_units
         sums = sums_left_out(
             n_trees,
             drawn.__getitem__,
             parts,
             n_units,
-            3 * m,
             lambda block: lambda at, some: agree[at, block.rows[some, 0] // 3],
         )
         found = sums.estimate, interval_left_out(sums.estimate, sums, Z)
@@ -95,6 +100,11 @@ def test_bootstrap_does_not_depend_on_the_blocks(kind, monkeypatch):
     monkeypatch.setattr(left_out, "_UNITS", 7)
     monkeypatch.setattr(left_out, "_ROWS", 11)
     cut = ordhc.bootstrap(data, method="adds3-al", n_resamples=12)
+    with ThreadPoolExecutor(2) as pool:
+        monkeypatch.setattr(_workers, "MIN_SECONDS", 0.0)
+        by_workers = ordhc.bootstrap(data, method="adds3-al", n_resamples=12, executor=pool)
+    assert by_workers.intervals == cut.intervals
+    assert by_workers.answers_chance == cut.answers_chance
     for name in ("held_out", "answers"):
         one, other = whole.intervals[name], cut.intervals[name]
         np.testing.assert_allclose(

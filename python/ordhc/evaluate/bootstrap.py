@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -14,24 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
-from ordhc._workers import as_executor, worth
+from ordhc._workers import as_executor, beside, worth
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.plan import Plan, method_of_many
 from ordhc.clustering.scanned import fit_scan
-from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets, fitting_comparisons
-from ordhc.comparison.units import answers_of, coded, first_rows, numbered, shares_of, units_of
+from ordhc.comparison.units import coded, numbered, shares_of, units_of
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
 from ordhc.evaluate.features import SCALES, resampled_features, unbiased
-from ordhc.evaluate.left_out import JUDGED, Block, Part, Scores, interval_left_out, parts_of, sums_left_out
+from ordhc.evaluate.left_out import JUDGED, Block, LeftOut, Part, Scores, interval_left_out, sums_left_out
+from ordhc.evaluate.left_scores import LeftOutScores
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
-from ordhc.metrics.answers import right_answers
 from ordhc.plotting.drawing import svg
 from ordhc.plugins.names import Linkage, Method, Similarity
 from ordhc.similarities.similarity import fitting
@@ -53,8 +53,6 @@ LABELS = {
     "held_out": "share of held-out answers satisfied",
     "answers": "share of held-out answers predicted",
 }
-#: Maximum number of trees times comparisons for the score "answers", and minimum number of trees.
-_MOST_PREDICTED, _FEWEST = 10_000_000, 10
 #: Maximum number of leaves of trees that are drawn in notebooks.
 _DRAWN = 500
 
@@ -282,7 +280,9 @@ def bootstrap(
     if isinstance(data, Scan):
         unit, count = unit_of(data, unit, group)
         if spill is not None:
-            raise InputError("bootstrap takes no spill for a scan: give it to ordhc.scan(..., spill=FOLDER)")
+            raise InputError(
+                "bootstrap takes no spill with ordhc.scan(...): give it to ordhc.scan(..., spill=FOLDER)"
+            )
         request = _Request(n_resamples, seed, confidence, initial_clusters, tree, workers or data.executor)
         return _of_scan(data, asked, request, unit, count, progress)
     if not isinstance(data, Triplets | Quadruplets):
@@ -312,67 +312,29 @@ def bootstrap(
     shares = shares_of(fitted)
     resampling_progress = part(trees_progress, first, 1)
     work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
-    if workers is None:
-        trees, scores = work.here(n_resamples, resampling_progress)
-    else:
-        with Spill(spill) as folder:
+    judging = LeftOutScores(fitted, units, shares, seed)
+    bits = beside(workers, partial(judging.bits, min(n_resamples, JUDGED)))
+    with ExitStack() as stack:
+        if workers is None:
+            folder = None
+            trees, scores = work.here(n_resamples, resampling_progress)
+        else:
+            folder = stack.enter_context(Spill(spill))
             trees, scores = work.elsewhere(n_resamples, asked, workers, folder, resampling_progress)
-    resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
-
-    n_units = int(units.max()) + 1
-    # All rows of a unit are drawn together, so the first row of each unit has the unit's number of draws.
-    starts = None if n_units == len(units) else first_rows(units, n_units)
-
-    def times(at: int) -> NDArray[np.int64]:
-        drawn_times = _ordhc.draw_times(len(fitted), units, seed, at)
-        return drawn_times if starts is None else drawn_times[starts]
-
-    weights = fitted.weights
-    if shares is not None:
-        weights = shares if weights is None else weights * shares
-    numbers = None if fitted.answers is None else answers_of(fitted)
-
-    def parts() -> Iterator[Part]:
-        return parts_of(fitted.rows, weights, units, n_units, numbers)
-
+        resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
+        agreed = beside(workers, partial(consensus, resampled))
+        judged = tuple(other.replace(names=None) for other in resampled[:JUDGED])
+        judging_progress = part(progress, _LAST, 1)
+        held_out, answers, answers_chance = judging.sums(judged, bits(), workers, folder, judging_progress)
     facts = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
-    judging = part(progress, _LAST, _JUDGED)
-    found = _summed_up(tree, resampled, scores, (times, parts(), n_units), facts, judging)
-    right = _RightAnswers(resampled, fitted)
-    judged = min(len(resampled), max(_FEWEST, _MOST_PREDICTED // len(fitted)))
-    sums = sums_left_out(
-        judged, times, parts(), n_units, fitted.n_leaves, right.scores_of, part(progress, _JUDGED, 1)
-    )
+    found = _summed_up(tree, resampled, agreed(), scores, held_out, facts)
     if progress is not None:
         progress(1.0)
-    if not right.chances:
+    if np.isnan(answers_chance):
         return found
-    ends = interval_left_out(sums.estimate, sums, _quantile(confidence))
-    intervals = {**found.intervals, "answers": Interval(sums.estimate, *ends)}
-    return replace(found, intervals=intervals, answers_chance=right.chance)
-
-
-class _RightAnswers:
-    """Makes functions that return whether trees predict the answers in a block of the data."""
-
-    def __init__(self, trees: tuple[Dendrogram, ...], data: Triplets | Quadruplets) -> None:
-        self.trees, self.data = trees, data
-        #: For each block: the expected accuracy of random guesses, and the sum of the weights of the answers.
-        self.chances: list[tuple[float, float]] = []
-
-    def scores_of(self, block: Block) -> Scores:
-        rows = self.data[block.at]  # type: ignore[index]
-        choices, numbers = Choices.of(rows), answers_of(rows)
-        if not choices.kinds:
-            return lambda _, some: np.zeros(len(some))
-        self.chances.append((choices.chance, float(sum(kind.weights.sum() for kind in choices.kinds))))
-        return lambda at, some: right_answers(self.trees[at], rows, choices)[0][numbers[some]]
-
-    @property
-    def chance(self) -> float:
-        """The expected accuracy of random guesses."""
-        chances, weights = zip(*self.chances, strict=True)
-        return float(chances[0]) if len({*chances}) == 1 else float(np.average(chances, weights=weights))
+    ends = interval_left_out(answers.estimate, answers, _quantile(confidence))
+    intervals = {**found.intervals, "answers": Interval(answers.estimate, *ends)}
+    return replace(found, intervals=intervals, answers_chance=answers_chance)
 
 
 def _quantile(confidence: float) -> float:
@@ -397,8 +359,8 @@ def _check_memory(n_resamples: int, n_leaves: int) -> None:
         ) from None
 
 
-#: The completed fraction after the noise ceiling, after the trees, and after their scores on rows left out.
-_CEILING, _LAST, _JUDGED = 0.02, 0.8, 0.9
+#: The completed fraction after the noise ceiling, and after the trees.
+_CEILING, _LAST = 0.02, 0.8
 
 
 def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:
@@ -411,7 +373,7 @@ def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:
 
 @dataclass(frozen=True)
 class _Request:
-    """The checked arguments of `bootstrap` for resamples of scans and vectors."""
+    """The checked arguments of `bootstrap` for resamples of files and of vectors."""
 
     n_resamples: int
     seed: int
@@ -429,7 +391,7 @@ def _of_scan(
     count: int,
     progress: Progress | None,
 ) -> Bootstrap:
-    """Resample people or files of a scan."""
+    """Resample the people or the whole files of comparisons in files (`ordhc.scan`)."""
     seed, n_resamples, initial = request.seed, request.n_resamples, request.initial_clusters
     plan = checked_plan(scan, asked)
     first = 1 / (n_resamples + 1)
@@ -449,8 +411,12 @@ def _of_scan(
             weights = np.ones(len(found)) if found.weights is None else found.weights
             yield Block(found.rows, weights, block.units(unit).astype(np.int64))
 
+    def scores_of(block: Block) -> Scores:
+        return lambda at, some: np.asarray(_ordhc.verdicts(trees[at], block.rows[some]) == 1)
+
+    sums = sums_left_out(len(trees), work.times, [Part(0, count, blocks())], count, scores_of)
     facts = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
-    return _summed_up(tree, resampled, scores, (work.times, [Part(0, count, blocks())], count), facts, None)
+    return _summed_up(tree, resampled, consensus(resampled), scores, sums, facts)
 
 
 def _of_vectors(plan: Plan, data: Any, request: _Request, progress: Progress | None) -> Bootstrap:
@@ -485,23 +451,18 @@ def _of_vectors(plan: Plan, data: Any, request: _Request, progress: Progress | N
 def _summed_up(
     tree: Dendrogram,
     trees: tuple[Dendrogram, ...],
+    agreed: Dendrogram,
     scores: NDArray[np.float64],
-    left: tuple[Callable[[int], NDArray[np.integer]], Iterable[Part], int],
+    sums: LeftOut,
     facts: tuple[str, float, NoiseCeiling | None, NDArray[np.int64], float],
-    progress: Progress | None,
 ) -> Bootstrap:
     unit, chance, ceiling, unanswered, confidence = facts
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
     estimate = _mean(found["held_out"])
-
-    def scores_of(block: Block) -> Scores:
-        return lambda at, some: np.asarray(_ordhc.verdicts(engine_tree(trees[at]), block.rows[some]) == 1)
-
-    sums = sums_left_out(len(trees), *left, tree.n_leaves, scores_of, progress)
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
-    result = Bootstrap(
+    return Bootstrap(
         tree=tree.replace(support=_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),
-        consensus=consensus(trees),
+        consensus=agreed,
         trees=trees,
         scores=found,
         intervals={"held_out": held_out},
@@ -511,9 +472,6 @@ def _summed_up(
         chance=chance,
         ceiling=ceiling,
     )
-    if progress is not None:
-        progress(1.0)
-    return result
 
 
 def _mean(values: NDArray[np.float64]) -> float:
@@ -524,7 +482,7 @@ def _mean(values: NDArray[np.float64]) -> float:
 def _units_to_draw(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> tuple[NDArray[np.int64], str]:
-    """Return the unit of each row, numbered from 0, and the kind of unit: "group" (people) or "answer"."""
+    """Return the number of the person or the answer of each row, and "group" (people) or "answer"."""
     groups = groups_to_draw(group, len(data))
     if groups is None:
         return units_of(data, unit)

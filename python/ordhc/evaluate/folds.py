@@ -52,8 +52,8 @@ class Sums:
     got
         (u,) the amount that the unit's answers add for the tree made without the unit's fold.
     without
-        (folds, u) in row i, the same amount for the tree made without the unit's fold and without fold i. NaN
-        if there is no such tree.
+        (folds, u) in row i: the amount that the unit's answers add for the tree made without the unit's fold
+        and fold i. NaN if there is no such tree.
     """
 
     part: Numbers
@@ -76,9 +76,10 @@ class Result:
     chance
         The expected value of `satisfied` for trees with shuffled leaves.
     answers
-        The share of whole answers that the trees predict; None for scans.
+        The share of answers that the trees predict, where all rows of an answer are one prediction. None for
+        comparisons in files.
     answers_chance
-        The expected value of `answers` for random guesses; NaN for scans.
+        The expected value of `answers` for random guesses; NaN for comparisons in files.
     """
 
     satisfied: Sums
@@ -134,13 +135,14 @@ def difference(one: Sums, other: Sums) -> Score:
 
 def _spread(sums: Sums) -> tuple[float, float, float, int]:
     """Return the score, its standard error, degrees of freedom (0 if unknown), and the number of units."""
-    has_some = sums.most > 0
+    positive = sums.most > 0
+    # A slice avoids copies of large arrays.
+    has_some = slice(None) if positive.all() else positive
     most, got = sums.most[has_some], sums.got[has_some]
     without = sums.without[:, has_some]
     count, whole = len(most), float(most.sum())
     value = float(got.sum()) / whole if whole else math.nan
-    known = ~np.isnan(without)
-    folds = np.flatnonzero(known.any(axis=1))
+    folds = np.flatnonzero(~np.isnan(without).all(axis=1))
     # Without pairs of folds the variance over trees is unknown, unless each fold is a single unit.
     if count < FEWEST_UNITS or (len(folds) < 2 and count > len(without)):
         return value, math.nan, 0.0, count
@@ -164,8 +166,8 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
         (u,) the fold of each unit (person or question), and the largest amount that the unit could add to the
         score.
     changes
-        (folds, u) in row i, the change of the amount that each unit adds if the tree is also made without
-        fold i. NaN if there is no such tree.
+        (folds, u) in row i: the amount that each unit adds for the tree made without the unit's fold and
+        fold i, minus the amount for the tree made without the unit's fold only. NaN if there is no such tree.
     """
     n_folds = len(changes)
     units = [np.flatnonzero(part == fold) for fold in range(n_folds)]
@@ -178,9 +180,9 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
     }
     pairs, values = list(known), np.array(list(known.values()))
     lost, fold = np.array(pairs).T
-    # `values` has the changes of the score on `fold` if the tree is also made without the fold `lost`. Split
-    # each change into an effect of `lost`, an effect of `fold`, and a residual. The residual is the noise of
-    # single trees, which adds to the changes but hardly to the score.
+    # `values`: the score on `fold` of a tree made without `fold` and `lost`, minus the score of the tree made
+    # without `fold` only. Split each difference into an effect of `lost`, an effect of `fold`, and a
+    # residual. The residual is the noise of single trees. In the score, a mean over trees, it nearly cancels.
     design = np.zeros((len(pairs), 2 * n_folds))
     design[np.arange(len(pairs)), lost] = design[np.arange(len(pairs)), n_folds + fold] = 1.0
     fitted, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
@@ -192,7 +194,7 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
 
 
 def _share_of_changes(n_folds: int) -> float:
-    """Return the ratio of two variances: of the score, and of its changes when another fold is left out.
+    """Return the variance of the score, divided by the variance of its changes if one more fold is left out.
 
     The ratio follows from a first-order approximation (the influence function). In this approximation each
     fold has a value, and the score of a tree is the mean of the values of the folds from which the tree was

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,18 @@ from ordhc import _ordhc
 from ordhc._progress import Progress
 from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
-__all__ = ["JUDGED", "Block", "LeftOut", "Part", "Scores", "interval_left_out", "parts_of", "sums_left_out"]
+__all__ = [
+    "JUDGED",
+    "Block",
+    "LeftOut",
+    "Part",
+    "Parts",
+    "Scores",
+    "bits_left_out",
+    "interval_left_out",
+    "sums_left_out",
+    "sums_of_part",
+]
 
 #: Maximum number of resamples whose trees are scored on left-out answers; enough for a standard error.
 JUDGED = 50
@@ -28,17 +39,18 @@ FEWEST_RESAMPLES = 10
 #: Maximum number of units (people, answers or files), and of rows, that are scored at a time. Each pair of a
 #: tree and a unit takes 8 bytes.
 _UNITS, _ROWS = 1 << 16, 1 << 18
-#: The largest number of bytes for matrices of pairs of leaves, of which each thread can have one.
-_MATRICES = 1 << 29
+#: Maximum number of parts, which workers score at the same time, and their mean number of rows if they are
+#: fewer. Parts depend on the data only, so that results do not depend on the number of workers.
+_PARTS, _ROWS_OF_PART = 16, 1 << 14
 
 Floats = NDArray[np.float64]
-#: Takes the number of a tree and the indices of comparisons in a block, and returns their scores.
+#: Takes the number of a tree and the indices of comparisons in a `Block`; returns the tree's score on each.
 Scores = Callable[[int, NDArray[np.int64]], "Floats | NDArray[np.bool_]"]
 
 
 @dataclass(frozen=True)
 class Block:
-    """A part of the comparisons, with whole answers.
+    """Some of the comparisons: all rows of some answers.
 
     Attributes
     ----------
@@ -49,7 +61,7 @@ class Block:
     units
         (m,) the unit of each row: a person, an answer or a file.
     at
-        The indices of the rows in the data in memory; None for a scan.
+        The indices of the rows in the data in memory; None if the comparisons are read from files.
     """
 
     rows: NDArray[np.int32]
@@ -67,6 +79,7 @@ class Part:
     blocks: Iterable[Block]
 
 
+@dataclass(frozen=True)
 class LeftOut:
     """The scores of trees of resamples, each on the answers that its resample did not draw.
 
@@ -80,39 +93,51 @@ class LeftOut:
     mean
         (units,) the mean amount that a unit adds, over the trees made without it; NaN if there is no such
         tree.
-    held, got
-        (trees,) two sums over the units that were left out: of `most`, and of the amounts that the units add
-        for this tree.
+    held
+        (trees,) the sum of `most` over the units that the tree's resample left out.
+    got
+        (trees,) the sum over the same units of the amounts that they add to this tree's score.
     expected
-        (trees,) the sum of `mean` over the units that were left out.
+        (trees,) the sum of `mean` over the same units.
     squares
-        (3, trees) three sums over the units that were left out: of the squared differences between score and
-        `mean`, of the differences times `most`, and of the squares of `most`.
+        (3, trees) three sums over the same units. With d, the amount that a unit adds minus its `mean`: the
+        sums of d squared, of d times `most`, and of `most` squared.
     """
 
-    def __init__(self, n_trees: int, n_units: int) -> None:
-        self.most, self.mean = np.zeros(n_units), np.full(n_units, np.nan)
-        self.held, self.got, self.expected = np.zeros((3, n_trees))
-        self.squares = np.zeros((3, n_trees))
+    most: Floats
+    mean: Floats
+    held: Floats
+    got: Floats
+    expected: Floats
+    squares: Floats
 
-    def add(self, first: int, out: NDArray[np.bool_], hits: Floats, most: Floats) -> None:
-        """Add the scores on the units (people, answers or files) with the numbers `first`, `first` + 1, ...
+    @classmethod
+    def of(cls, out: NDArray[np.bool_], hits: Floats, most: Floats) -> LeftOut:
+        """Return the sums of the scores of trees on units (people, answers or files).
 
-        `out` is (trees, units), True if a tree's resample left the unit out. `hits` has the score of each
-        tree on each unit, `most` the largest amount that each unit could add to a score.
+        Parameters
+        ----------
+        out
+            (trees, units) True if a tree's resample left the unit out.
+        hits
+            (trees, units) the amount that each unit adds to the score of each tree; 0 where `out` is False.
+        most
+            (units,) the largest amount that each unit could add to a score.
         """
-        end, times = first + len(most), out.sum(axis=0)
-        self.most[first:end] = most
+        times = out.sum(axis=0)
         known = (times > 0) & (most > 0)
         mean = np.divide(hits.sum(axis=0), times, out=np.full(len(most), np.nan), where=known)
-        self.mean[first:end] = mean
-        self.held += out @ most
-        self.got += hits.sum(axis=1)
-        self.expected += out @ np.where(known, mean, 0.0)
         apart = np.where(out & known, hits - mean, 0.0)
-        self.squares[0] += (apart**2).sum(axis=1)
-        self.squares[1] += apart @ most
-        self.squares[2] += (out & known) @ most**2
+        squares: Floats = np.stack([(apart**2).sum(axis=1), apart @ most, (out & known) @ most**2])
+        means: Floats = np.where(known, mean, 0.0)
+        return cls(most, mean, out @ most, hits.sum(axis=1), out @ means, squares)
+
+    @classmethod
+    def joined(cls, parts: Sequence[LeftOut]) -> LeftOut:
+        """Return the sums over all units of several parts, in the order of the parts."""
+        most, mean = (np.concatenate([getattr(part, name) for part in parts]) for name in ("most", "mean"))
+        sums = (sum(getattr(part, name) for part in parts) for name in ("held", "got", "expected", "squares"))
+        return cls(most, mean, *sums)
 
     @property
     def estimate(self) -> float:
@@ -121,16 +146,11 @@ class LeftOut:
         return float(shares.mean()) if len(shares) else math.nan
 
 
-def parts_of(
-    rows: NDArray[np.int32],
-    weights: Floats | None,
-    units: NDArray[np.int64],
-    n_units: int,
-    answers: NDArray[np.int64] | None,
-) -> Iterator[Part]:
-    """Yield all units (people, answers or files) with their comparisons, in parts of limited size.
+@dataclass(frozen=True)
+class Parts(Sequence[Part]):
+    """All units (people, answers or files) with their comparisons, in parts of limited size.
 
-    Parameters
+    Attributes
     ----------
     rows, weights, units
         The comparisons, their weights (None for 1), and the unit of each; units are numbered from 0.
@@ -139,27 +159,73 @@ def parts_of(
     answers
         (m,) the answer of each row, so that no block ends within an answer; None if each row is an answer.
     """
-    order = None if (units[1:] >= units[:-1]).all() else np.argsort(units, kind="stable")
 
-    def block(at: Any) -> Block:
-        return Block(rows[at], np.ones(len(units[at])) if weights is None else weights[at], units[at], at)
+    rows: NDArray[np.int32]
+    weights: Floats | None
+    units: NDArray[np.int64]
+    n_units: int
+    answers: NDArray[np.int64] | None
 
-    def blocks(start: int, end: int) -> Iterator[Block]:
+    @cached_property
+    def _order(self) -> NDArray[np.int64] | None:
+        """The indices of rows sorted by unit; None if the rows are sorted."""
+        is_sorted = (self.units[1:] >= self.units[:-1]).all()
+        return None if is_sorted else np.argsort(self.units, kind="stable")
+
+    @property
+    def _size(self) -> int:
+        """The number of units of each part but the last."""
+        count = min(_PARTS, max(1, len(self.units) // _ROWS_OF_PART))
+        return min(_UNITS, max(1, -(-self.n_units // count)))
+
+    def __len__(self) -> int:
+        return -(-self.n_units // self._size)
+
+    def __getitem__(self, number: Any) -> Any:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        first = number * self._size
+        end = min(self.n_units, first + self._size)
+        return Part(first, end, self._blocks(*np.searchsorted(self.units, [first, end], sorter=self._order)))
+
+    def _blocks(self, start: int, end: int) -> Iterator[Block]:
         """Yield blocks of rows: the rows from `start` to `end`, after sorting all rows by unit."""
+        order = self._order
         while start < end:
             stop = min(end, start + _ROWS)
-            if answers is not None and stop < end:
-                ids = answers[stop - 1 : end] if order is None else answers[order[stop - 1 : end]]
-                # Rows that are not sorted by answer are not cut, because an answer could be anywhere.
+            if self.answers is not None and stop < end:
+                ids = self.answers[slice(stop - 1, end) if order is None else order[stop - 1 : end]]
+                # If rows are not sorted by answer, do not cut them: the rows of an answer can be far apart.
                 is_sorted = (ids[1:] >= ids[:-1]).all()
                 stop = stop + int(np.searchsorted(ids[1:], ids[0], side="right")) if is_sorted else end
-            yield block(slice(start, stop) if order is None else order[start:stop])
+            at = slice(start, stop) if order is None else order[start:stop]
+            units = self.units[at]
+            weights = np.ones(len(units)) if self.weights is None else self.weights[at]
+            yield Block(self.rows[at], weights, units, at)
             start = stop
 
-    for first in range(0, n_units, _UNITS):
-        end = min(n_units, first + _UNITS)
-        ends = np.searchsorted(units, [first, end], sorter=order).tolist()
-        yield Part(first, end, blocks(*ends))
+
+def bits_left_out(count: int, times: Callable[[int], NDArray[np.integer]], n_units: int) -> NDArray[np.uint8]:
+    """Return a bit for each tree and unit: 1 if the tree's resample did not draw the unit.
+
+    Parameters
+    ----------
+    count
+        The number of trees.
+    times
+        A function that returns how often each unit was drawn, given the number of the resample.
+    n_units
+        The number of units: people, answers or files.
+
+    Returns
+    -------
+    numpy.ndarray
+        (ceil(count / 8), n_units); bit i of row k is for tree 8 k + i.
+    """
+    bits = np.zeros(((count + 7) // 8, n_units), dtype=np.uint8)
+    for at in range(count):
+        bits[at // 8] |= (times(at) == 0).astype(np.uint8) << (at % 8)
+    return bits
 
 
 def sums_left_out(
@@ -167,7 +233,6 @@ def sums_left_out(
     times: Callable[[int], NDArray[np.integer]],
     parts: Iterable[Part],
     n_units: int,
-    n_leaves: int,
     scores_of: Callable[[Block], Scores],
     progress: Progress | None = None,
 ) -> LeftOut:
@@ -181,62 +246,85 @@ def sums_left_out(
         A function that returns how often each unit was drawn, given the number of the resample.
     parts
         All units with their comparisons.
-    n_units, n_leaves
-        The number of units, and of leaves of the trees.
+    n_units
+        The number of units.
     scores_of
-        A function that takes a block and returns another function. The latter takes the number of a tree and
-        the indices of comparisons in the block. It returns the scores of these comparisons, and is called on
-        several threads.
+        As in `sums_of_part`.
     progress
         A callable that receives the completed fraction in [0, 1], or None.
     """
     count = min(count, JUDGED)
-    # A bit for each tree and unit: 1 if the tree's resample did not draw the unit.
-    left_out = np.zeros(((count + 7) // 8, n_units), dtype=np.uint8)
-    for at in range(count):
-        left_out[at // 8] |= (times(at) == 0).astype(np.uint8) << (at % 8)
-    sums = LeftOut(count, n_units)
-    # For quadruplets, the score of a tree takes a matrix of pairs of leaves on each thread.
-    threads = min(count, _ordhc.n_threads(), max(1, _MATRICES // (8 * n_leaves**2)))
-    for part in parts:
-        own = left_out[:, part.first : part.end]
-        out = np.unpackbits(own, axis=0, count=count, bitorder="little").astype(bool)
-        most, hits = np.zeros(part.end - part.first), np.zeros(out.shape)
-        for block in part.blocks:
-            some, codes = np.unique(block.units - part.first, return_inverse=True)
-            codes = codes.ravel()
-            # Usually the block has all units of the part. A slice avoids copies of large arrays.
-            where = slice(None) if len(some) == len(most) else some
-            most[where] += np.bincount(codes, block.weights)
-            got = partial(_got, block, codes, out[:, where], scores_of(block))
-            for at, values in enumerate(_on_threads(got, count, threads)):
-                hits[at, where] += values
-            if progress is not None and len(block.units):
-                progress(min(1.0, (part.first + int(some[-1]) + 1) / n_units))
-        sums.add(part.first, out, hits, most)
-    return sums
+    bits = bits_left_out(count, times, n_units)
+
+    def report(done: int) -> None:
+        if progress is not None:
+            progress(min(1.0, done / n_units))
+
+    return LeftOut.joined(
+        [sums_of_part(part, count, bits[:, part.first : part.end], scores_of, report) for part in parts]
+    )
+
+
+def sums_of_part(
+    part: Part,
+    count: int,
+    bits: NDArray[np.uint8],
+    scores_of: Callable[[Block], Scores],
+    report: Callable[[int], None] | None = None,
+) -> LeftOut:
+    """Return the scores of trees on the units of a part that their resamples did not draw.
+
+    Parameters
+    ----------
+    part
+        The units with their comparisons.
+    count, bits
+        The number of trees, and the result of `bits_left_out` for the units of the part.
+    scores_of
+        A function that takes a block and returns another function. The latter takes the number of a tree and
+        the indices of comparisons in the block. It returns the scores of these comparisons, and is called on
+        several threads.
+    report
+        A function that is called after each block, with the number of the next unit.
+    """
+    out = np.unpackbits(bits, axis=0, count=count, bitorder="little").astype(bool)
+    most, hits = np.zeros(part.end - part.first), np.zeros(out.shape)
+    for block in part.blocks:
+        some, codes = np.unique(block.units - part.first, return_inverse=True)
+        codes = codes.ravel()
+        # Usually the block has all units of the part. A slice avoids copies of large arrays.
+        where = slice(None) if len(some) == len(most) else some
+        most[where] += np.bincount(codes, block.weights)
+        got = partial(_got, block, codes, out[:, where], scores_of(block))
+        for at, values in enumerate(_on_threads(got, count)):
+            hits[at, where] += values
+        if report is not None and len(block.units):
+            report(part.first + int(some[-1]) + 1)
+    return LeftOut.of(out, hits, most)
 
 
 def _got(
     block: Block, codes: NDArray[np.intp], out: NDArray[np.bool_], scores: Scores, at: int
 ) -> NDArray[np.float64]:
-    """Return the score of tree `at` on each unit of the block that its resample did not draw.
+    """Return, for each unit, the score of tree `at` on the unit's rows in `block`; 0 if the unit was drawn.
 
-    `codes` has the unit of each row. `out` is (trees, units), True if a tree's resample left the unit out.
+    `codes` has the unit (person, answer or file) of each row. `out` is (trees, units), True if the resample
+    of the tree left the unit out.
     """
     left = np.flatnonzero(out[at][codes])
     values = block.weights[left] * scores(at, left)
     return np.bincount(codes[left], values, out.shape[1]).astype(np.float64, copy=False)
 
 
-def _on_threads(work: Callable[[int], Floats], count: int, threads: int) -> list[Floats]:
+def _on_threads(work: Callable[[int], Floats], count: int) -> list[Floats]:
     """Return `work(0)` to `work(count - 1)`, computed on several threads."""
+    threads = min(count, _ordhc.n_threads())
     if threads > 1:
         with ThreadPoolExecutor(threads) as pool:
             try:
                 found = pool.map(work, range(count))
             except RuntimeError:
-                # No thread can be started, so everything is computed on this thread.
+                # RuntimeError: no thread can be started. So compute everything on this thread.
                 found = map(work, range(count))
             return list(found)
     return [work(at) for at in range(count)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
-from ordhc._workers import Shared, as_executor, run_tasks, worth
+from ordhc._workers import Shared, as_executor, beside, run_tasks, worth
 from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -380,7 +381,7 @@ def select(
         registry.get("method", _checks.text("prefer", prefer))
     given = _by_title(default_methods(data, by) if methods is None else methods)
     is_on_random = False
-    best_answers: tuple[AnswerCeiling, ...] = ()
+    of_answers: Callable[[], tuple[AnswerCeiling, ...]] = tuple
     work: Folds | ScannedFold
     if isinstance(data, Scan):
         if by == "answers":
@@ -391,7 +392,9 @@ def select(
         for method in given.values():
             checked_plan(data, {"method": method})
         if spill is not None:
-            raise InputError("select takes no spill for a scan: give it to ordhc.scan(..., spill=FOLDER)")
+            raise InputError(
+                "select takes no spill with ordhc.scan(...): give it to ordhc.scan(..., spill=FOLDER)"
+            )
         workers, spill = workers or data.executor, data.spill
         kept, count = unit_of(data, unit, group)
         work, ceiling = ScannedFold.of(data, kept, count, folds, seed, part(progress, 0, _CEILING)), None
@@ -400,8 +403,9 @@ def select(
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
         ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))
-        best_answers = answer_ceilings(scored)
+        of_answers = beside(workers, partial(answer_ceilings, scored))
     results = _results(work, [*given.values()], workers, spill, part(progress, _CEILING, _FITS))
+    best_answers = of_answers()
     names = [*given]
     deciding = [getattr(result, by) for result in results]
     scores = [score(tested, is_share=by != "revenue") for tested in deciding]

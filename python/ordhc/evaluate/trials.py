@@ -30,19 +30,37 @@ from ordhc.metrics.answers import right_answers
 from ordhc.plugins.registry import Named
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.parts import engine_tree, lca_size
 
 __all__ = ["Folds", "bundled", "parts_of", "split", "together"]
 
-#: Maximum number of units whose scores are stored, which takes about 170 bytes per method and unit.
-MOST_UNITS = 1 << 18
-#: The comparisons without some folds; the row numbers of these folds; the comparisons of these folds.
-_Cut = tuple[Triplets | Quadruplets, NDArray[np.intp], Triplets | Quadruplets]
+#: Maximum number of units (people or questions) whose scores are stored. The scores take about 170 bytes
+#: per method and unit. A variance over so many units has a relative standard error of 1%.
+MOST_UNITS = 1 << 15
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Comparisons without some folds, and the comparisons of these folds."""
+
+    seen: Triplets | Quadruplets
+    unseen: Triplets | Quadruplets
+    #: The row numbers of `unseen` in all comparisons.
+    at: NDArray[np.intp]
+    #: The units (people or questions) of the left-out folds, fold by fold.
+    units: NDArray[np.intp]
+    #: The position in `units` of the unit of each row of `unseen`.
+    codes: NDArray[np.intp]
+
+    @cached_property
+    def choices(self) -> Choices:
+        """The answers in `unseen`."""
+        return Choices.of(self.unseen)
 
 
 @dataclass(frozen=True)
 class Folds:
-    """The folds of comparisons in memory, which are held out in turn."""
+    """Comparisons in memory, split into folds; each fold is held out in turn."""
 
     data: Triplets | Quadruplets
     #: (m,) the unit (person or question) of each row, and (u,) the fold of each unit.
@@ -60,7 +78,7 @@ class Folds:
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
-        """(3, m) the largest amount that each row could add to each score: satisfied, revenue and answers."""
+        """(3, m) the largest amount that each row could add to the satisfied share, revenue and answers."""
         data = self.data
         weights = np.ones(len(data)) if data.weights is None else data.weights
         shares = shares_of(data)
@@ -72,6 +90,11 @@ class Folds:
         return counted
 
     @cached_property
+    def members(self) -> list[NDArray[np.intp]]:
+        """The units (people or questions) of each fold."""
+        return [np.flatnonzero(self.parts == fold) for fold in range(self.folds)]
+
+    @cached_property
     def answers_chance(self) -> float:
         """The expected share of answers predicted by random guesses."""
         rows = self.data if self.apart is None else self.data[np.flatnonzero(self.apart)]
@@ -79,13 +102,13 @@ class Folds:
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """(3, u) the largest amount that each unit (person or question) could add to each score."""
+        """(3, u) the largest amount that each person or question could add to the scores of `counted`."""
         return np.stack([np.bincount(self.units, each, len(self.parts)) for each in self.counted])
 
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Return the first three items of the result of `tried`, for a method given by name."""
+        """Return the result of `tried` for a method given by name, without the verdicts on single rows."""
         sums, seconds, chance, _ = self.tried(without, Plan.of(self.data, method=method), progress)
         return sums, seconds, chance
 
@@ -97,40 +120,45 @@ class Folds:
         Returns
         -------
         tuple
-            Four items. (3, u) the amount that each unit (person or question) adds to each score: satisfied,
-            revenue and answers; 0 for units from which the tree was made. The seconds of the fit. The share
-            of answers satisfied by chance; NaN for more than one fold. For each held-out row: 1 if the tree
+            Four items. The amount that each unit (person or question) in these folds adds to each score, fold
+            by fold, in three rows: satisfied, revenue and answers. The seconds of the fit. The share of
+            answers satisfied by chance; NaN for more than one fold. For each held-out row: 1 if the tree
             agrees, -1 if it disagrees, 0 if it does not decide.
         """
-        seen, at, unseen = self._cut(without)
+        cut = self._cut(without)
         start = time.perf_counter()
         with one_of_many_trees():
-            tree, scores_of = _fitted(plan, fitting(seen, plan.accepts, plan.title), progress)
+            tree, scores_of = _fitted(plan, fitting(cut.seen, plan.accepts, plan.title), progress)
         seconds = time.perf_counter() - start
         for fold in without:
-            if not self.most[1, self.parts == fold].sum():
+            if not self.most[1, self.members[fold]].sum():
                 raise InputError(
                     f"fold {fold} of {self.folds} has no answers of positive weight: give fewer folds"
                 )
+        unseen = cut.unseen
         verdicts = _ordhc.verdicts(engine_tree(tree), unseen.rows)
-        each = self.counted[:, at] * np.stack([verdicts == 1, _revenues(tree, unseen), scores_of(unseen)])
-        sums = np.zeros(self.most.shape)
-        for of_score, of_rows in zip(sums, each, strict=True):
-            of_score += np.bincount(self.units[at], of_rows, len(self.parts))
+        each = np.stack([verdicts == 1, _revenues(tree, unseen), scores_of(cut)]) * self.counted[:, cut.at]
+        # Sums of the left-out units only, because workers send them to the caller.
+        sums = np.stack([np.bincount(cut.codes, of_rows, len(cut.units)) for of_rows in each]).astype(float)
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
 
     def _cut(self, without: tuple[int, ...]) -> _Cut:
-        """Return the comparisons outside of some folds, and the row numbers and comparisons of these folds.
+        """Split the comparisons into those without some folds and those of these folds.
 
         The last result is stored, because the trees of all methods are made from it.
         """
         # A single lookup, because other threads can clear the dictionary at any time.
         if (known := self._last.get(without)) is not None:
             return known
-        rows = np.isin(self.parts, without)[self.units]
+        is_left_out = np.zeros(self.folds, dtype=bool)
+        is_left_out[list(without)] = True
+        rows = is_left_out[self.parts[self.units]]
         seen = self.data[~rows if self.apart is None else ~rows & ~self.apart]
         at = np.flatnonzero(rows if self.apart is None else rows & self.apart)
-        made = seen, at, self.data[at]
+        units = np.concatenate([self.members[fold] for fold in without])
+        position = np.empty(len(self.parts), dtype=np.intp)
+        position[units] = np.arange(len(units))
+        made = _Cut(seen, self.data[at], at, units, position[self.units[at]])
         self._last.clear()
         self._last[without] = made
         return made
@@ -146,13 +174,13 @@ class Folds:
         got = np.full(most.shape, np.nan)
         without = np.full((3, self.folds, len(self.parts)), np.nan)
         for folds, (sums, _, _) in zip(left, found, strict=True):
-            for fold in folds:
-                mine = self.parts == fold
-                for other in folds if len(folds) > 1 else ():
-                    if other != fold:
-                        without[:, other, mine] = sums[:, mine]
-                if len(folds) == 1:
-                    got[:, mine] = sums[:, mine]
+            if len(folds) == 1:
+                got[:, self.members[folds[0]]] = sums
+            else:
+                one, other = folds
+                middle = len(self.members[one])
+                without[:, other, self.members[one]] = sums[:, :middle]
+                without[:, one, self.members[other]] = sums[:, middle:]
         alone = [each for folds, each in zip(left, found, strict=True) if len(folds) == 1]
         satisfied, revenue, answers = (Sums(self.parts, most[at], got[at], without[at]) for at in range(3))
         seconds = float(np.mean([seconds for _, seconds, _ in alone]))
@@ -162,27 +190,27 @@ class Folds:
 
 def _fitted(
     plan: Plan, data: Triplets | Quadruplets, progress: Progress | None
-) -> tuple[Dendrogram, Callable[[Triplets | Quadruplets], NDArray[np.float64]]]:
-    """Fit a tree; return the tree and a function that scores the answers of comparisons, (m,).
+) -> tuple[Dendrogram, Callable[[_Cut], NDArray[np.float64]]]:
+    """Fit a tree; return the tree and a function that scores the answers of held-out comparisons, (m,).
 
     The score is 1 if the given choice is the likeliest one, 1/t if it ties with t - 1 others, otherwise 0.
     """
     if plan.linkage.name == "posterior-al" and plan.similarity is None and plan.refine is None:
         drawn, _ = drawn_posterior(data, progress=progress, **drawn_by(plan.linkage_settings))
-        return drawn.dendrogram, lambda unseen: drawn.score_answers(unseen).by_answer()[0][answers_of(unseen)]
+        return drawn.dendrogram, lambda cut: drawn.score_answers(cut.unseen).by_answer()[0][
+            answers_of(cut.unseen)
+        ]
     tree, _ = fit(plan, data, progress=progress)
-    return tree, lambda unseen: right_answers(tree, unseen)[0][answers_of(unseen)]
+    return tree, lambda cut: right_answers(tree, cut.unseen, cut.choices)[0][answers_of(cut.unseen)]
 
 
 def _revenues(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.float64]:
     """Return (m,) revenues of comparisons without weights, divided by the largest possible revenue."""
     rows = data.rows.astype(np.int64)
     near, far = (rows[:, :2], rows[:, ::2]) if rows.shape[1] == 3 else (rows[:, :2], rows[:, 2:])
-    sizes = [
-        engine_tree(tree).lca_sizes(np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
-        for pair in (near, far)
-    ]
-    return (sizes[1] - sizes[0]) / max(1, data.n_leaves - 2)
+    of_near, of_far = (lca_size(tree, pair[:, 0], pair[:, 1]) for pair in (near, far))
+    revenues: NDArray[np.float64] = (of_far - of_near) / max(1, data.n_leaves - 2)
+    return revenues
 
 
 def parts_of(
@@ -228,10 +256,10 @@ def split(
 def bundled(
     units: NDArray[np.int64], parts: NDArray[np.int64], folds: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Join units of a fold if there are more than `MOST_UNITS`; return each row's unit and each unit's fold.
+    """Join units (people or questions) of the same fold if there are more than `MOST_UNITS`.
 
-    A unit is a person or a question. Scores do not change. Variances are estimated between joined units,
-    which are as independent of each other as the units themselves.
+    Return the joined unit of each row, and the fold of each joined unit. Scores do not change. Variances are
+    then estimated between joined units, which are as independent of each other as single units.
 
     Examples
     --------

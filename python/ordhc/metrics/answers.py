@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordhc import _ordhc
 from ordhc.comparison.choices import Choices, Closeness
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
-from ordhc.tree.parts import engine_tree
+from ordhc.tree.parts import lca_nodes, node_heights, root_distances
 
 __all__ = ["answer_accuracy", "right_answers"]
 
@@ -103,14 +102,15 @@ def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
         share a leaf, one of their two common ancestors is below the other.
     """
     if tree.scale == "lengths":
-        return -tree.patristic(square=True)
+        from_root = root_distances(tree)
+
+        def by_path(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
+            joint = from_root[lca_nodes(tree, i, j)]
+            return -((from_root[i] - joint) + (from_root[j] - joint))
+
+        return by_path
     if needs_heights:
-        _ordhc.check_memory("the heights of pairs", 8 * tree.n_leaves**2)
-        heights = tree.cophenetic(square=True)
-        return -heights if tree.kind == "dissimilarity" else heights
-
-    def by_size(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.float64]:
-        sizes = engine_tree(tree).lca_sizes(np.ascontiguousarray(i), np.ascontiguousarray(j))
-        return -sizes.astype(np.float64)
-
-    return by_size
+        values = node_heights(tree) if tree.kind == "similarity" else -node_heights(tree)
+    else:
+        values = -np.append(np.ones(tree.n_leaves), tree.sizes)
+    return lambda i, j: values[lca_nodes(tree, i, j)]

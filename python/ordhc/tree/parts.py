@@ -38,6 +38,25 @@ def root_distances(tree: Dendrogram) -> NDArray[np.float64]:
     return tree._root_distances()
 
 
+def lca_nodes(tree: Dendrogram, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the node at which the two leaves of each pair join; for a leaf and itself, the leaf.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    i, j
+        (m,) the leaves of the pairs.
+
+    Examples
+    --------
+    >>> tree = Dendrogram([(0, 1), (2, 3)], [1.0, 2.0])
+    >>> lca_nodes(tree, np.array([0, 0, 2]), np.array([1, 2, 2])).tolist()
+    [3, 4, 2]
+    """
+    return tree._tree.lca_nodes(np.ascontiguousarray(i), np.ascontiguousarray(j))
+
+
 def lca_size(tree: Dendrogram, i: ArrayLike, j: ArrayLike) -> Any:
     """Return the number of leaves of the smallest cluster that contains leaf `i` and leaf `j`.
 
@@ -62,10 +81,8 @@ def lca_size(tree: Dendrogram, i: ArrayLike, j: ArrayLike) -> Any:
         raise InputError(
             f"leaves of shapes {first.shape} and {second.shape} can't be broadcast to pairs"
         ) from None
-    sizes = tree._tree.lca_sizes(
-        np.ascontiguousarray(a.ravel(), dtype=np.int64),
-        np.ascontiguousarray(b.ravel(), dtype=np.int64),
-    )
+    nodes = lca_nodes(tree, a.ravel().astype(np.int64), b.ravel().astype(np.int64))
+    sizes = np.append(np.ones(tree.n_leaves, dtype=np.int64), tree.sizes)[nodes]
     return int(sizes[0]) if a.ndim == 0 else sizes.reshape(a.shape)
 
 

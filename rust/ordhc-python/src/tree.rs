@@ -359,7 +359,8 @@ impl Tree {
         Ok(widened(py, labels.map_err(to_py)?))
     }
 
-    fn lca_sizes<'py>(
+    /// Returns the node at which the two leaves of each pair join. For a leaf and itself, returns the leaf.
+    fn lca_nodes<'py>(
         &self,
         py: Python<'py>,
         i: PyReadonlyArray1<'py, i64>,
@@ -375,9 +376,12 @@ impl Tree {
                 expected: i.len(),
             }));
         }
-        let size = |(&i, &j): (&i64, &i64)| Ok(i64::from(lca.size(self.leaf(i)?, self.leaf(j)?)));
-        let sizes: PyResult<Vec<i64>> = i.iter().zip(j).map(size).collect();
-        Ok(PyArray1::from_vec(py, sizes?))
+        let node = |(&i, &j): (&i64, &i64)| {
+            let (one, other) = (self.leaf(i)?, self.leaf(j)?);
+            Ok(if i == j { i } else { (lca.n_leaves() + lca.node(one, other)) as i64 })
+        };
+        let nodes: PyResult<Vec<i64>> = i.iter().zip(j).map(node).collect();
+        Ok(PyArray1::from_vec(py, nodes?))
     }
 
     fn leaf_order<'py>(&self, py: Python<'py>) -> Integers<'py> {

@@ -1,0 +1,174 @@
+"""Score trees of resamples on left-out answers in memory, in this process or in an executor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordhc import _ordhc
+from ordhc._progress import Progress
+from ordhc._workers import Shared, run_tasks
+from ordhc.comparison.choices import Choices
+from ordhc.comparison.comparisons import Quadruplets, Triplets
+from ordhc.comparison.units import answers_of, first_rows
+from ordhc.evaluate.left_out import Block, LeftOut, Parts, Scores, bits_left_out, sums_of_part
+from ordhc.io.spill import Spill
+from ordhc.metrics.answers import right_answers
+from ordhc.tree.dendrogram import Dendrogram
+from ordhc.tree.parts import engine_tree
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+__all__ = ["LeftOutScores"]
+
+#: Maximum number of trees times comparisons for the score "answers", and minimum number of trees.
+_MOST_PREDICTED, _FEWEST = 10_000_000, 10
+
+
+@dataclass(frozen=True)
+class LeftOutScores:
+    """Scores trees of resamples on the answers that were not drawn; can be sent to workers.
+
+    Attributes
+    ----------
+    data
+        The comparisons.
+    units
+        (m,) the unit (person or answer) of each row, numbered from 0.
+    shares
+        (m,) the share of its answer that each row is; None if each row is an answer.
+    seed
+        The seed of the resamples.
+    """
+
+    data: Triplets | Quadruplets
+    units: NDArray[np.int64]
+    shares: NDArray[np.float64] | None
+    seed: int
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Workers compute the cached properties themselves.
+        return {each.name: self.__dict__[each.name] for each in fields(self)}
+
+    def bits(self, count: int) -> NDArray[np.uint8]:
+        """Return a bit for each of `count` resamples and each unit; see `bits_left_out`."""
+        return bits_left_out(count, self._times, self._parts.n_units)
+
+    def sums(
+        self,
+        trees: tuple[Dendrogram, ...],
+        bits: NDArray[np.uint8],
+        executor: Executor | None,
+        folder: Spill | None,
+        progress: Progress | None,
+    ) -> tuple[LeftOut, LeftOut, float]:
+        """Return the sums for the scores "held_out" and "answers", and the chance of "answers".
+
+        The chance is the expected "answers" of random guesses; NaN if no answer has a positive weight.
+
+        Parameters
+        ----------
+        trees
+            The trees of the first resamples.
+        bits
+            The result of the method `bits` for these resamples.
+        executor, folder
+            The executor that computes the sums, and the folder for data that all workers read; None to
+            compute the sums in this process.
+        progress
+            A callable that receives the completed fraction in [0, 1], or None.
+        """
+        predicted = min(len(trees), max(_FEWEST, _MOST_PREDICTED // len(self.data)))
+        # The score "answers" takes longer, so its tasks come first.
+        tasks = [
+            (is_whole, count, number, bits[: (count + 7) // 8, part.first : part.end])
+            for is_whole, count in ((True, predicted), (False, len(trees)))
+            for number, part in enumerate(self._parts)
+        ]
+        if executor is None or folder is None:
+            found = []
+            for at, task in enumerate(tasks, 1):
+                found.append(self._of_part(trees, *task))
+                if progress is not None:
+                    progress(at / len(tasks))
+        else:
+            shared = Shared((self, trees), lambda: folder.folder)
+            found = run_tasks(executor, _of_part, [(shared, *task) for task in tasks], progress=progress)
+        half = len(found) // 2
+        chances = [each for _, of_part in found[:half] for each in of_part]
+        answers, held_out = (
+            LeftOut.joined([sums for sums, _ in each]) for each in (found[:half], found[half:])
+        )
+        return held_out, answers, _mean_chance(chances)
+
+    @cached_property
+    def _parts(self) -> Parts:
+        weights = self.data.weights
+        if self.shares is not None:
+            weights = self.shares if weights is None else weights * self.shares
+        answers = None if self.data.answers is None else answers_of(self.data)
+        return Parts(self.data.rows, weights, self.units, int(self.units.max()) + 1, answers)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64] | None:
+        """The first row of each unit; None if each row is a unit."""
+        n_units = self._parts.n_units
+        return None if n_units == len(self.units) else first_rows(self.units, n_units)
+
+    def _times(self, at: int) -> NDArray[np.int64]:
+        """Return how often each unit was drawn for a resample. All rows of a unit are drawn together."""
+        times = _ordhc.draw_times(len(self.data), self.units, self.seed, at)
+        return times if self._starts is None else times[self._starts]
+
+    def _of_part(
+        self,
+        trees: tuple[Dendrogram, ...],
+        is_whole: bool,
+        count: int,
+        number: int,
+        bits: NDArray[np.uint8],
+    ) -> tuple[LeftOut, list[tuple[float, float]]]:
+        """Return the sums of `count` trees on the units of a part.
+
+        If `is_whole` is True, the score is "answers"; otherwise it is "held_out". The second item of the
+        result is for "answers": for each block, the expected accuracy of random guesses, and the sum of the
+        weights of the answers.
+        """
+        chances: list[tuple[float, float]] = []
+
+        def of_rows(block: Block) -> Scores:
+            return lambda at, some: np.asarray(_ordhc.verdicts(engine_tree(trees[at]), block.rows[some]) == 1)
+
+        def of_answers(block: Block) -> Scores:
+            rows = self.data[block.at]  # type: ignore[index]
+            choices, numbers = Choices.of(rows), answers_of(rows)
+            if not choices.kinds:
+                return lambda _, some: np.zeros(len(some))
+            chances.append((choices.chance, float(sum(kind.weights.sum() for kind in choices.kinds))))
+            return lambda at, some: right_answers(trees[at], rows, choices)[0][numbers[some]]
+
+        scores_of = of_answers if is_whole else of_rows
+        return sums_of_part(self._parts[number], count, bits, scores_of), chances
+
+
+def _mean_chance(chances: list[tuple[float, float]]) -> float:
+    """Return the mean of pairs of a chance and a weight; NaN if there are none."""
+    if not chances:
+        return float("nan")
+    values, weights = zip(*chances, strict=True)
+    # Without this case, a mean of equal chances could differ from them by a rounding error.
+    return float(values[0]) if len({*values}) == 1 else float(np.average(values, weights=weights))
+
+
+def _of_part(
+    shared: Shared, is_whole: bool, count: int, number: int, bits: NDArray[np.uint8]
+) -> tuple[LeftOut, list[tuple[float, float]]]:
+    """Call `LeftOutScores._of_part`, as a task of an executor."""
+    work, trees = shared.value()
+    found: tuple[LeftOut, list[tuple[float, float]]] = work._of_part(trees, is_whole, count, number, bits)
+    return found
