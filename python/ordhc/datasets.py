@@ -225,7 +225,7 @@ _CONTROL = (14, 17, 52)
 
 
 def _reduced(answers: dict[str, Any]) -> NDArray[np.int64]:
-    """Return one answer for each three cars, (central, another, another).
+    """Return the most frequent answer for each three cars: (m, 3), the central car first.
 
     Rounds with a wrong answer to the control question are left out.
     """

@@ -46,7 +46,7 @@ _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
 @dataclass(frozen=True)
 class Analysed:
-    """The answers of a session, after the choices (weights, exclusions) with which all commands analyse them.
+    """The answers of a session as all commands analyse them, after weighting and exclusions.
 
     Attributes
     ----------
@@ -151,8 +151,7 @@ class Analysis:
     def __init__(self, contents: Contents) -> None:
         self._contents, self._log = contents, contents.log
         self._width = contents.log.width
-        # The last estimate of the reliability of each person, and the numbers of answers and of deleted
-        # events at the time of this estimate.
+        # Each person's reliability at the last estimate, and the numbers of answers and deleted events then.
         self._reliabilities: Sequence[float] = ()
         self._n_answered_then, self._n_gone_then = 0, -1
 
@@ -256,10 +255,7 @@ class Analysis:
         return self._excluded(self._log.answer_rows())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
-        """Return the people whom the latest rules exclude, each with the reasons in words.
-
-        The rules take into account only the answers in the rows `at` of the session's log.
-        """
+        """Return the people of `excluded`, judged only by the answers in the rows `at` of the log."""
         history = self.rules()
         if not history or not history[-1].in_words():
             return {}
@@ -273,7 +269,6 @@ class Analysis:
         return {name: reasons for name, reasons in found.items() if reasons}
 
     def _figures(self, at: Rows, alpha: Floats, beta: Floats) -> Figures:
-        """Return for each person the quantities that the rules for excluding people test."""
         log = self._log
         who, size = log.who[at].astype(np.int64), len(log.people)
         seconds, n_timed = medians(who, self._seconds(at), size)
@@ -438,7 +433,7 @@ class Analysis:
         return dawid_skene(numbers, answers, who, len(log.people), known, self._n_options(at))
 
     def _of_tree(self, rows: NDArray[np.int32]) -> NDArray[np.int8]:
-        """Return the (m,) answers that the current tree predicts, `_UNDECIDED` where it does not decide."""
+        """Return the (m,) answers that the current tree predicts; `_UNDECIDED` for ties or retired leaves."""
         tree = self._contents.learner.tree()
         if not len(rows):
             return np.zeros(0, dtype=np.int8)
@@ -453,7 +448,7 @@ class Analysis:
 
 
 def best_tree(data: Triplets | Quadruplets, progress: Progress | None = None) -> Dendrogram | None:
-    """Return the tree of the posterior, or None if sampling the posterior would take too long."""
+    """Return the tree of `ordhc.posterior`, or None if sampling the posterior would take too long."""
     from ordhc.clustering.default import default_posterior
 
     found = default_posterior(data, progress=progress)
@@ -467,7 +462,6 @@ def rows_and_answers(table: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int32],
 
 
 def _quartiles(seconds: Floats) -> dict[str, float] | None:
-    """Return the quartiles of the known response times; None if no response time is known."""
     known = seconds[np.isfinite(seconds)]
     if not len(known):
         return None

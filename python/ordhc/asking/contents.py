@@ -37,7 +37,6 @@ __all__ = ["Contents"]
 
 T = TypeVar("T")
 
-#: The number of events between two snapshots of the learner. Taking an answer back replays from a snapshot.
 _SNAPSHOT_EVENTS = 1000
 #: The number of snapshots that are kept, besides the snapshot before the first event.
 _N_SNAPSHOTS = 4
@@ -69,7 +68,7 @@ class Contents:
         # Snapshots of the learner: (number of events replayed, number of answers among them that were taken
         # back, learner).
         self._snapshots = [(0, 0, learner)]
-        # The number of events that `learner` has replayed, and of answers among them that were taken back.
+        # The values of a snapshot, for the current learner.
         self._at, self._n_undone, self.learner = 0, 0, learner.copy()
         self._total_undone = 0
         #: The number of committed events, and the version of the file at the last read.
@@ -81,10 +80,9 @@ class Contents:
         self.seen: dict[str, float] = {}
         #: The number of events, from the first, whose people are recorded in `seen`.
         self._seen_at = 0
-        #: True once this process has written to the file.
         self._has_written = False
         self._is_stale, self._is_closed = True, False
-        #: `_is_in_transaction` is True within `transaction`, `_has_failed` if a call within it has failed.
+        #: `_has_failed` is True if a call within the open transaction has failed.
         self._is_in_transaction, self._has_failed = False, False
         self._refresh(progress)
 
@@ -189,11 +187,7 @@ class Contents:
 
     @contextmanager
     def _atomic(self, *, is_reported: bool) -> Iterator[None]:
-        """Run the body in a transaction that takes effect as a whole or not at all.
-
-        `is_reported` is True if the caller reports the result to a person. Then the commit waits for
-        the disk, as `Disk` describes. Otherwise a power cut may undo the transaction.
-        """
+        """Run the body in a transaction; for `is_reported` see `Disk.written`."""
         with self._lock:
             if self._is_in_transaction:
                 raise InputError(

@@ -74,7 +74,6 @@ class Crowd:
         return Filler(self._log, self._contents.learner, fill, history, seed)
 
     def _leased(self, found: Found, who: str | None, until: float) -> Questions:
-        """Lease questions to `who` until the time `until`; return them as `Questions`."""
         if who is not None and found:
             numbers = [number for number, _, _ in found]
             self._store.lease(numbers, who, until)
@@ -117,10 +116,7 @@ class Crowd:
         return self._leased(found, who, now + lease)
 
     def _kept(self, most: int, mine: list[int]) -> Found:
-        """Return at most `most` unanswered questions of a person that the learner did not ask.
-
-        `mine` are the numbers of all questions that are leased to the person.
-        """
+        """Return at most `most` unanswered questions of `mine` (leased to a person), not the learner's."""
         log = self._log
         filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]]
         filling = [k for k in filling if not log.is_retired[log.leaves[k - 1]].any()][: max(most, 0)]
@@ -158,9 +154,8 @@ class Crowd:
     def _adapt_parallel(self, who: str | None, n_wanted: int) -> None:
         """Set the number of leaves that the learner places in the tree at the same time.
 
-        The new number is the number of people seen recently, but at least `n_wanted`. `n_wanted` counts the
-        questions that are leased to other people and the questions that `who` requests now. A smaller number
-        is set only if it is below half of the old number.
+        The number is that of the people seen recently, but at least `n_wanted`, the number of questions that
+        are leased to others or requested by `who` now. The number is lowered only to less than half.
         """
         if self._method.follows_people and who is not None:
             people = min(max(len(self._contents.seen), n_wanted), self._log.n_leaves)
@@ -196,10 +191,7 @@ class Crowd:
         return self._contents.learner.waiting(most, self._progress)
 
     def _waiting(self, most: int, history: History | None) -> list[Row]:
-        """Return at most `most` questions of the learner that no person was given yet.
-
-        If the `history` of a person is given, questions that this person was asked before are left out.
-        """
+        """Return at most `most` drafts (see `_drafts`), with a `history` only those new to its person."""
         if most <= 0:
             return []
         if history is None:
@@ -216,8 +208,7 @@ class Crowd:
     def _new(self, rows: Sequence[Row], who: str | None, wanted: int = -1) -> Found:
         """Record that `who` was given the questions `rows`, and return them with their numbers.
 
-        `wanted` is the number of questions that was requested from the learner, -1 if none was requested. The
-        first of the recorded events stores `wanted`.
+        The first event stores `wanted`, the number of questions requested from the learner; -1 if none was.
         """
         if not rows and wanted == -1:
             return []
@@ -228,10 +219,7 @@ class Crowd:
         return [(number, row, ASKED) for number, row in enumerate(rows, first)]
 
     def _filled(self, most: int, who: str | None, fill: Mapping[str, float]) -> Found:
-        """Return at most `most` new questions that are drawn without the learner.
-
-        `fill` has the share of each sampler (a way to draw questions: "heldout", "repeat", "random", "gold").
-        """
+        """Return at most `most` new questions, drawn by samplers (see `SAMPLERS`) in the shares `fill`."""
         most = min(most, self._contents.learner.left)
         if most <= 0:
             return []
@@ -338,11 +326,7 @@ class Crowd:
 
 
 def _without_person(log: Log, row: int) -> Event:
-    """Return the event without its person.
-
-    The leaves of a question are kept, because other people may have answered it. An event of another kind
-    becomes `GONE`, an empty event.
-    """
+    """Return the event without its person; keep a question's leaves, which other people may have answered."""
     kind, ref = int(log.kinds[row]), int(log.refs[row])
     if kind not in QUESTIONS:
         return Event(GONE)

@@ -47,8 +47,8 @@ class Disk:
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # Each pair is a number of reported commits and a number of events. `_latest` counts all that were
-        # written, and `_synchronised` counts those that are known to be on the disk.
+        # The number of commits that callers may wait for, and the number of events. `_latest` counts those
+        # that were written, and `_synchronised` counts those that are on the disk.
         self._latest, self._synchronised = (0, 0), (0, -GAP)
         self._last = 0.0
         self._lock = threading.Lock()

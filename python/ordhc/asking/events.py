@@ -99,7 +99,7 @@ class Event(NamedTuple):
 NO_ANSWER = -2
 #: The value in a checksum for a missing leaf, ref or person.
 NONE = -1
-#: The number of bits of a leaf and of a ref in a packed row.
+#: The numbers of bits of a leaf and of `ref` in the values of `packed`.
 LEAF, REF = 31, 50
 _START, _FACTOR, _SHIFT = 0x243F6A8885A308D3, 0x9E3779B97F4A7C15, 29
 _MASK = (1 << 64) - 1

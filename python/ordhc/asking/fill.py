@@ -82,7 +82,6 @@ class Filler:
         return None
 
     def _shuffled(self, leaves: Key) -> Key:
-        """Return two pairs in random order, each with its leaves in random order."""
         pairs = [list(leaves[:2]), list(leaves[2:])]
         for pair in pairs:
             self._random.shuffle(pair)
@@ -90,10 +89,7 @@ class Filler:
         return tuple(pairs[0] + pairs[1])
 
     def _is_new(self, leaves: Key) -> bool:
-        """Return True if the question is new to the person and has no retired leaves.
-
-        False also for a question that the learner is asking at the moment.
-        """
+        """Return True unless the person or the learner has the question, or one of its leaves is retired."""
         key = key_of(leaves)
         if self._log.is_retired[list(leaves)].any():
             return False
@@ -125,7 +121,7 @@ class Filler:
         return self._random.choice(left) if left else None
 
     def _recorded(self, name: str, kind: int) -> Key | None:
-        """Return an answered question ("repeat"), or one with a known answer ("gold"), or None."""
+        """Return a question from the log that `_fits` and that is new to the person, or None."""
         log = self._log
         if log.n == 0 or (kind == GOLD and not log.counts[KNOWN]):
             return None
@@ -134,7 +130,7 @@ class Filler:
             if self._fits(row, kind) and self._is_new(leaves := tuple(log.leaves[row].tolist())):
                 return leaves
         if name not in self._candidates:
-            # List the candidates once and keep the list, because several questions may be drawn.
+            # Keep the list, because several questions may be drawn.
             rows = log.rows_of(KNOWN) if kind == GOLD else log.rows_of(ANSWER)[-_FEW:]
             self._candidates[name] = [
                 leaves

@@ -18,9 +18,9 @@ class Item:
     Attributes
     ----------
     leaf
-        The number of its leaf.
+        The number of the item's leaf.
     name
-        The name, or the number of its leaf if the session has no names.
+        The item's name, or the number of the leaf as text if the session has no names.
     added, retired
         The times when the item was added and retired, in seconds since 1970. `added` is None for an item with
         which the session began, and `retired` is None for an item that is not retired.

@@ -33,7 +33,7 @@ DOES_NOT_WEIGH = (
 
 @dataclass(frozen=True)
 class Place:
-    """A place where a leaf may belong.
+    """A place in the tree where a leaf may belong.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Place:
 def places_of(
     learner: _ordhc.Learner | _ordhc.SessionLearner, number: int, names: Sequence[str] | None
 ) -> list[Place]:
-    """Return the places where the leaf `number` may belong; see `Learner.places`."""
+    """Return the places in the tree where the leaf `number` may belong; see `Learner.places`."""
     return [
         Place(
             probability,
@@ -84,7 +84,6 @@ def mistake_about(noise: str | None, method: Method, repeat: int) -> str | None:
 
 
 def _checked_leaves(n_leaves: int | Sequence[str]) -> tuple[int, tuple[str, ...] | None]:
-    """Return the number of leaves, and their names if these are given."""
     is_number = isinstance(n_leaves, Number | np.number | np.ndarray) and np.ndim(n_leaves) == 0
     names = None if is_number else _checks.names(n_leaves)
     if names is not None:
@@ -303,7 +302,7 @@ class Learner:
         return self._repeat
 
     def places(self, leaf: int | str) -> list[Place]:
-        """Return the places where a leaf may belong, by posterior probability, the most probable first.
+        """Return the places in the tree where a leaf may belong, the most probable first.
 
         Parameters
         ----------

@@ -124,10 +124,8 @@ class Log:
         self._update_leaves()
 
     def _update_leaves(self) -> None:
-        """Update `n_leaves` and `is_retired` after `changes` has changed."""
         #: The number of leaves, retired ones included.
         self.n_leaves = self._n_at_start + sum(change.kind == ADDED for change in self.changes)
-        #: The (n_leaves,) mask of leaves that were retired.
         self.is_retired = np.zeros(self.n_leaves, dtype=np.bool_)
         self.is_retired[[change.leaf for change in self.changes if change.kind == RETIRED]] = True
 
@@ -237,7 +235,8 @@ class Log:
     def _check_refs(self, n: int, end: int) -> None:
         """Raise `BrokenError` if an event refers to an impossible event.
 
-        An answer must refer to an earlier question with the same leaves, and `UNDO` to an earlier answer.
+        An answer must refer to an earlier question with the same leaves, `PASSED` to an earlier question, and
+        `UNDO` to an earlier answer.
         """
         kinds, refs = self.kinds[n:end], self.refs[n:end]
         here = np.arange(n + 1, end + 1)
@@ -367,7 +366,6 @@ class Log:
         learner.happen(number, kind, ref, leaves, verdict, np.nan if p is None else p, person)
 
     def _is_for_learner(self, kind: int) -> bool:
-        """Return True if the learner receives the answers to questions of this kind."""
         return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))
 
     def are_retired(self, leaves: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -34,7 +34,6 @@ __all__ = ["learn", "learn_async", "learner_for"]
 #: Seconds between two checks of a session while other people have all of its questions.
 _POLL = 0.5
 
-#: A generator that yields questions and receives answers; it yields None when it has to wait.
 Steps = Generator[NDArray[np.int32] | None, Any, None]
 
 
@@ -208,7 +207,6 @@ _DONE: Any = object()
 
 
 def _sent(steps: Steps, given: Any) -> Any:
-    """Send answers to the generator `steps`; return its next questions, or `_DONE` if there are none."""
     try:
         return steps.send(given)
     except StopIteration:
@@ -342,7 +340,7 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
 
 
 def _numbers(known: Sequence[str], subject: Any) -> NDArray[np.int32]:
-    """Return the oracle's number of each leaf of a learner or session; -1 for retired items."""
+    """Return the oracle's number of each leaf of `subject`; -1 for a retired item that the oracle lacks."""
     place = {name: leaf for leaf, name in enumerate(known)}
     retired = set(getattr(subject, "retired", ()))
     for name in subject.names:
@@ -403,10 +401,7 @@ def _steps(
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
-    """Close the generator `steps`, and add to `error` a note that says where the answers are kept.
-
-    If `subject` is a learner, it becomes the attribute `error.learner`.
-    """
+    """Close the generator `steps`, and add to `error` a note that says where the answers are kept."""
     try:
         steps.close()
         if isinstance(subject, Learner):

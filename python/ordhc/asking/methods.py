@@ -56,7 +56,7 @@ class Common:
     seed: int
     budget: int | None
     repeat: int
-    #: A tree of some of the leaves, and for each of its leaves the leaf of the learner; or None.
+    #: A tree of some of the leaves, and the learner's number of each leaf of this tree; or None.
     start: tuple[_ordhc.Tree, list[int]] | None = None
 
 
@@ -84,7 +84,7 @@ class Method(ABC):
 
     @property
     def right(self) -> float:
-        """The probability with which the method expects an answer to be right; 1 if all answers are."""
+        """The setting `p`, the probability that an answer is right; 1 if the method has no `p`."""
         p = getattr(self, "p", 1.0)
         if isinstance(p, str):
             raise InputError(f"p = {p!r} needs a Session, which records who answers")
@@ -117,7 +117,6 @@ class Method(ABC):
 
 
 def _check_search(method: Insertion | Robust | Revise) -> None:
-    """Check `schedule` and `parallel`."""
     method._check("schedule", _checks.choice("schedule", method.schedule, SCHEDULES))
     if method.parallel is None:
         return
@@ -137,7 +136,6 @@ def _check_delta(method: Robust | _WithGuarantee | Revise) -> None:
 
 
 def _check_p(method: Robust | _WithGuarantee | Revise) -> None:
-    """Check the number `p`; skip None, and the text "by person" of `Robust`."""
     if method.p is None or (isinstance(method, Robust) and isinstance(method.p, str)):
         return
     right = _checks.number("p", method.p)
@@ -239,7 +237,7 @@ class Quick(Method):
 
 @dataclass(frozen=True)
 class Robust(Method):
-    """Find places by a posterior and verify them with new answers; answers are right with probability `p`.
+    """Place leaves by a posterior and verify places with new answers; answers are right with probability `p`.
 
     The tree is wrong with probability at most `delta`, for any shape, any degree and any wrong answers. This
     requires that each answer is right with probability `p` or more given all earlier answers, and that a

@@ -58,7 +58,7 @@ class Person:
         The weight of the person's answers in `Session.comparisons`. The mean weight of all answers that count
         is 1.
     excluded
-        The reasons for which the session's rules exclude the person, in words; empty if they do not.
+        The reasons for which the session's rules exclude the person, in words; empty if no rule does.
     """
 
     who: str | None
@@ -185,7 +185,7 @@ def dawid_skene(
         beta = PRIOR[1] + np.maximum(total - right, 0)
         if np.abs(alpha - before).max(initial=0) < _CLOSE * max(1, total.max(initial=0)):
             break
-        # The weight of one answer as evidence for its option: E[ln p] - E[ln((1 - p) / (n_options - 1))].
+        # The weight of each person's answers as evidence: E[ln p] - E[ln((1 - p) / (n_options - 1))].
         evidence = digamma(alpha) - digamma(beta) + np.log(n_options - 1)
         votes = np.bincount(places, evidence[people], minlength=4 * len(known)).reshape(-1, 4)
         votes = votes[open_][:, :n_options]

@@ -15,7 +15,7 @@ __all__ = ["records"]
 
 #: The first byte of a leaf page of a table's B-tree; leaf pages contain the rows.
 _LEAF = 0x0D
-#: The number of bytes of an integer, by its serial type.
+#: The number of bytes of an integer, by its serial type: SQLite's number for the type and size of a value.
 _SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 #: The rowid and the values of a row.
@@ -135,10 +135,7 @@ def _payload(data: bytes, page: bytes, at: int, length: int, size: int) -> bytes
 
 
 def _value(payload: bytes, kind: int, at: int) -> tuple[Any, int]:
-    """Return the value at position `at`, and the position after the value.
-
-    `kind` is the type of the value, one of SQLite's "serial types".
-    """
+    """Return the value of serial type `kind` at position `at`, and the position after the value."""
     if kind == 0:
         return None, at
     if kind in (8, 9):

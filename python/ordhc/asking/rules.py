@@ -104,7 +104,7 @@ def from_json(text: str | None) -> tuple[Rules, ...]:
 
 
 def reasons_of(rules: Rules, figures: Figures, person: int, chance: float) -> tuple[str, ...]:
-    """Return the reasons, in words, for which the rules exclude a person; empty if they do not."""
+    """Return the reasons, in words, for which the rules exclude a person; empty if no rule does."""
     found = []
     seconds, same = figures.seconds[person], figures.same_side[person]
     if rules.seconds is not None and figures.n_timed[person] >= FEWEST and seconds < rules.seconds:

@@ -157,7 +157,6 @@ def _rules_and_places(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
 
 
 def _add_rules_and_places(new: str, rules: str | None, places: dict[int, int]) -> None:
-    """Add the rules, and the positions of answers on the page, to a salvaged session."""
     if rules is None and not places:
         return
     store = Store(new)
@@ -173,7 +172,7 @@ def _add_rules_and_places(new: str, rules: str | None, places: dict[int, int]) -
 
 
 def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
-    """Return the rows of settings, of events, and of the tables `state` and `places`."""
+    """Return the rows that SQLite can read: settings, events, and the tables `state` and `places`."""
     settings: list[Row] = []
     events: list[tuple[int, Row]] = []
     others: list[Row] = []
@@ -259,10 +258,7 @@ def _events(
 
 
 def _event(row: Row, width: int) -> Event | None:
-    """Return the event of a row, or None if the row cannot be an event.
-
-    The row has kind, ref, the leaves, answer, who, at, seconds, p and sum.
-    """
+    """Return the event of a row, or None if the row cannot be an event."""
     if len(row) != width + 8:
         return None
     kind, ref, *leaves = row[: 2 + width]
@@ -319,8 +315,7 @@ def _detached(found: tuple[Event, float] | None, seq: int, lost: dict[int, None]
     """Return the event without a reference to a lost event.
 
     If an answer refers to a lost question, only its `ref` is removed. Any other event that refers to a lost
-    event becomes `LOST`, and so does a missing event (None). The numbers of new `LOST` events are added to
-    `lost`.
+    event becomes `LOST`, and so does a missing event (None).
     """
     if found is not None:
         event = found[0]

@@ -76,7 +76,7 @@ def schema(width: int) -> dict[str, str]:
             " sum INTEGER NOT NULL)"
         ),
         # Values that change: the number of times that people were forgotten, the boot id of the last writer,
-        # and the rules.
+        # the rules, and the words of the question.
         "state": "CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL)",
     }
 

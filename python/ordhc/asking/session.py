@@ -534,7 +534,7 @@ class Session:
         return self._contents.reading(lambda: items_of(self._contents))
 
     def places(self, item: int | str) -> list[Place]:
-        """Return the places where an item may belong, the most probable first; see `Learner.places`.
+        """Return an item's possible places in the tree, the most probable first; see `Learner.places`.
 
         The list is empty for a retired item, and for methods other than "robust". The places of an item stay
         known after the search if the session has a `start` or if items were added.

@@ -53,7 +53,6 @@ _CLASSES: dict[str, type[Method]] = {
         FourKActive,
     )
 }
-#: The names of all methods.
 METHODS = tuple(_CLASSES)
 
 
@@ -61,7 +60,6 @@ def _fields(name: str) -> tuple[str, ...]:
     return tuple(field.name for field in fields(_CLASSES[name]))  # type: ignore[arg-type]
 
 
-#: The settings of all methods.
 SETTINGS = tuple(sorted({setting for name in METHODS for setting in _fields(name)}))
 
 

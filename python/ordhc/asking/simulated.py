@@ -215,7 +215,7 @@ def comparisons_of(
 
 
 def _total(n: int, quadruplets: bool) -> int:
-    """Return the number of possible triplets of n leaves, or of quadruplets if `quadruplets` is True."""
+    """Return the number of possible triplets of n leaves, or of quadruplets."""
     pairs = n * (n - 1) // 2
     return pairs * (pairs - 1) // 2 if quadruplets else n * max(n - 1, 0) * max(n - 2, 0) // 2
 
@@ -251,7 +251,7 @@ def _pair(k: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _rows(at: NDArray[np.int64], n: int, quadruplets: bool) -> NDArray[np.int64]:
-    """Return the questions with these numbers: (anchor, j, k) or (i, j, k, l)."""
+    """Return the questions with the numbers `at` (from 0): (anchor, j, k), or two pairs (i, j, k, l)."""
     if quadruplets:
         first, second = _pair(at)
         return np.stack([*_pair(first), *_pair(second)], axis=1)

@@ -67,7 +67,6 @@ def supported_tree(
 
 
 def _without(start: Dendrogram, retired: Sequence[str]) -> Dendrogram | None:
-    """Return `start` without some leaves, or None if no leaf is left."""
     lost = set(retired)
     gone = [name for name in start.names or () if name in lost]
     return None if len(gone) == start.n_leaves else start.prune(gone) if gone else start

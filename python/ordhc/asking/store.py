@@ -281,12 +281,11 @@ class Store:
         self._insert = insert_statement(self.width)
 
     def _tables(self) -> dict[str, str]:
-        """Return the statement that made each table, by name."""
+        """Return the SQL statements that made the tables, by table name."""
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         return dict(self._db.execute(query).fetchall())
 
     def _format(self) -> int:
-        """Return the number of the file's format; raise `InputError` if it is newer than `FORMAT`."""
         found = self._db.execute("SELECT value, sum FROM settings WHERE key = 'format'").fetchone()
         if found is None:
             raise ValueError("the settings have no format")
@@ -301,7 +300,6 @@ class Store:
         return number
 
     def _read_settings(self) -> None:
-        """Read the settings; raise `ValueError` if they are damaged."""
         rows = self._db.execute("SELECT key, value, sum FROM settings").fetchall()
         found = {key: value for key, value, total in rows if total == sum_of(key, value)}
         if len(found) != len(rows) or set(found) != set(KEYS):

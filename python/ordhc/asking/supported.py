@@ -184,7 +184,7 @@ def _places(
 
 
 def _rebuilt(tree: Dendrogram, removed: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:
-    """Return the tree without the nodes in `removed`; their children become children of the node above."""
+    """Return the tree without the nodes in `removed`; the support of the other nodes is from `counts`."""
     n, n_inner = tree.n_leaves, len(tree.sizes)
     is_removed = np.zeros(n_inner, dtype=bool)
     is_removed[[node - n for node in removed]] = True

@@ -117,7 +117,7 @@ def noisy(
 
 
 class _Repeated:
-    """Random numbers that depend on the seed and on the leaves of each question only."""
+    """A random generator whose numbers depend only on the seed and on the leaves of each question."""
 
     def __init__(self, table: NDArray[Any], seed: int) -> None:
         pairs = [np.sort(table[:, :2], axis=1), np.sort(table[:, 2:], axis=1)]
@@ -132,11 +132,9 @@ class _Repeated:
         self._seed = seed
 
     def random(self, size: int) -> NDArray[np.float64]:
-        """Return a random number from 0 to 1 for each question."""
         return self._uniform(1, size)
 
     def integers(self, low: int, high: int, size: int) -> NDArray[np.int64]:
-        """Return a random whole number from `low` to `high` - 1 for each question."""
         return low + ((high - low) * self._uniform(high, size)).astype(np.int64)
 
     def _uniform(self, stream: int, size: int) -> NDArray[np.float64]:

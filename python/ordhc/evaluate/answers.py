@@ -105,7 +105,6 @@ def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
 
 
 def _mean(name: str, several: "list[AnswerCeiling]") -> AnswerCeiling:
-    """Return the `AnswerCeiling` of several kinds of answers: means weighted by numbers of answers."""
     count = np.array([one.n_answers for one in several], dtype=np.float64)
 
     def mean(values: list[float]) -> float:

@@ -66,7 +66,7 @@ class Interval:
     estimate
         The mean over resamples.
     low, high
-        The ends of the interval; NaN with fewer than ten resamples, or five people (or answers).
+        The ends of the interval; NaN with fewer than ten resamples, or fewer than five people (or answers).
     """
 
     estimate: float
@@ -90,8 +90,8 @@ class Bootstrap:
     scores
         Arrays of shape (n_resamples,). "revenue" and "satisfied" are scores of `tree` on the resampled
         answers. "held_out" is the share of the left-out answers that the resample's own tree satisfies (NaN
-        if none were left out). An answer counts once; an answer of several rows counts by the share of its
-        rows. The first two scores are too high, because `tree` was made from the same answers. So their
+        if none were left out). An answer of several rows counts once, by the share of its rows that are
+        satisfied. The first two scores are too high, because `tree` was made from the same answers. So their
         percentiles are not confidence intervals.
     intervals
         An `Interval` for each score. "held_out" is the accuracy of the trees of resamples on new answers of
@@ -112,8 +112,8 @@ class Bootstrap:
     ceiling
         Upper bound on the share of answers that any tree could satisfy; None unless questions were repeated.
     unbiased
-        (n_nodes - n,) for vectors, the approximately unbiased p-value of each cluster of `tree`: AU of R's
-        pvclust, where `support` is BP. None for answers. Vectors have no scores, intervals or chance.
+        (n_nodes - n,) for vectors, the approximately unbiased p-value of each cluster of `tree`. R's pvclust
+        calls it AU, and calls `support` BP. None for answers. Vectors have no scores, intervals or chance.
     """
 
     tree: Dendrogram
@@ -141,7 +141,6 @@ class Bootstrap:
         return self.tree.plot(ax, **options)
 
     def _repr_html_(self) -> str:
-        """Return the held-out score and, with Matplotlib, the consensus tree as HTML for a notebook."""
         notes = [] if np.isnan(self.chance) else [f"chance {self.chance:.4f}"]
         if "answers" in self.intervals:
             notes[0] += f"; for whole answers {self.answers_chance:.4f}"
@@ -246,8 +245,9 @@ def bootstrap(
 
     Notes
     -----
-    For AddS similarities, answers are added up while they are drawn, in parallel, so a resample costs little
-    more than one agglomeration. Other methods run once per resample, on all cores.
+    AddS similarities are sums over answers (near minus far). They are added up while answers are drawn, in
+    parallel, so a resample costs little more than one agglomeration. Other methods run once per resample, on
+    all cores.
 
     Support is not a probability: in simulations, one in 25 clusters with a support of .24 was true, and one
     in 8 with .44 (60 leaves, 4 to 64 answers per leaf; docs/explanation/supports.md). `ordhc.posterior` gives
@@ -348,7 +348,6 @@ _BYTES, _BYTES_A_LEAF = 1500, 200
 
 
 def _check_memory(n_resamples: int, n_leaves: int) -> None:
-    """Raise if the trees of all resamples, which the result holds, do not fit into memory."""
     each = _BYTES + _BYTES_A_LEAF * n_leaves
     try:
         _ordhc.check_memory(f"n_resamples = {n_resamples:,}", n_resamples * each)
@@ -391,7 +390,7 @@ def _of_scan(
     count: int,
     progress: Progress | None,
 ) -> Bootstrap:
-    """Resample the people or the whole files of comparisons in files (`ordhc.scan`)."""
+    """Resample people or whole files of a scan (`ordhc.scan`)."""
     seed, n_resamples, initial = request.seed, request.n_resamples, request.initial_clusters
     plan = checked_plan(scan, asked)
     first = 1 / (n_resamples + 1)
@@ -420,7 +419,6 @@ def _of_scan(
 
 
 def _of_vectors(plan: Plan, data: Any, request: _Request, progress: Progress | None) -> Bootstrap:
-    """Resample the coordinates of vectors."""
     vectors: Vectors = fitting(data, plan.accepts, plan.title)
     n_resamples, initial = request.n_resamples, request.initial_clusters
     _check_memory(n_resamples, vectors.n_leaves)
@@ -482,7 +480,7 @@ def _mean(values: NDArray[np.float64]) -> float:
 def _units_to_draw(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> tuple[NDArray[np.int64], str]:
-    """Return the number of the person or the answer of each row, and "group" (people) or "answer"."""
+    """Return the person or answer of each row, numbered from 0, and the unit: "group" or "answer"."""
     groups = groups_to_draw(group, len(data))
     if groups is None:
         return units_of(data, unit)

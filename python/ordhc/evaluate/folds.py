@@ -143,7 +143,7 @@ def _spread(sums: Sums) -> tuple[float, float, float, int]:
     count, whole = len(most), float(most.sum())
     value = float(got.sum()) / whole if whole else math.nan
     folds = np.flatnonzero(~np.isnan(without).all(axis=1))
-    # Without pairs of folds the variance over trees is unknown, unless each fold is a single unit.
+    # The variance over trees needs trees that leave out two folds, unless folds are single units.
     if count < FEWEST_UNITS or (len(folds) < 2 and count > len(without)):
         return value, math.nan, 0.0, count
     of_units = float((((got - value * most) / whole) ** 2).sum()) * count / (count - 1)
@@ -158,16 +158,9 @@ def _spread(sums: Sums) -> tuple[float, float, float, int]:
 
 
 def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
-    """Return the part of a score's variance that is due to the trees: other data would give other trees.
+    """Return the variance of a score over the trees that other data would give.
 
-    Parameters
-    ----------
-    part, most
-        (u,) the fold of each unit (person or question), and the largest amount that the unit could add to the
-        score.
-    changes
-        (folds, u) in row i: the amount that each unit adds for the tree made without the unit's fold and
-        fold i, minus the amount for the tree made without the unit's fold only. NaN if there is no such tree.
+    `part` and `most` are as in `Sums`; `changes` is `Sums.without` minus `Sums.got`.
     """
     n_folds = len(changes)
     units = [np.flatnonzero(part == fold) for fold in range(n_folds)]

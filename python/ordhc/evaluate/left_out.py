@@ -39,8 +39,9 @@ FEWEST_RESAMPLES = 10
 #: Maximum number of units (people, answers or files), and of rows, that are scored at a time. Each pair of a
 #: tree and a unit takes 8 bytes.
 _UNITS, _ROWS = 1 << 16, 1 << 18
-#: Maximum number of parts, which workers score at the same time, and their mean number of rows if they are
-#: fewer. Parts depend on the data only, so that results do not depend on the number of workers.
+#: Workers score parts of the units in parallel. There are `_PARTS` parts; fewer if they would have fewer rows
+#: than `_ROWS_OF_PART`; more if they would have more units than `_UNITS`. Parts depend on the data only, so
+#: that results do not depend on the number of workers.
 _PARTS, _ROWS_OF_PART = 16, 1 << 14
 
 Floats = NDArray[np.float64]
@@ -189,7 +190,7 @@ class Parts(Sequence[Part]):
         return Part(first, end, self._blocks(*np.searchsorted(self.units, [first, end], sorter=self._order)))
 
     def _blocks(self, start: int, end: int) -> Iterator[Block]:
-        """Yield blocks of rows: the rows from `start` to `end`, after sorting all rows by unit."""
+        """Sort all rows by unit, and yield the rows from `start` to `end` in blocks of about `_ROWS` rows."""
         order = self._order
         while start < end:
             stop = min(end, start + _ROWS)
@@ -317,14 +318,13 @@ def _got(
 
 
 def _on_threads(work: Callable[[int], Floats], count: int) -> list[Floats]:
-    """Return `work(0)` to `work(count - 1)`, computed on several threads."""
     threads = min(count, _ordhc.n_threads())
     if threads > 1:
         with ThreadPoolExecutor(threads) as pool:
             try:
                 found = pool.map(work, range(count))
             except RuntimeError:
-                # RuntimeError: no thread can be started. So compute everything on this thread.
+                # No thread can be started: compute everything on this thread.
                 found = map(work, range(count))
             return list(found)
     return [work(at) for at in range(count)]
@@ -360,7 +360,7 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
         return math.nan, math.nan
     over, whole = float(mean.sum() / most.sum()), float(most.sum())
     of_units = float((((mean - over * most) / whole) ** 2).sum()) * count / (count - 1)
-    # `apart`: the score of each tree minus the mean score of other trees on the same units. `chance`: the
+    # `apart`: the score of each tree, minus the mean score of all trees on the same units. `chance`: the
     # part of the variance of `apart` that is due to the choice of units.
     apart = (sums.got - sums.expected) / held
     rest = sums.squares[0] - 2 * apart * sums.squares[1] + apart**2 * sums.squares[2]

@@ -41,7 +41,7 @@ class LeftOutScores:
     units
         (m,) the unit (person or answer) of each row, numbered from 0.
     shares
-        (m,) the share of its answer that each row is; None if each row is an answer.
+        (m,) for each row, 1 / (number of rows of its answer); None if all are equal.
     seed
         The seed of the resamples.
     """
@@ -121,7 +121,7 @@ class LeftOutScores:
         return None if n_units == len(self.units) else first_rows(self.units, n_units)
 
     def _times(self, at: int) -> NDArray[np.int64]:
-        """Return how often each unit was drawn for a resample. All rows of a unit are drawn together."""
+        """Return how often resample `at` drew each unit. All rows of a unit are drawn together."""
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, at)
         return times if self._starts is None else times[self._starts]
 
@@ -157,7 +157,7 @@ class LeftOutScores:
 
 
 def _mean_chance(chances: list[tuple[float, float]]) -> float:
-    """Return the mean of pairs of a chance and a weight; NaN if there are none."""
+    """Return the weighted mean of pairs (chance, weight); NaN without pairs."""
     if not chances:
         return float("nan")
     values, weights = zip(*chances, strict=True)
@@ -168,7 +168,6 @@ def _mean_chance(chances: list[tuple[float, float]]) -> float:
 def _of_part(
     shared: Shared, is_whole: bool, count: int, number: int, bits: NDArray[np.uint8]
 ) -> tuple[LeftOut, list[tuple[float, float]]]:
-    """Call `LeftOutScores._of_part`, as a task of an executor."""
     work, trees = shared.value()
     found: tuple[LeftOut, list[tuple[float, float]]] = work._of_part(trees, is_whole, count, number, bits)
     return found

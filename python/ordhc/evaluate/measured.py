@@ -60,8 +60,8 @@ class Table:
     def curve(self, method: str, noise: str, score: str, n: int, accuracy: float) -> tuple[Floats, Floats]:
         """Return numbers of answers per leaf, and the score at each: the mean, 10% and 90% quantile.
 
-        The scores of simulated studies are interpolated for `n` leaves and the share of right answers
-        `accuracy`. They have the shape (3, numbers of answers).
+        The second array has the shape (3, numbers of answers). It is interpolated between simulated studies,
+        for `n` leaves and the share of right answers `accuracy`.
         """
         scores = self.scores[method, noise, score]
         between = _between(np.log(self.items.astype(np.float64)), math.log(n), scores, 1)

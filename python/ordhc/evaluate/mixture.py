@@ -30,24 +30,23 @@ __all__ = [
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Candidate noises of a person: half the share of answers that are given by chance. With .5 all are.
+#: Candidate values of a person's noise: half the share of answers given by chance (.5: all of them).
 _NOISES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5])
-#: Number of random starts; rounds for each start; additional rounds for the best start.
+#: Numbers in the EM algorithm: random starts; rounds for each start; additional rounds for the best start.
 _STARTS, _FIRST_ROUNDS, _ROUNDS = 3, 3, 4
-#: Number of random starts when all answers are used.
+#: Number of random starts of the final fit, to all answers.
 STARTS_OF_ALL = 8
 #: Number of parts into which people are split; number of last rounds whose predictions are averaged.
 _PARTS, _AVERAGED = 4, 3
 #: For a tree in a round of the EM algorithm: number of sweeps of the chain (a sweep moves every leaf once);
 #: maximum number of answers from which the tree is made.
 _SWEEPS, _MOST_ANSWERS = 20, 3_000
-#: For final predictions: number of chains of all trees together; sweeps of each chain (a sweep moves every
-#: leaf once). A mean over more chains predicts better, so the total is the same for each number of trees, for
-#: a fair comparison.
+#: For final predictions: number of chains of all trees together; sweeps of each chain. A mean over more
+#: chains predicts better, so the total is the same for each number of trees, for a fair comparison.
 _CHAINS, _FINAL_SWEEPS = 6, 40
 #: Estimated seconds to make a tree, besides the time of the sweeps of its chain.
 _OF_TREE = 0.008
-#: Answers of people whose probability of belonging to a group is smaller are left out of the group's tree.
+#: People whose probability of belonging to a group is below this are left out of the group's tree.
 _LEAST = 0.02
 
 
@@ -88,7 +87,6 @@ class People:
         return cls(data, person, int(person.max()) + 1, chance[numbers], weight)
 
     def __getitem__(self, rows: NDArray[np.bool_]) -> People:
-        """Return the answers of some rows."""
         return People(self.data[rows], self.person[rows], self.count, self.chance[rows], self.weight[rows])
 
     def logarithms(self, clear: Floats) -> Floats:

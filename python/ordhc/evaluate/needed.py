@@ -16,10 +16,8 @@ __all__ = ["StudyPlan", "Way", "plan"]
 #: Studies of up to this multiple of the largest simulated number of leaves are planned as if they had that
 #: number, with a warning.
 _BEYOND = 10
-#: Curves of the score by the number of answers are extrapolated up to this multiple of the largest simulated
-#: number of answers.
+#: Scores are extrapolated up to this multiple of the largest simulated number of answers.
 FURTHEST = 4.0
-#: The names of scores.
 _WORDS = {"aari": "AARI", "heldout": "held-out accuracy"}
 #: The meaning of each value of the argument `noise` of `plan`.
 _KINDS = {
@@ -132,7 +130,6 @@ class StudyPlan:
         return "\n".join([title, "", *aligned(rows), "", *notes])
 
     def _row(self, way: Way) -> tuple[str, str, str, str, str]:
-        """Return the row for one way of asking in the table that `print` shows."""
         name = f"{way.questions} ({way.method})"
         if way.answers_per_leaf is None:
             most = f"more than {way.most * self.n_leaves:,}"
@@ -269,7 +266,6 @@ def plan(
 
 
 def _way(table: Table, asked: StudyPlan, method: str) -> Way:
-    """Return the number of answers that a method needs to reach the target of a plan."""
     n, target = asked.n_leaves, asked.target
     checks, curve = table.curve(method, asked.noise, asked.score, n, asked.accuracy)
     # The three curves are the mean, the 10% and the 90% quantile of the score. The 90% quantile is the

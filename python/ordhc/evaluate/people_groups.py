@@ -40,9 +40,9 @@ Numbers = NDArray[np.int64]
 
 #: A person is a member of a group if the probability of belonging to it is at least this.
 CLEAR = 0.8
-#: The smallest gain that counts, as a share of the log loss of chance. If people differ only in how careful
-#: they are, gains can reach 0.3% (simulations with one tree, noise 0 to 0.4). In `datasets.load_car` a second
-#: tree for 2 of 146 people gains 0.95%, which does not justify a second tree.
+#: The smallest gain in log loss that counts, as a share of the log loss of chance. If people differ only in
+#: how careful they are, gains can reach 0.3% (simulations with one tree, noise 0 to 0.4). In
+#: `datasets.load_car` a second tree for 2 of 146 people gains 0.95%, which does not justify a second tree.
 WORTH = 0.01
 _MOST_TREES = 5
 
@@ -199,7 +199,6 @@ class PeopleGroups:
         return "\n".join([*aligned(self._table()), *self._notes(), "", *self._conclusion()])
 
     def _repr_html_(self) -> str:
-        """Return the table that `print` shows, as HTML for a notebook."""
         columns, *rows = self._table()
         notes = [*self._notes(), *self._conclusion()]
         return _html.block(repr(self)[1:-1], _html.table(columns, rows, notes=notes))
@@ -297,8 +296,7 @@ def people_groups(
     people, names = _numbered(answers)
     parts = _parts(people, folds, seed)
     numbers = range(1, 1 + (max_trees if people.count >= FEWEST_UNITS else 1))
-    # k = 0 stands for a second fit of a single tree. Its predictions are averaged with those of k trees, for
-    # each k.
+    # k = 0: a second fit of a single tree, whose predictions are averaged with those of k trees for each k.
     tasks = [(fold, k) for k in (0, *numbers) for fold in range(folds)]
     fits = part(progress, 0, 0.85)
     if workers is not None:
@@ -356,16 +354,12 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
 def _predicted(
     people: People, parts: Numbers, seed: int, fold: int, k: int, progress: Progress | None = None
 ) -> Floats:
-    """Return the probabilities of a fold's answers in a mixture of k trees, fitted to the other folds.
-
-    k = 0 is a second fit of a single tree, with another seed.
-    """
+    """Return the probabilities of a fold's answers by k trees (one if k is 0), fitted to the other folds."""
     own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))
     return answer_probabilities(people[parts != fold], people[parts == fold], max(k, 1), own, progress)
 
 
 def _worked(shared: Shared, fold: int, k: int) -> Floats:
-    """Run `_predicted` as a task of an executor."""
     people, parts, seed = shared.value()
     return _predicted(people, parts, seed, fold, k)
 
@@ -379,10 +373,7 @@ def _mean(people: People, values: Floats) -> Estimate:
 
 
 def _over_answers(people: People, values: Floats, some: Numbers) -> Estimate:
-    """Return the mean of `values`, one for each row, over the answers of the people `some`, as an `Estimate`.
-
-    The 95% interval covers the variation over answers.
-    """
+    """Return the mean of `values` over the answers of the people `some`, with a 95% interval over answers."""
     rows = np.isin(people.person, some)
     if not rows.any():
         return Estimate(math.nan, math.nan, math.nan)
@@ -393,10 +384,7 @@ def _over_answers(people: People, values: Floats, some: Numbers) -> Estimate:
 
 
 def _compared(people: People, losses: Floats, chance: float) -> tuple[int, tuple[TreesScore, ...]]:
-    """Return the chosen number of trees, and a `TreesScore` for each number.
-
-    A larger number is chosen only if it clearly predicts better.
-    """
+    """Return the chosen number of trees, and a `TreesScore` for each number."""
     chosen = 0
     for k in range(1, len(losses)):
         gain = _mean(people, losses[chosen] - losses[k])
@@ -443,7 +431,6 @@ def _verdict(
     scores: Sequence[TreesScore],
     chance: float,
 ) -> Verdict:
-    """Return the conclusion: people follow one tree or several trees, or there are too few answers."""
     count, k = len(memberships), len(groups)
     if count < FEWEST_UNITS:
         who = "1 person" if count == 1 else f"{count} people"

@@ -51,7 +51,6 @@ class _Watch:
         self.stopped = threading.Event()
 
     def report(self, index: int, done: float) -> None:
-        """Report the progress of a resample; raise an error if the run was stopped."""
         if self.stopped.is_set():
             raise _StoppedError
         self.shares[index] = done
@@ -59,7 +58,6 @@ class _Watch:
             self.progress(float(self.shares.mean()))
 
     def wait(self, future: Future[_Resample]) -> _Resample:
-        """Return the result of a future; report progress while waiting."""
         from concurrent.futures import wait
 
         while not wait([future], timeout=0.1).done:
@@ -72,8 +70,7 @@ class _Watch:
 class Resampling:
     """Makes trees and scores of resamples. A resample depends only on its number and the seed."""
 
-    #: A `Plan`: the similarity, the linkage and their settings. None while the object is sent to workers,
-    #: because each worker makes its own.
+    #: A `Plan`; None while the object is sent to workers, because each worker makes its own.
     plan: Any
     data: Triplets | Quadruplets
     tree: Dendrogram
@@ -157,14 +154,13 @@ class Resampling:
         return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
 
     def _results(self, pool: Executor, watch: _Watch, which: range) -> Iterator[_Resample]:
-        """Yield trees and scores in order, computed by the threads of `pool`."""
+        """Yield the tree and scores of each resample in order, computed by the threads of `pool`."""
         pending: deque[Future[_Resample]] = deque()
         for at, index in enumerate(which):
             try:
                 pending.append(pool.submit(self.resample, at, index, watch))
             except RuntimeError:
-                # If no further thread can be started, the rest is computed on this thread, after the running
-                # ones.
+                # No further thread can be started: compute the rest here, after the running resamples.
                 for future in pending:
                     future.cancel()
                 for done, future in enumerate(pending):
@@ -178,7 +174,7 @@ class Resampling:
             yield watch.wait(pending.popleft())
 
     def resample(self, at: int, index: int, watch: _Watch) -> _Resample:
-        """Return the tree and scores of resample `index`; `at` is its position in the progress of `watch`."""
+        """Return the tree and scores of resample `index`; `at` is its index in `watch.shares`."""
         go_on = partial(watch.report, at)
         go_on(0.0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)

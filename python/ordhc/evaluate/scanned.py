@@ -37,8 +37,8 @@ from ordhc.tree.parts import engine_tree, from_engine
 
 __all__ = ["ScannedFold", "ScannedResampling", "chance_of_scan", "checked_plan", "share_of"]
 
-#: Maximum number of parts that are stored for `resume`, if several resamples are made in one pass over the
-#: files.
+#: Maximum number of parts that are stored for `ordhc.scan(..., resume=...)`, if several resamples are made in
+#: one pass over the files.
 _PARTS = 8
 
 
@@ -177,11 +177,11 @@ class _Resamples:
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """All properties of the files that determine the comparisons in them. `name` makes a hash of them."""
+        """Properties of the files that determine their comparisons; `name` makes a hash of them."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, which: range) -> str:
-        """Return the name of the folder for some resamples, made from all settings that determine them."""
+        """Return the name of the folder: a hash of all settings that determine the resamples."""
         work, tree = self.work, self.work.tree
         plan = Plan.of(work.scan, **work.asked)
         initial = None if work.initial_clusters is None else np.asarray(work.initial_clusters)
@@ -189,7 +189,6 @@ class _Resamples:
         return fingerprint("resamples", tree.merges, tree.heights, initial, *about, self._rows)
 
     def make(self, folder: Path, which: range, *, progress: Progress | None = None) -> None:
-        """Compute the resamples with the numbers `which`, and write them to a file in `folder`."""
         (folder / "trees").write_bytes(pickle.dumps(self.work.some(which, progress), protocol=5))
 
 
@@ -216,7 +215,7 @@ class ScannedFold:
     def left_out(self) -> list[tuple[int, ...]]:
         """Return the folds that each tree leaves out.
 
-        These are single folds without pairs of folds, because each further tree takes a pass over the files.
+        Each tree leaves out one fold: trees that leave out two folds would take more passes over the files.
         """
         return [(fold,) for fold in range(int(self.parts.max()) + 1)]
 
@@ -257,7 +256,7 @@ class ScannedFold:
         spill: Spill,
         progress: Progress | None,
     ) -> list[Any]:
-        """Return the scores of all tasks, which are stored in files so that a later run can resume."""
+        """Return the scores for all `tasks` (left-out folds, method); files store them for a later run."""
         scan = self.scan.without_executor()
         scan.executor = executor
         job = _Fold(replace(self, scan=self.scan.without_executor(resume=False)))
@@ -286,11 +285,9 @@ class _Fold:
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """All properties of the files that determine the comparisons in them. `name` makes a hash of them."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, without: tuple[int, ...], method: Named) -> str:
-        """Return the name of the folder for a tree's scores, made from all settings that determine them."""
         work = self.work
         plan = Plan.of(work.scan, method=method)
         about = (work.unit, without, plan.settings, plan.accepts)
@@ -299,7 +296,6 @@ class _Fold:
     def make(
         self, folder: Path, without: tuple[int, ...], method: Named, *, progress: Progress | None = None
     ) -> None:
-        """Compute the scores of a method's tree without some folds, and write them to a file in `folder`."""
         (folder / "scores").write_bytes(pickle.dumps(self.work.scores(without, method, progress), protocol=5))
 
 

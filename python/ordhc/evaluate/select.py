@@ -405,7 +405,6 @@ def select(
         ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))
         of_answers = beside(workers, partial(answer_ceilings, scored))
     results = _results(work, [*given.values()], workers, spill, part(progress, _CEILING, _FITS))
-    best_answers = of_answers()
     names = [*given]
     deciding = [getattr(result, by) for result in results]
     scores = [score(tested, is_share=by != "revenue") for tested in deciding]
@@ -446,7 +445,7 @@ def select(
         is_on_random,
         preferred,
         nested,
-        best_answers[-1] if best_answers else None,
+        (of_answers() or (None,))[-1],
     )
 
 

@@ -35,7 +35,7 @@ from ordhc.tree.parts import engine_tree, lca_size
 __all__ = ["Folds", "bundled", "parts_of", "split", "together"]
 
 #: Maximum number of units (people or questions) whose scores are stored. The scores take about 170 bytes
-#: per method and unit. A variance over so many units has a relative standard error of 1%.
+#: per method and unit. A variance over this number of units has a relative standard error of 1%.
 MOST_UNITS = 1 << 15
 
 
@@ -54,7 +54,6 @@ class _Cut:
 
     @cached_property
     def choices(self) -> Choices:
-        """The answers in `unseen`."""
         return Choices.of(self.unseen)
 
 
@@ -108,7 +107,7 @@ class Folds:
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Return the result of `tried` for a method given by name, without the verdicts on single rows."""
+        """Return the first three items of `tried`, for a method given by name."""
         sums, seconds, chance, _ = self.tried(without, Plan.of(self.data, method=method), progress)
         return sums, seconds, chance
 
@@ -143,10 +142,7 @@ class Folds:
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
 
     def _cut(self, without: tuple[int, ...]) -> _Cut:
-        """Split the comparisons into those without some folds and those of these folds.
-
-        The last result is stored, because the trees of all methods are made from it.
-        """
+        """Return the `_Cut` for some folds; store the last one, because all methods use it."""
         # A single lookup, because other threads can clear the dictionary at any time.
         if (known := self._last.get(without)) is not None:
             return known

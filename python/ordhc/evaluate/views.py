@@ -18,9 +18,9 @@ __all__ = ["answers_needed", "has_own_tree", "shares_tree"]
 #: Number of sets of random answers with which a person's answers are compared.
 SIMULATED = 39
 #: Minimum number of answers per item: for answers of several comparisons, and for answers of one comparison.
-#: If .83 of a person's answers are right by a tree of their own, the test detects this in two of three cases.
+#: If 83% of a person's answers agree with a tree, `has_own_tree` detects this in two of three cases.
 ENOUGH, ENOUGH_SINGLE = 3, 8
-#: Number of groups of people for cross-validation: trees of the other groups predict each group.
+#: Maximum number of groups of people for cross-validation: trees of the other groups predict each group.
 GROUPS = 10
 
 Numbers = NDArray[np.int64]

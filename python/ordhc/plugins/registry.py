@@ -75,8 +75,7 @@ _HOOKS = {
 BUILTIN = "ordhc"
 #: The name of the plugin to which `registered` adds specs.
 HERE = "here"
-#: Modules with the linkages, methods and so on of ordhc itself, in the order in which `list_plugins` lists
-#: them.
+#: Modules with the linkages, methods and so on of ordhc itself, in the order of `list_plugins`.
 _BUILTINS = tuple(
     f"ordhc.builtin.{name}" for name in ("linkages", "similarities", "methods", "oracles", "metrics")
 )
@@ -145,7 +144,6 @@ class _Registry:
             self.add_spec(plugin, entry_point, version, spec)
 
     def add_spec(self, plugin: str, entry_point: str, version: str, spec: "Spec") -> None:
-        """Add a spec of a plugin; raise `PluginError` if the plugin has another spec of this name."""
         owners = self.owners.setdefault((spec.kind, spec.name), [])
         if plugin in owners:
             raise PluginError(f"the plugin registers the {spec.kind} {spec.name!r} twice")
@@ -172,7 +170,6 @@ class _Registry:
         return other
 
     def fail(self, plugin: str, entry_point: str, version: str, error: BaseException) -> None:
-        """Add a row for a plugin that failed; warn, or raise if `ORDHC_STRICT` is set."""
         text = f"{type(error).__name__}: {error}{_place_of(error)}"
         self.rows.append(Registered(plugin, entry_point, version, "", "", "", "", "failed", text))
         if os.environ.get("ORDHC_STRICT", "") not in ("", "0"):

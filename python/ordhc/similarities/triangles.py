@@ -27,8 +27,9 @@ GATHERED = 1 << 21
 _STEP = 1 << 22
 #: The fraction of the progress at which all workers have computed their sums. The rest is for adding them.
 _COUNTING = 0.9
-#: The largest number of tasks for each worker. Several tasks balance the load.
-_EACH = 4
+#: The largest number of tasks for each worker. More tasks balance the load better, but each task writes an
+#: array of all pairs.
+_EACH = 2
 
 
 def mark_answered(answered: NDArray[np.bool_], data: Comparisons) -> None:

@@ -14,15 +14,14 @@ impl Bytes<'_> {
         first
     }
 
-    /// Returns a number below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         let number =
             if n > 256 { usize::from(self.byte()) << 8 | usize::from(self.byte()) } else { usize::from(self.byte()) };
         number % n.max(1)
     }
 
-    /// Returns a number. Most numbers are small multiples of 1/4, so that equal numbers are common. Some are huge,
-    /// infinite, NaN, or have arbitrary bits.
+    /// Most numbers are small multiples of 1/4, so that equal numbers are common. Some are huge, infinite, NaN, or have
+    /// arbitrary bits.
     pub(crate) fn float(&mut self) -> f64 {
         match self.byte() {
             byte @ 0..=199 => (f64::from(byte) - 100.0) / 4.0,

@@ -1,4 +1,4 @@
-//! What must hold for any bytes: a target panics when it does not.
+//! Fuzz targets: checks that must hold for any input. A target panics if a check fails.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ pub use agglomerate::agglomerate;
 pub use learners::{orders, replay};
 pub use text::{newick, triplets};
 
-/// A target takes any bytes.
+/// A fuzz target, which takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// All fuzz targets by name. The folder of inputs (the corpus) of a target has the same name.

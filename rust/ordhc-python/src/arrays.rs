@@ -71,7 +71,6 @@ pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usi
 }
 
 array_of! {
-    /// A matrix of numbers of a supported type.
     AnyMatrix, PyReadonlyArrayDyn, "float64, float32, int64 or int32", F64(f64), F32(f32), I64(i64), I32(i32)
 }
 
@@ -105,8 +104,6 @@ impl AnyMatrix<'_> {
     }
 }
 
-/// Returns the error for an array that is in use: another thread writes to it, or reads it while this thread must write
-/// to it.
 fn taken(_: BorrowError) -> PyErr {
     to_py(Error::Argument(
         "the array is in use by another call that overwrites it, or would be overwritten while it is read: \
@@ -115,7 +112,6 @@ fn taken(_: BorrowError) -> PyErr {
     ))
 }
 
-/// Returns the kind of values: similarities or dissimilarities.
 pub(crate) fn kind(dissimilarity: bool) -> Kind {
     if dissimilarity { Kind::Dissimilarity } else { Kind::Similarity }
 }

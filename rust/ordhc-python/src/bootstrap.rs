@@ -15,7 +15,6 @@ use crate::error::to_py;
 use crate::linkage::Linkage;
 use crate::tree::Tree;
 
-/// Returns the error for a linkage that this module cannot resample.
 fn has_row_updates() -> PyErr {
     to_py(Error::Argument("a linkage with row updates cannot be resampled here; cluster each resample instead".into()))
 }
@@ -154,7 +153,7 @@ impl Tallies {
         PyArray1::from_iter(py, scores.iter().flat_map(|&(revenue, share)| [revenue, share])).reshape([scores.len(), 2])
     }
 
-    /// Returns the trees of the resamples. This method can be called only once.
+    /// This method can be called only once.
     fn trees<'py>(
         &self,
         py: Python<'py>,

@@ -37,7 +37,6 @@ pub(crate) fn run<R: Send>(
     Ok(result.expect("a task without an error has its result"))
 }
 
-/// Issues a Python warning with this text, or none if `text` is `None`.
 fn warn(py: Python<'_>, text: Option<String>) -> PyResult<()> {
     let Some(text) = text else { return Ok(()) };
     py.import("ordhc.errors")?.call_method1("warn", (text,)).map(drop)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 
-/// Returns, for each algorithm or code path of the engine, its name and true if this process has run it.
+/// Returns the name of each mechanism, and true if this process has run it.
 #[pyfunction]
 pub(crate) fn mechanisms() -> BTreeMap<&'static str, bool> {
     ordhc::entered::mechanisms().into_iter().collect()

@@ -48,7 +48,7 @@ pub(crate) fn to_py(error: Error) -> PyErr {
     Python::attach(|py| converted(py, &error, error.reason()))
 }
 
-/// Converts an error to an exception. In its message, leaves are written by name.
+/// With `names`, the message contains the names of leaves instead of their ids.
 pub(crate) fn to_py_named(py: Python<'_>, error: &Error, names: Option<&Bound<'_, PyTuple>>) -> PyErr {
     let Some(names) = names else { return converted(py, error, error.reason()) };
     let name = |leaf: usize| names.get_item(leaf).map_or_else(|_| leaf.to_string(), |name| name.to_string());

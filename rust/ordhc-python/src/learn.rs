@@ -14,14 +14,13 @@ use crate::callbacks;
 use crate::error::to_py;
 use crate::tree::Tree;
 
-/// The numbers of m questions, and their leaves of shape (m, 3) or (m, 4).
+/// The ids of m questions, and an array of shape (m, 3) or (m, 4) with their leaves.
 pub(crate) type Questions<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i32>>);
 
 /// A learner of a tree. Calls are serialised: a second call waits for the first.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Learner(pub(crate) Mutex<Either>);
 
-/// A learner whose questions have three or four leaves.
 pub(crate) enum Either {
     Three(Box<dyn learn::Learner<3>>),
     Four(Box<dyn learn::Learner<4>>),
@@ -51,8 +50,8 @@ impl Learner {
     }
 }
 
-/// Returns an answer of person `who` (0 if unknown) that is right with probability `p`. If `p` is
-/// NaN, the probability in the settings of the learner is used.
+/// Returns an answer of person `who` (0 if unknown). If `p` is NaN, the probability in the settings of the learner is
+/// used.
 pub(crate) fn told(answer: i8, p: f64, who: i32) -> Told {
     Told { answer, p: (!p.is_nan()).then_some(p), who: u32::try_from(who).ok().filter(|&who| who > 0) }
 }
@@ -141,7 +140,6 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Three(learner.map_err(to_py)?))))
     }
 
-    /// Returns a learner that asks about four leaves.
     #[staticmethod]
     #[pyo3(signature = (method, n_leaves, seed, *, n_landmarks, q, n_references, budget))]
     fn of_quadruplets(
@@ -187,8 +185,8 @@ impl Learner {
         Ok(Self(Mutex::new(learner.map_err(to_py)?)))
     }
 
-    /// Returns a learner that asks which of two pairs is closer. The learner asks the questions
-    /// with the most expected information first. If `anchored`, the two pairs share a leaf.
+    /// Returns a learner that asks which of two pairs is closer, the questions with the most expected information
+    /// first. If `anchored`, the two pairs share a leaf.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, seed, anchored, *, questions, repeat))]
     fn uncertain_of_pairs(
@@ -203,8 +201,7 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(learner))))
     }
 
-    /// Returns a learner that asks each question `times` times. The learner `self` must not have
-    /// asked a question before.
+    /// Returns a learner that asks each question `times` times. `self` must not have asked a question before.
     fn repeated(&self, py: Python<'_>, times: u64) -> PyResult<Self> {
         let repeated = match &*self.lock_attached(py) {
             Either::Three(one) => ordhc::bindings::repeated(one.boxed_clone(), times).map(Either::Three),
@@ -276,15 +273,14 @@ impl Learner {
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
     }
 
-    /// Returns the likely positions of a leaf in the tree, each as a triple: probability, leaves of
-    /// a cluster, and a flag. If the flag is true, the leaf is one more child of this cluster. If
-    /// it is false, the leaf is beside this cluster.
+    /// Returns the likely positions of a leaf in the tree. Each has its probability, the leaves of a cluster, and
+    /// a flag. If the flag is true, the leaf is one more child of this cluster. If it is false, the leaf is beside
+    /// this cluster.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), learner => learner.places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())
     }
 
-    /// Returns the number of leaves in a question.
     #[getter]
     fn width(&self, py: Python<'_>) -> usize {
         match &*self.lock_attached(py) {

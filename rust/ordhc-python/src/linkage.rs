@@ -56,8 +56,7 @@ impl Linkage {
 }
 
 impl Linkage {
-    /// Returns the rule for the similarities of merged clusters. Returns `None` if a Python function computes these
-    /// similarities.
+    /// Returns the rule, or `None` if a Python function computes the similarities of merged clusters.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         match &self.0 {
             Form::Rule(rule) => Some(rule),
@@ -66,14 +65,14 @@ impl Linkage {
     }
 }
 
-/// Returns initial clusters from labels.
 pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Option<Partition>> {
     labels.map(|labels| Partition::new(labels.as_slice()?).map_err(to_py)).transpose()
 }
 
-/// Up to this number of values, the interpreter's lock is kept, because releasing it would take longer than the work.
+/// Maximum number of values for which the interpreter's lock is kept. For so few values, releasing the lock would take
+/// longer than the work.
 const QUICK: usize = 1 << 11;
-/// `agglomerate_few` refuses input with more values than this number.
+/// Maximum number of values that `agglomerate_few` accepts.
 const MANY: usize = 512 * 512;
 
 /// Returns the tree of a small matrix. The matrix must be a contiguous float64 array, and the linkage must not be a

@@ -134,7 +134,6 @@ pub(crate) fn noise_ceiling(
     Ok(found.map(|found| (found.lower, found.upper, found.n_answers)))
 }
 
-/// Runs `work` on a matrix.
 fn with_matrix<R: Send>(
     py: Python<'_>,
     values: &Bound<'_, PyAny>,
@@ -185,7 +184,6 @@ pub(crate) fn cophenetic(
     })
 }
 
-/// Runs `work` on two trees.
 fn with_trees<R: Send>(
     py: Python<'_>,
     [a, b]: [&Tree<'_>; 2],

@@ -66,13 +66,10 @@ impl Samples {
         self.0.states().iter().map(of).collect()
     }
 
-    /// Returns the number of answers that consist of several rows but match no known kind of question. The rows of such
-    /// an answer together have the weight of one comparison.
     fn n_unknown(&self) -> usize {
         self.0.n_unknown()
     }
 
-    /// Returns the posterior mean of the noise of each person. The noise is half of the share of random answers.
     fn noise_by_person<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, self.0.noise_by_person())
     }
@@ -127,7 +124,6 @@ impl Samples {
         Ok(pairs)
     }
 
-    /// Returns one tree that summarizes all samples.
     fn summary(&self, py: Python<'_>) -> PyResult<Tree> {
         callbacks::run(py, true, None, |monitor| self.0.summary(Some(monitor))).map(Tree::from)
     }
@@ -145,7 +141,6 @@ impl Samples {
     }
 }
 
-/// Returns split R-hat and the effective sample size of the values of several chains.
 #[pyfunction]
 pub(crate) fn mixing(chains: Vec<PyReadonlyArray1<'_, f64>>) -> PyResult<(f64, f64)> {
     let chains: Vec<Vec<f64>> = chains.iter().map(|chain| chain.as_array().to_vec()).collect();

@@ -42,9 +42,9 @@ struct Table<'a> {
     refs: &'a [i64],
     leaves: (&'a [i32], &'a [usize]),
     answers: &'a [i8],
-    /// For each answer: the probability that the answer is right. If this is NaN, the learner uses its own settings.
+    /// The probability that each answer is right. NaN means that the learner uses its own setting.
     p: &'a [f64],
-    /// For each answer: the number of the person who gave the answer, or 0 if the person is unknown.
+    /// The number of the person who gave each answer, or 0 if the person is unknown.
     who: &'a [i32],
     skipped: &'a [bool],
 }
@@ -185,13 +185,11 @@ impl SessionLearner {
         })
     }
 
-    /// Asks the learner for questions until `count` questions are ready to be handed to people, or until the learner
-    /// has no more questions.
     fn want(&self, py: Python<'_>, count: u64) -> PyResult<()> {
         py.detach(|| with!(self.lock(), session => session.apply(Event::Wanted(count)))).map_err(to_py)
     }
 
-    /// Returns at most `most` questions that were not handed to a person yet, as an (m, 3) or (m, 4) array of leaves.
+    /// Returns questions that were not handed to a person yet, as an (m, 3) or (m, 4) array of leaves.
     #[pyo3(signature = (most, progress=None))]
     fn waiting<'py>(
         &self,
@@ -208,8 +206,6 @@ impl SessionLearner {
         PyArray1::from_vec(py, leaves).reshape(shape)
     }
 
-    /// Returns at most `most` questions that were handed to people and still need an answer. Questions whose numbers
-    /// are in `taken` (in ascending order) are left out.
     fn open<'py>(&self, py: Python<'py>, most: usize, taken: PyReadonlyArray1<'py, i64>) -> PyResult<Questions<'py>> {
         let taken: Vec<u64> = taken.as_slice()?.iter().map(|&number| number as u64).collect();
         let asked = match &*self.lock_attached(py) {
@@ -219,12 +215,10 @@ impl SessionLearner {
         asked.into_py(py)
     }
 
-    /// Returns true if question `number` has no answer yet and the learner still needs the answer.
     fn is_asked(&self, py: Python<'_>, number: u64) -> bool {
         with!(self.lock_attached(py), session => session.is_asked(number))
     }
 
-    /// Returns true if the learner now asks a question about exactly these leaves.
     fn asks(&self, py: Python<'_>, leaves: Vec<u32>) -> bool {
         match &*self.lock_attached(py) {
             Width::Three(session) => leaves.try_into().is_ok_and(|leaves| session.asks(leaves)),
@@ -245,9 +239,9 @@ impl SessionLearner {
         py.detach(|| with!(self.lock(), session => session.learner().support(tree)))
     }
 
-    /// Returns the likely positions of a leaf in the tree. Each has a probability, the leaves of a cluster, and true if
-    /// the leaf is one more child of this cluster, or false if the leaf is beside it. Returns `None` if the learner
-    /// does not know such positions.
+    /// Returns the likely places of a leaf in the tree. Each is a probability, the leaves of a cluster, and true if the
+    /// leaf is one more child of this cluster, or false if the leaf is beside the cluster. Returns `None` if the
+    /// learner does not know such places.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), session => session.learner().places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())
@@ -258,7 +252,6 @@ impl SessionLearner {
         with!(self.lock_attached(py), session => session.done())
     }
 
-    /// Returns the number of questions that can still be handed to people.
     #[getter]
     fn left(&self, py: Python<'_>) -> u64 {
         with!(self.lock_attached(py), session => session.left())

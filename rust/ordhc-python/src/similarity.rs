@@ -213,13 +213,10 @@ impl NearFarCounts {
         Ok((keys, PyArray1::from_vec(py, weights), largest))
     }
 
-    /// Returns the total weight of the counted comparisons.
     fn total(&self) -> f64 {
         self.inner.lock().expect(BROKE).total()
     }
 
-    /// Returns a length for each leaf, as `leaf_lengths` of the crate does. A leaf that is far from most other leaves
-    /// has a large length. In this estimate, a comparison with weight 1 counts as `unit` answers.
     fn lengths<'py>(
         &self,
         py: Python<'py>,
@@ -231,9 +228,6 @@ impl NearFarCounts {
     }
 }
 
-/// Returns the weight of each comparison times 2 (1 - p). p is the probability of the comparison if it depends only on
-/// `lengths`, which are large for leaves that are far from most other leaves. So comparisons that `lengths` do not
-/// explain get more weight.
 #[pyfunction]
 pub(crate) fn weights_less_lengths<'py>(
     py: Python<'py>,

@@ -30,7 +30,7 @@ impl FromPyObject<'_, '_> for Chosen {
     }
 }
 
-/// Returns the delimiter that a character stands for. A blank means any run of blanks.
+/// A blank means any run of blanks and tabs.
 fn delimiter_of(delimiter: Option<char>) -> PyResult<Option<Delimiter>> {
     let Some(delimiter) = delimiter else { return Ok(None) };
     match u8::try_from(delimiter) {
@@ -110,7 +110,6 @@ pub(crate) fn parse_table<'py>(
     Ok(found)
 }
 
-/// Returns the cells of all rows, and the line of each row.
 #[pyfunction]
 pub(crate) fn split_table(
     data: &str,
@@ -128,8 +127,8 @@ pub(crate) fn split_table(
     Ok((found, lines))
 }
 
-/// A column: a number for each row, and the distinct texts of the column. The number is the index of the text of the
-/// row's cell, or -1 if the row is too short to have a cell in this column.
+/// A column: a number for each row, and the distinct texts of the column. The number is the index of the cell's text,
+/// or -1 if the row is too short to have this cell.
 type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 
 /// Reads a table, and returns:
@@ -185,8 +184,6 @@ pub(crate) fn code_table<'py>(
     Ok((first, PyArray1::from_vec(py, lines), PyArray1::from_vec(py, widths), repeats, columns))
 }
 
-/// Returns the end of the first row of a text, and the number of lines up to this end. Returns `None` if the row does
-/// not end.
 #[pyfunction]
 pub(crate) fn end_of_first_row(
     data: &[u8],
@@ -197,7 +194,6 @@ pub(crate) fn end_of_first_row(
     Ok(first_row(data, delimiter, ascii("comment", comment)?))
 }
 
-/// Returns the start of the last row of a text, and the number of lines before it. The last row may be incomplete.
 #[pyfunction]
 pub(crate) fn start_of_last_row(data: &[u8], delimiter: char, comment: Option<char>) -> PyResult<(usize, usize)> {
     let delimiter = delimiter_of(Some(delimiter))?.unwrap_or(Delimiter::Blanks);

@@ -43,11 +43,11 @@ type Read<'py> = (
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Tree {
     tree: ordhc::tree::Tree,
-    /// The tree with its heights, or with heights computed from its lengths.
+    /// A cache of [`Tree::dendrogram`].
     by_height: OnceLock<Dendrogram>,
-    /// For a tree that has only a shape: the tree in which the height of a node is the number of levels below it.
+    /// A cache of [`Tree::ranked`].
     by_level: OnceLock<Dendrogram>,
-    /// The tree in which the height of a node is its diameter, the longest path between two leaves below.
+    /// A cache of [`Tree::in_order`].
     by_diameter: OnceLock<Dendrogram>,
     lca: OnceLock<LcaSizes>,
 }
@@ -105,7 +105,7 @@ impl Tree {
         self.dendrogram().cloned().unwrap_or_else(|_| Dendrogram::of_levels(self.topology().clone()))
     }
 
-    /// Returns true if heights are dissimilarities. Heights that are computed from lengths are dissimilarities.
+    /// Heights that are computed from lengths are dissimilarities.
     pub(crate) fn is_dissimilarity(&self) -> bool {
         !matches!(&self.tree, ordhc::tree::Tree::Heights(tree) if tree.kind() == Kind::Similarity)
     }
@@ -129,8 +129,7 @@ fn made_once<T>(place: &OnceLock<T>, make: impl FnOnce() -> ordhc::Result<T>) ->
     }
 }
 
-/// Converts an id. Ids that do not fit into 32 bits become the largest id, so that they cause the same error as other
-/// large ids.
+/// Ids that do not fit into 32 bits become the largest id, so that they cause the same error as other large ids.
 fn label(id: i64) -> u32 {
     u32::try_from(id).unwrap_or(u32::MAX)
 }
@@ -145,7 +144,6 @@ pub(crate) fn widened<'py>(py: Python<'py>, values: impl IntoIterator<Item = u32
 
 #[pymethods]
 impl Tree {
-    /// Returns the tree in which each row of `merges` joins two clusters at the height in `heights`.
     #[new]
     fn new(
         merges: PyReadonlyArray2<'_, i64>,
@@ -284,12 +282,10 @@ impl Tree {
         Ok(PyArray1::from_slice(py, self.dendrogram()?.heights()))
     }
 
-    /// Returns the height of each row of `merges`.
     fn merge_heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, &self.dendrogram()?.merge_heights()))
     }
 
-    /// Returns the height of each node, including leaves.
     fn all_heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_vec(py, self.dendrogram()?.all_heights()))
     }
@@ -392,20 +388,20 @@ impl Tree {
         Ok(self.tree.relabel(&labels(&leaves)?).map_err(to_py)?.into())
     }
 
-    /// Returns the tree with its nodes in the order of their heights. Also returns the former number of each node.
+    /// Returns the tree with its nodes in the order of their heights, and the former number of each node.
     fn sorted<'py>(&self, py: Python<'py>) -> (Self, Integers<'py>) {
         let (tree, order) = self.tree.clone().sorted();
         (tree.into(), widened(py, order))
     }
 
-    /// Returns the tree without the inner nodes for which `goes` is true. Also returns the former number of each node.
+    /// Returns the tree without the inner nodes for which `goes` is true, and the former number of each node.
     fn without<'py>(&self, py: Python<'py>, goes: PyReadonlyArray1<'py, bool>) -> PyResult<(Self, Integers<'py>)> {
         let (goes, n) = (goes.as_slice()?, self.topology().n_leaves());
         let (tree, kept) = self.tree.without(|node| goes.get(node - n).copied().unwrap_or(false));
         Ok((tree.into(), widened(py, kept)))
     }
 
-    /// Returns the tree restricted to `leaves`. Also returns the former number of each node.
+    /// Returns the tree restricted to `leaves`, and the former number of each node.
     fn restricted<'py>(&self, py: Python<'py>, leaves: PyReadonlyArray1<'py, i64>) -> PyResult<(Self, Integers<'py>)> {
         let (tree, kept) = self.tree.restricted(&labels(&leaves)?).map_err(to_py)?;
         Ok((tree.into(), widened(py, kept)))

@@ -7,8 +7,8 @@
 //! Without the feature `counters`, `entered!` compiles to nothing. The Python bindings enable the feature. So the
 //! digests are computed with the code that users run.
 
-/// Records that a mechanism (one of the crate's algorithms or code paths) runs. Each use costs a load, and the first
-/// use also a store, so don't use it in inner loops.
+/// Records that an algorithm or code path of the crate runs. Each use costs a load, and the first use also a store, so
+/// don't use `entered!` in inner loops.
 macro_rules! entered {
     ($mechanism:ident) => {
         #[cfg(feature = "counters")]
@@ -27,7 +27,6 @@ mod recorded {
 
     macro_rules! mechanisms {
         ($($mechanism:ident)*) => {
-            /// The mechanisms (code paths), named as in [`entered!`].
             #[allow(non_camel_case_types)]
             #[derive(Clone, Copy)]
             pub(crate) enum Mechanism {

@@ -244,18 +244,15 @@ impl Error {
         format!("{before}{}{after}", shown.join(between))
     }
 
-    /// Returns the error for values that another thread changed while they were read.
     pub(crate) fn changed_meanwhile() -> Self {
         Self::Argument("the values changed while they were read: another thread writes to them".into())
     }
 
-    /// Returns [`Error::OutOfRange`] for numbers of any type.
     pub(crate) fn out_of_range(what: &'static str, value: impl Number, range: impl Into<String>) -> Self {
         Self::OutOfRange { what, value: value.number(), range: range.into() }
     }
 }
 
-/// The number types that [`Error::out_of_range`] accepts.
 pub(crate) trait Number {
     fn number(self) -> f64;
 }
@@ -272,13 +269,12 @@ impl Number for usize {
     }
 }
 
-/// Returns an error unless `n` is a valid number of leaves.
 pub(crate) fn check_n_leaves(n: usize) -> Result<()> {
     let most = i32::MAX as usize;
     if (1..=most).contains(&n) { Ok(()) } else { Err(Error::out_of_range("n_leaves", n, format!("1..={most}"))) }
 }
 
-/// Returns [`Error::Length`] if `found` is a number other than `expected`. `None` is no error: there are no values.
+/// If `found` is `None`, there are no values to check.
 pub(crate) fn check_len(
     what: &'static str,
     found: impl Into<Option<usize>>,
@@ -291,7 +287,6 @@ pub(crate) fn check_len(
     }
 }
 
-/// Returns an error unless a number is at least 1.
 pub(crate) fn check_positive(what: &'static str, value: u64) -> Result<()> {
     if value > 0 { Ok(()) } else { Err(Error::out_of_range(what, 0, "1..")) }
 }

@@ -23,28 +23,27 @@ pub fn check(what: &'static str, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns an empty vector with room for `len` values, or [`Error::OutOfMemory`].
+/// Returns an empty vector with room for `len` values.
 pub(crate) fn room<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     reserve(what, &mut values, len)?;
     Ok(values)
 }
 
-/// Returns a vector of `len` equal values, or [`Error::OutOfMemory`].
 pub(crate) fn filled<T: Clone>(what: &'static str, value: T, len: usize) -> Result<Vec<T>> {
     let mut values = room(what, len)?;
     values.resize(len, value);
     Ok(values)
 }
 
-/// Returns the values of an iterator that yields at most `most` values, or [`Error::OutOfMemory`].
+/// Returns the values of an iterator that yields at most `most` values.
 pub(crate) fn collected<T>(what: &'static str, most: usize, values: impl Iterator<Item = T>) -> Result<Vec<T>> {
     let mut all = room(what, most)?;
     all.extend(values);
     Ok(all)
 }
 
-/// Appends a value, and doubles the capacity if needed. Returns [`Error::OutOfMemory`] if there is not enough memory.
+/// Appends a value, and doubles the capacity if needed.
 #[inline]
 pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() {
@@ -57,7 +56,6 @@ pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Resu
     Ok(())
 }
 
-/// Makes room for `more` additional values, or returns [`Error::OutOfMemory`].
 pub(crate) fn reserve<T>(what: &'static str, values: &mut Vec<T>, more: usize) -> Result<()> {
     let bytes = (more as u64).saturating_mul(size_of::<T>() as u64);
     check(what, bytes)?;
@@ -82,7 +80,6 @@ enum Memory<V> {
 const LARGE: usize = 20 << 20;
 
 impl<V: Held> Buffer<V> {
-    /// Returns `len` zeros, or [`Error::OutOfMemory`].
     pub(crate) fn zeros(what: &'static str, len: usize) -> Result<Self> {
         let bytes = (len as u64).saturating_mul(size_of::<V>() as u64);
         check(what, bytes)?;
@@ -100,7 +97,6 @@ impl<V: Held> Buffer<V> {
         Ok(Self { memory: Memory::Large(map), len })
     }
 
-    /// Removes all but the first `len` values.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }

@@ -27,8 +27,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub struct Monitor {
     stop: Arc<Stop>,
-    /// The steps of one part of the computation, for a monitor from [`Monitor::child`]. `None` if the monitor is for
-    /// the whole computation.
+    /// The steps of one part of the computation (see [`Monitor::child`]), or `None` for the whole computation.
     own: Option<Steps>,
     warning: Mutex<Option<String>>,
 }

@@ -4,10 +4,10 @@
 macro_rules! named {
     ($type:ty, $kind:literal, { $($name:literal: $pattern:pat => $value:expr),+ $(,)? } $($other:pat => $rest:literal)?) => {
         impl $type {
-            /// All names.
+            /// The names of all variants.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
-            /// Returns the name.
+            /// Returns the name of the variant.
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {

@@ -192,7 +192,6 @@ fn each_together(count: usize, work: Work<'_>) {
     });
 }
 
-/// Creates a thread, or returns `None` if the system provides none.
 fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,
     at: usize,

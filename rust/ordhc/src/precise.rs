@@ -17,17 +17,14 @@ pub(crate) struct Precise {
 const TINY: f64 = 1e-270;
 
 impl Precise {
-    /// Returns the nearest float.
     pub(crate) fn float(self) -> f64 {
         self.hi
     }
 
-    /// Returns the bound of the error.
     pub(crate) fn error(self) -> f64 {
         self.error
     }
 
-    /// Returns the same number with its error bound increased by `error`.
     pub(crate) fn within(self, error: f64) -> Self {
         Self { error: up(self.error + error), ..self }
     }
@@ -134,7 +131,6 @@ impl Sub for Precise {
     }
 }
 
-/// Returns the product of two floats.
 fn two_product(a: f64, b: f64) -> Precise {
     let hi = a * b;
     if !hi.is_finite() {

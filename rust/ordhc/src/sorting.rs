@@ -17,12 +17,12 @@ pub(crate) fn order_by<T: Copy>(values: &mut [T], compare: &dyn Fn(T, T) -> Orde
     values.sort_by(|&a, &b| compare(a, b));
 }
 
-/// Sorts `values` by the function `key`, as [`order_by`] does. The sort is stable.
+/// Sorts `values` by the function `key`, as [`order_by`] does.
 pub(crate) fn order_by_key<T: Copy, U: Ord>(values: &mut [T], key: impl Fn(T) -> U) {
     order_by(values, &|a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts values in their own order. The sort is not stable.
+/// Sorts `values` in the order of their type (`Ord`). The sort is not stable.
 pub(crate) fn sort<T: Ord>(values: &mut [T], monitor: &Monitor) -> Result<()> {
     by_parts(values, T::cmp, SMALL, monitor)
 }

@@ -17,7 +17,6 @@ pub(crate) fn fractions(seed: u64) -> impl FnMut() -> f64 {
     move || (next() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Returns pseudo-random integers below a given number.
 pub(crate) fn below(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut next = states(seed);
     move |below| (next() >> 33) % below

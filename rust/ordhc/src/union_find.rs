@@ -55,7 +55,7 @@ impl UnionFind {
         self.parent[at as usize] = at;
     }
 
-    /// Returns, for each number, the name of its set. Every name is the smallest number of its set.
+    /// Returns, for each number, the name of its set. Every set must be named by its smallest number.
     pub(crate) fn names(&self) -> Vec<u32> {
         let mut of = self.parent.clone();
         for at in 0..of.len() {

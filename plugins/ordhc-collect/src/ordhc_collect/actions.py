@@ -135,7 +135,7 @@ def simulate(study: Study, n: int, **options: Any) -> None:
 
 
 def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
-    """Do what one option requests: back up the session, export it, erase a person, or delete ids.
+    """Back up the session, export it, delete ids or erase a person: the first of these in `options`.
 
     The ids are those of the recruiting platform, such as Prolific.
     """

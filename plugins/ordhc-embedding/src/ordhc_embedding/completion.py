@@ -17,7 +17,6 @@ from ordhc_embedding.models import MODELS
 
 __all__ = ["choose_n_components", "expected_similarities"]
 
-#: The numbers of dimensions that `choose_n_components` tries.
 _DIMENSIONS = range(1, 7)
 _FOLDS = 3
 #: Minimum relative decrease of the held-out loss for one more dimension.

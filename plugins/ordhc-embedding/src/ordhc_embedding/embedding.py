@@ -227,7 +227,7 @@ def _solved(
     max_iterations: int,
     tolerance: float,
 ) -> Solution:
-    """Return the points that minimise the loss, found from the points `start`; called in a worker."""
+    """Run the solver from the points `start`, as a task of an executor."""
     loss = _loss(triplets, MODELS[model], parameter)
     if not loss.total_weight > 0:
         return Solution(start, 0.0, 0, True)

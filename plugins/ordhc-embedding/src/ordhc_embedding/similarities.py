@@ -19,10 +19,8 @@ from ordhc_embedding.models import MODELS
 
 __all__ = ["MEASURES", "specs"]
 
-#: The measures of similarity between two points.
 MEASURES = ("cosine", "dot", "sqeuclidean")
-#: Weights, divided by the largest weight, are rounded to this number of bits. This removes rounding errors of
-#: earlier multiplications of the weights.
+#: Rounding weights to this number of bits removes rounding errors of earlier multiplications of the weights.
 _BITS = 30
 _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, "tolerance": 1e-9}
 

@@ -132,7 +132,7 @@ def projected(
 
 
 def _root(matrix: Floats, rank: int) -> Floats:
-    """Return points whose Gram matrix is nearest to `matrix`, among positive semidefinite ones of `rank`."""
+    """Return points in at most `rank` dimensions whose Gram matrix is closest to `matrix`."""
     from scipy.linalg import eigh
     from scipy.sparse.linalg import eigsh
 

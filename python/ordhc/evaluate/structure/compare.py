@@ -210,7 +210,6 @@ class Structure:
         return found
 
     def _misfit_note(self) -> str:
-        """Describe how many items and clusters were tested, and how many are misfits."""
         items, clusters = self.n_looked_at
         if not items + clusters:
             return "Where the tree fails: unknown, because all items and clusters have too few answers"
@@ -226,7 +225,6 @@ class Structure:
         )
 
     def _repr_html_(self) -> str:
-        """Return the table that `print` shows, as HTML for a notebook."""
         columns, *rows = self._table()
         notes = [*self._notes(), self.verdict.text]
         return _html.block(repr(self)[1:-1], _html.table(columns, rows, notes=notes))
@@ -362,10 +360,7 @@ def structure(
 
 
 def _dimensions(answers: Scored, means: dict[str, float]) -> int:
-    """Return the smallest number of dimensions whose log loss is within one standard error of the best.
-
-    This is the one-standard-error rule (Breiman et al. 1984) for paired differences.
-    """
+    """Choose `Structure.dimensions` by the one-standard-error rule (Breiman et al. 1984)."""
     losses = answers.losses
     known = [d for d in DIMENSIONS if named(d) in means]
     best = min(known, key=lambda d: means[named(d)])
@@ -378,7 +373,6 @@ def _dimensions(answers: Scored, means: dict[str, float]) -> int:
 
 
 def _coins(answers: Scored, tree: str, kept: str) -> CoinFlips:
-    """Compute the coin-flip test."""
     is_coin, chance, right, gain = answers.coins[tree]
     _, tail = answers.better(gain, is_coin)
     n = int((is_coin > 0).sum())

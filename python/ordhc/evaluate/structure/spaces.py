@@ -16,12 +16,9 @@ Floats = NDArray[np.float64]
 #: Candidate standard deviations of the normal priors: of the lengths of leaves, and of coordinates of points.
 _DEVIATIONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 _SPREADS = (0.3, 0.6, 1.2, 2.4, 5.0)
-#: In `_stacked`: the number of answers that the prior of the weights adds to each model, and the number of
-#: iterations.
+#: For `_stacked`: the number of answers as which the prior counts, for each model; the number of iterations.
 _EVEN, _ROUNDS = 1.0, 100
-#: Candidate numbers of flat clusters.
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
-#: Iterations of the solver, and the relative fall of the loss at which it stops.
 _ITERATIONS, _TOLERANCE = 60, 1e-5
 #: The value of the noise at which the solver begins. The noise is half of the share of random answers.
 _NOISE = 0.02
@@ -87,18 +84,9 @@ def _points(
     """Fit a point and a length for each leaf.
 
     The closeness of two leaves is minus the Euclidean distance of their points, minus the lengths of both
-    leaves. So a leaf of large length is far from all others.
-
-    Parameters
-    ----------
-    choices
-        The answers.
-    dimensions
-        The number of dimensions of the space.
-    deviation, spread
-        Standard deviations of the normal priors of the lengths of leaves, and of coordinates.
-    start
-        (n * (d + 1) + 1,) parameters to begin with: coordinates, lengths, and the logit of twice the noise.
+    leaves. So a leaf of large length is far from all others. `deviation` and `spread` are the standard
+    deviations of the normal priors of lengths and of coordinates. `start` has the parameters to begin with:
+    coordinates, lengths, and the logit of twice the noise, (n * (d + 1) + 1,).
     """
     n = choices.n_leaves
     size = n * dimensions

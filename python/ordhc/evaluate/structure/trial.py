@@ -47,7 +47,7 @@ Tables = list[Floats]
 EFFECTS, FLAT, POINTS = "lengths alone", "flat clusters", "points"
 ULTRAMETRIC, ADDITIVE = "ultrametric tree", "additive tree"
 DIMENSIONS = (1, 2, 3, 5)
-#: The groups of structures that are fitted as one task.
+#: The tasks of a fold; `POINTS` fits all structures that are not trees.
 PARTS = (ULTRAMETRIC, ADDITIVE, POINTS)
 #: Number of chains of each tree model. The number of sweeps of a chain (a sweep moves every leaf once) is
 #: `_SWEEPS` for at most `_MANY` comparisons, and `_SWEEPS_OF_MANY` for more.
@@ -146,7 +146,6 @@ def _sweeps(data: Triplets | Quadruplets) -> int:
 
 
 def _trees(data: Triplets | Quadruplets, lengths: bool, seed: int) -> Posterior:
-    """Return a posterior of trees from short chains."""
     return posterior(data, lengths=lengths, chains=_CHAINS, sweeps=_sweeps(data), seed=seed, repeats="new")
 
 
@@ -164,7 +163,8 @@ def fitted(shared: Shared, fold: int, what: str) -> Found:
 def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadruplets, Triplets | Quadruplets]:
     """Return about 85% of the answers to fit models, and the rest to choose the priors of the models.
 
-    If people are known, all answers of a person are in the same part.
+    If people are known, all answers of a person are in the same part. With fewer than seven people (or
+    questions), the questions are split into halves instead.
     """
     count = round(1 / _APART)
     try:

@@ -142,10 +142,7 @@ def verdict_of(found: Evidence) -> Verdict:
 
 
 def _without_structure(found: Evidence) -> Verdict:
-    """Return the conclusion where no structure clearly predicts better than how typical each item is.
-
-    Either nothing more can be predicted, or there are too few answers.
-    """
+    """Return the conclusion if no structure clearly predicts better than how typical each item is."""
     if not found.beyond_effects.high < SAME * found.chance:
         headline = "There are too few answers to decide whether a hierarchy describes them."
         text = (

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     if fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Fuzzes one target. Returns true if no input makes the target panic or take too long.
+/// Returns true if no input makes the target panic or take too long.
 fn fuzz(name: &str, target: Target, time: Duration, seed: u64) -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut inputs = corpus(&folder.join("corpus").join(name));
@@ -91,7 +91,7 @@ fn corpus(folder: &Path) -> Vec<Vec<u8>> {
     files.iter().filter_map(|file| std::fs::read(file).ok()).collect()
 }
 
-/// Numbers that look random (splitmix64, Steele, Lea & Flood 2014).
+/// Pseudo-random numbers (splitmix64, Steele, Lea & Flood 2014).
 struct Random(u64);
 
 impl Random {
@@ -107,7 +107,7 @@ impl Random {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    /// Returns a random input after some random changes. A change may insert a piece of another input.
+    /// Changes an input at random. A change may insert a piece of another input.
     fn changed(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         let mut input = inputs[self.below(inputs.len())].clone();
         for _ in 0..=self.below(6) {

@@ -84,7 +84,7 @@ impl<'a, L> Agglomeration<'a, L> {
 }
 
 impl<'a> Agglomeration<'a> {
-    /// Returns an agglomeration by a rule.
+    /// Returns an agglomeration by a linkage rule, such as [`Rule::Average`].
     #[must_use]
     pub fn new(rule: Rule) -> Self {
         Self::of(rule)

@@ -18,28 +18,27 @@ use crate::tree::RawMerge;
 /// to stay in the cache.
 const BLOCK: usize = 32;
 
-/// The clusters, ascending by their smallest leaves. The index of a cluster is its slot.
+/// Clusters in ascending order of their smallest leaves (`names`). `slots` has the index of each leaf's cluster.
 pub(super) struct Clusters {
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
     leaves: Vec<Vec<u32>>,
-    /// For each slot: the sum of the similarities between the cluster's leaves, for Ward's linkage. `shift` is
-    /// subtracted from each similarity.
+    /// For each cluster: the sum of the similarities between its leaves, minus `shift` for each pair. For Ward's
+    /// linkage.
     inside: Vec<f64>,
     /// For each leaf: its weight in the weighted mean (WPGMA).
     shares: Vec<f64>,
-    /// The slot of each leaf.
     slots: Vec<u32>,
     /// True if all sums of similarities of leaves are exact.
     exact: bool,
-    /// A value that is subtracted from all similarities, so that fewer digits cancel in Ward's linkage. The shift does
-    /// not change the result of Ward's linkage.
+    /// This value is subtracted from all similarities, so that fewer digits cancel in Ward's linkage. The shift does
+    /// not change the tree of Ward's linkage.
     shift: f64,
 }
 
 impl Clusters {
     /// Returns the clusters of `n` leaves after `merges`. If all similarities of leaves are integers, `whole` is their
-    /// largest absolute value. `shift` is subtracted from all similarities.
+    /// largest absolute value.
     pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>, shift: f64) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
         let mut inside = vec![0.0; n];
@@ -124,9 +123,9 @@ impl Clusters {
         Ok(certain.then_some(values))
     }
 
-    /// Converts sums (or minima) of similarities of leaves into similarities of clusters. `values` is a square matrix.
-    /// The sum for two clusters is split into two parts: one above the diagonal, and one below. Returns false if too
-    /// many digits have cancelled.
+    /// Converts sums (or minima) over pairs of leaves into similarities of clusters. In the square `values`, the sum
+    /// for two clusters is split into a part above the diagonal and a part below. Returns false if too many digits have
+    /// cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
         let (k, side) = (self.names.len(), stride(self.names.len()));
         let mut certain = true;
@@ -141,8 +140,8 @@ impl Clusters {
         Ok(certain)
     }
 
-    /// Does the same as [`join`](Self::join) for a block of rows and columns above the diagonal. The mirrored block
-    /// below the diagonal is read and overwritten as well.
+    /// Does the same as [`join`](Self::join) for a block of rows and columns above the diagonal, and for the mirrored
+    /// block below.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
         let side = stride(self.names.len());
@@ -170,8 +169,8 @@ impl Clusters {
         certain
     }
 
-    /// Does the same as [`join`](Self::join), for one row of a block. `row` has the values of cluster `a` above the
-    /// diagonal. `line` has the values of the same pairs of clusters below the diagonal. Both are overwritten.
+    /// Does the same as [`join`](Self::join) for cluster `a`, in one block. `row` has values above the diagonal, and
+    /// `line` has the values of the same pairs of clusters below the diagonal.
     #[inline(always)]
     fn join_row<'s>(
         &self,

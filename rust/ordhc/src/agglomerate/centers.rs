@@ -25,7 +25,6 @@ use crate::parallel;
 use crate::precise::Precise;
 use crate::tree::{Found, RawMerge};
 
-/// Returns the merges of centroid or median linkage, in the order in which they are made.
 pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Result<Found> {
     entered!(centers);
     let n = matrix.n_leaves();
@@ -35,31 +34,29 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
     Ok(search.doubts.found(search.merges))
 }
 
-/// The search for the nearest pair of clusters. Each row has the similarities of one cluster. For each row, the search
-/// stores the nearest cluster among the later rows.
+/// The search for the nearest pair of clusters, in the order of their rows. For each cluster, `near` is the nearest
+/// later cluster, or [`NONE`] if it is unknown.
 struct Search<'a> {
     rows: Rows<'a>,
-    /// For each row: the largest similarity with a later row, or an upper bound if `near` is [`NONE`].
+    /// For each cluster: its largest similarity with a later cluster, or an upper bound if `near` is [`NONE`].
     best: Vec<f64>,
-    /// For each row: the nearest later row, or [`NONE`] if it is unknown.
     near: Vec<u32>,
-    /// For each row: an upper bound of the similarities with all later rows except the nearest one.
+    /// For each cluster: an upper bound of its similarities with all later clusters except the nearest one.
     second: Vec<f64>,
-    /// For each row: a new similarity below this value changes neither `near` nor `second`.
+    /// For each cluster: a new similarity below this value changes neither `near` nor `second`.
     limit: Vec<f64>,
-    /// For each row: the key (rounded value) of the similarity with the nearest later row, or NaN if unknown.
+    /// For each cluster: the key (rounded value) of its similarity with the nearest later cluster, or NaN if unknown.
     keys: Vec<f64>,
-    /// The rounding error of a similarity `s` is at most `relative * (|s| + 4 * inside)`, where `inside` is the next
-    /// field.
+    /// The rounding error of a similarity `s` is at most `relative * (|s| + 4 * inside)`.
     relative: f64,
-    /// An upper bound of the numbers [`Rows::inner`], which are subtracted from similarities. 0 if all input values
-    /// have the same sign, because the rounding error then depends only on `|s|`.
+    /// An upper bound of [`Rows::inner`]. 0 if all input values have the same sign, because the rounding error then
+    /// depends only on `|s|`.
     inside: f64,
     doubts: Doubts<'a>,
     /// True if sums of similarities are exact.
     whole: bool,
     merges: Vec<RawMerge>,
-    /// A buffer for the rows that a merge updates, with their similarity to the new cluster.
+    /// A buffer for the rows that a merge may change, with their similarities to the merged cluster.
     updates: Vec<(usize, f64)>,
     monitor: &'a Monitor,
 }
@@ -157,8 +154,7 @@ impl<'a> Search<'a> {
         self.limit[i] = second.min(best - self.reach(best));
     }
 
-    /// Marks the nearest row of row `i` as unknown. Stores `bound`, an upper bound of the similarity of row `i` to
-    /// later rows.
+    /// Marks the nearest row of row `i` as unknown. `bound` is an upper bound of its similarities to later rows.
     #[inline(always)]
     fn forget(&mut self, i: usize, bound: f64) {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
@@ -179,8 +175,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Does the same as [`search_row`](Self::search_row) if several rows are about equally near. Compares the keys
-    /// (rounded values) of their similarities.
+    /// Does the same as [`search_row`](Self::search_row) by comparing keys (rounded similarities), because several rows
+    /// are about equally near.
     #[inline(never)]
     fn search_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
         entered!(centers_keys);
@@ -208,8 +204,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Returns the key (rounded value) of the similarity of the clusters at two positions. Row `i` must have applied
-    /// all merges.
+    /// Returns the key (rounded value) of the similarity of two clusters. Row `i` must have applied all merges.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
         let rounded = self.rows.similarity(i, k);
         let key = self.certain_key(i, k, rounded);
@@ -228,8 +223,7 @@ impl<'a> Search<'a> {
         self.doubts.computed_key(&self.merges, i, k, rounded)
     }
 
-    /// Returns the key (rounded value) of the similarity of the clusters at two positions. Returns NaN if the error of
-    /// the similarity makes the key uncertain.
+    /// Returns the key (rounded value) of a similarity, or NaN if rounding errors could change the key.
     #[inline(always)]
     fn certain_key(&self, i: usize, k: usize, similarity: f64) -> f64 {
         if self.rows.sizes[i] == 1.0 && self.rows.sizes[k] == 1.0 {
@@ -240,8 +234,8 @@ impl<'a> Search<'a> {
         if low == high { low } else { f64::NAN }
     }
 
-    /// Returns the positions of the pair whose similarity has the largest key (rounded value), and this similarity.
-    /// Among ties, returns the first pair.
+    /// Returns the rows of the pair whose similarity has the largest key (rounded value), and this similarity. Among
+    /// ties, returns the first pair.
     #[inline(always)]
     fn nearest_pair<S: Simd>(&mut self, simd: S) -> Result<(usize, usize, f64)> {
         // Each iteration searches at least one row whose nearest row is unknown. If the loop does not end, the values
@@ -396,7 +390,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Keeps only the positions `kept`, after the rows have been packed.
+    /// Removes all entries except `kept`, the rows that [`Rows::pack`] has kept.
     fn keep(&mut self, kept: &[usize]) {
         let mut place = vec![NONE; self.best.len()];
         kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);

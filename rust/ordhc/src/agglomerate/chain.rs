@@ -5,7 +5,7 @@ use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use crate::error::{Error, Result};
 use crate::tree::RawMerge;
 
-/// The initial capacity of the stack that stores a nearest-neighbour chain. Most chains are shorter.
+/// The initial capacity of the stack of a nearest-neighbour chain. Most chains are shorter.
 const STACK: usize = 64;
 
 /// A chain of clusters, in which each cluster is the nearest of the cluster before it. The chain grows until its last
@@ -15,7 +15,6 @@ const STACK: usize = 64;
 pub(crate) struct Chain {
     /// The active clusters. Empty if the linkage doesn't need this list.
     active: Vec<usize>,
-    /// For each cluster: whether it is active, active and in the chain, or removed.
     state: Vec<State>,
     n_active: usize,
     /// All clusters before this cluster are removed.
@@ -33,7 +32,6 @@ enum State {
 }
 
 impl Chain {
-    /// Returns a chain that continues after merges that were already made.
     pub(crate) fn after(n_leaves: usize, merges: Vec<RawMerge>) -> Self {
         let mut chain = Self { merges, ..Self::unlisted(n_leaves) };
         chain.merges.iter().for_each(|merge| chain.state[merge.j] = State::Gone);

@@ -7,7 +7,6 @@ use super::tolerance::Tolerance;
 use crate::linkage::{Merging, Rule, Update};
 use crate::tree::RawMerge;
 
-/// The algorithms that [`choose`] selects from.
 pub(super) enum Strategy {
     Equal(Vec<RawMerge>),
     Precisely,

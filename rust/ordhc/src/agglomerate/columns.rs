@@ -22,19 +22,18 @@ const SIDE: usize = 8;
 pub(super) struct Columns<'r> {
     /// The copied values: for each part (a range of rows), one column after the other.
     values: &'r [f64],
-    /// For each part of the rows: the rows, and the start of each column's values.
+    /// For each range of rows: the range, and the index in `values` at which each column's values start.
     parts: Vec<(Range<usize>, Vec<usize>)>,
     /// For each slot (a cluster's index in the triangle): the number of its column, or [`NONE`].
     places: Vec<u32>,
-    /// For each column: the first slot (a cluster's index) of the pair of slots `i < j` for which the column was
-    /// copied.
+    /// For each column: the smaller slot (index of a cluster) of the pair for which the column was copied.
     firsts: Vec<usize>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// The column that is copied for the pair of slots `i < j`, in one part of the rows. `to` is the position to which its
-/// next value is written.
+/// A column that is being copied, for the pair of slots (indices of clusters) `i < j`. Its next value is written to
+/// index `to`.
 struct Cursor {
     i: usize,
     j: usize,
@@ -59,7 +58,7 @@ impl<'r> Columns<'r> {
         Self::gathered(triangle, pairs, &mut room[..len], parts(k), monitor).map(Some)
     }
 
-    /// Does the same as [`of`](Self::of), for given parts of the rows.
+    /// Does the same as [`of`](Self::of), for the given ranges of rows.
     fn gathered<T: TriangleRows>(
         triangle: &T,
         mut pairs: Vec<(usize, usize)>,
@@ -110,8 +109,8 @@ impl<'r> Columns<'r> {
         Ok(Self { values, parts: starts, places, firsts })
     }
 
-    /// Writes the values of the pairs of slot `j` with each of the slots `others`, which are before `j`. Returns false
-    /// if these values were not copied.
+    /// Writes the values of the pairs of cluster `j` with the earlier clusters `others`. Clusters are given by their
+    /// slots (indices). Returns false if these values were not copied.
     fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [f64]) -> bool {
         let place = self.places[j];
         if place == NONE || others.start <= self.firsts[place as usize] {
@@ -131,7 +130,7 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// Copies the values of a group of rows into each column.
+/// Copies the values of at most [`SIDE`] rows into each column.
 fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out: &mut [f64]) {
     for Cursor { i, j, to } in cursors {
         let inside = rows.start.max(*i + 1)..rows.end.min(*j);
@@ -150,7 +149,6 @@ fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out:
     }
 }
 
-/// A triangle, with copies of some of its columns.
 pub(super) struct WithColumns<'a, T: TriangleRows> {
     pub(super) triangle: &'a T,
     pub(super) columns: Option<&'a Columns<'a>>,

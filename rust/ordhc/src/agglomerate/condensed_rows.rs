@@ -20,15 +20,14 @@ use crate::tree::RawMerge;
 /// The similarities of clusters as a triangle, which needs half the memory of a square. The triangle is used until a
 /// square of the remaining clusters fits into the same memory.
 ///
-/// Reciprocal nearest pairs merge in rounds. Each round is one pass from one triangle to the next.
+/// Reciprocal nearest pairs merge in rounds. Each round is one pass from one triangle to the next. A cluster is named
+/// by its smallest leaf. `clusters` has the names in the order of the triangle's rows, and `slots` has the row of each
+/// name.
 pub(crate) struct CondensedRows<'a, U: Update> {
     update: &'a U,
     values: Store<'a>,
-    /// For each slot (index in the triangle): the size of its cluster.
     sizes: Vec<f64>,
-    /// For each slot (index in the triangle): the smallest leaf of its cluster.
     clusters: Vec<usize>,
-    /// The slot of each cluster.
     slots: Vec<usize>,
     tolerance: Tolerance,
 }
@@ -38,8 +37,7 @@ pub(crate) struct CondensedRows<'a, U: Update> {
 const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
-    /// Returns the triangle of `n` leaves. `values` begin with the condensed similarities of the leaves, and may be
-    /// longer.
+    /// `values` begin with the condensed similarities of `n` leaves, and may be longer.
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();
@@ -154,8 +152,9 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Merges slot `j` into slot `i < j`, and updates the values of the pairs of slot `i` with all later slots. Returns
-    /// what [`Update::fold`] needs to update the slots before `i`.
+    /// Merges cluster `j` into cluster `i < j`, which are given by their slots (indices in the triangle). Updates the
+    /// values of the pairs of `i` with all later clusters. Returns what [`Update::fold`] needs to update the pairs with
+    /// earlier clusters.
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
         let k = self.clusters.len();
         let values = &mut *self.values;
@@ -177,7 +176,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merge
     }
 
-    /// Removes all slots except `kept`.
+    /// Removes the values of all slots (indices of clusters) except `kept`.
     fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
         entered!(triangle_packed);
         let k = self.clusters.len();
@@ -254,7 +253,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
     }
 }
 
-/// Moves the rows of a triangle of `k` slots to their positions in a square with rows of `side` values.
+/// Moves the rows of a triangle of `k` clusters to the rows of a square, which have `side` values.
 fn spread(values: &mut [f64], k: usize, side: usize) {
     let triangle = Triangle::new(k);
     let put = |row: usize, from: &[f64], to: &mut [f64]| {

@@ -60,7 +60,6 @@ impl Constraints {
         Ok(Self { n_leaves, sizes: sizes.map(<[f64]>::to_vec), apart: apart.to_vec() })
     }
 
-    /// Returns the sizes, if they were given.
     pub(super) fn sizes(&self) -> Option<&[f64]> {
         self.sizes.as_deref()
     }

@@ -27,7 +27,6 @@ pub(crate) struct Doubts<'a> {
     parts: Vec<[u32; 2]>,
     /// The node of each cluster, after the merges recorded so far.
     node_of: Vec<u32>,
-    /// The number of leaves of each node.
     sizes: Vec<f64>,
     /// Cached sums over the pairs of leaves between two nodes, in two tables. If the first table is full, it replaces
     /// the second table.
@@ -47,7 +46,6 @@ pub(crate) struct Doubts<'a> {
 #[derive(Clone, Copy)]
 struct Source<'a> {
     matrix: &'a Matrix<'a>,
-    /// True if dissimilarities are squared.
     squared: bool,
     form: Form,
 }
@@ -55,11 +53,9 @@ struct Source<'a> {
 /// How the similarity of two clusters follows from the similarities of their leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The mean over all pairs.
     Mean,
     /// A weighted mean: at each merge, the two parts have equal weights.
     Halves,
-    /// Ward's linkage.
     Ward,
     /// The mean similarity between the clusters, minus half the mean similarity within each cluster. Within a cluster,
     /// the similarity of a leaf with itself counts as 0.
@@ -96,9 +92,8 @@ const PATIENCE: usize = 16;
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Returns `Doubts` for the leaves of `matrix`. `form` says how the linkage computes similarities of clusters from
-    /// similarities of leaves. Without a matrix or form, rounding errors are not corrected. [`found`](Self::found)
-    /// reports if they may have changed the tree.
+    /// Without a matrix or form, rounding errors are not corrected. [`found`](Self::found) reports if they may have
+    /// changed the tree.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -123,17 +118,15 @@ impl<'a> Doubts<'a> {
         }
     }
 
-    /// Returns `Doubts` without a matrix, so that rounding errors are not corrected.
+    /// Without a matrix, rounding errors are not corrected.
     pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
     }
 
-    /// Records that rounding errors may have changed the tree.
     pub(super) fn leave_open(&mut self) {
         self.open = true;
     }
 
-    /// Returns the merges, and true if rounding errors may have changed the tree.
     pub(super) fn found(&self, merges: Vec<RawMerge>) -> Found {
         Found { merges, doubtful: self.open }
     }
@@ -194,7 +187,6 @@ impl<'a> Doubts<'a> {
         Ok(best.map_or(nearest, |(_, nearest)| nearest))
     }
 
-    /// Returns true if all of `others` are equally near to cluster `i`.
     fn are_equal(&mut self, source: Source<'_>, i: usize, others: impl Iterator<Item = usize>) -> Result<bool> {
         let mut first: Option<Precise> = None;
         for k in others {
@@ -423,7 +415,6 @@ impl<'a> Doubts<'a> {
 }
 
 impl Source<'_> {
-    /// Returns the similarity of two leaves.
     fn pair(&self, a: u32, b: u32) -> Precise {
         let x = self.matrix.similarity(a, b);
         if self.squared {
@@ -451,7 +442,7 @@ mod tests {
         (Rule::Median, Form::Median),
     ];
 
-    /// Returns the merges of the tree of the naive engine. Heights are converted back to similarities.
+    /// Returns the merges of the tree of the naive engine, with heights converted back to similarities.
     fn naive(matrix: &Matrix<'_>, rule: &Rule) -> Vec<RawMerge> {
         let tree = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(matrix).unwrap();
         let n = tree.n_leaves();

@@ -29,7 +29,7 @@ const SMALLEST: i32 = -200;
 /// `Task::precisely` multiplies dissimilarities before it squares them, so that the largest is about 2^`SQUARED_TO`.
 const SQUARED_TO: i32 = 400;
 
-/// Merges, and two powers of two by which the input values were multiplied before they were used.
+/// Merges, and two powers of two by which the input values were multiplied.
 type Scaled = (Vec<RawMerge>, [f64; 2]);
 
 impl Task<'_> {
@@ -84,7 +84,7 @@ impl Task<'_> {
         sample.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// Returns the merges in the order of the dendrogram, and the factors by which input values were multiplied.
+    /// Returns the merges in the order of the dendrogram.
     fn merges<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Scaled> {
         let given = input.given().copied();
         let scaled = given.map(|matrix| Matrix { unit: self.about.unit, ..matrix });
@@ -141,8 +141,7 @@ impl Task<'_> {
         Ok(doubts.found(merges))
     }
 
-    /// Returns the merges in the order of the dendrogram, computed with about 32 digits, and the factors by which input
-    /// values were multiplied.
+    /// Returns the merges in the order of the dendrogram, computed with about 32 digits.
     fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<Scaled> {
         let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
         let exponent = matrix.exponent();

@@ -3,25 +3,24 @@
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, mask64x8};
 
-/// The number of values that are processed together.
 const LANES: usize = 8;
 const BITS: usize = u64::BITS as usize;
 
 /// The slots (indices of clusters) that are kept, one bit each.
 pub(super) struct Kept {
-    /// The bits, with one additional word so that [`Kept::word`] can read past the end.
+    /// One additional word, so that [`Kept::word`] can read past the end.
     words: Vec<u64>,
 }
 
 impl Kept {
-    /// Returns a set of slots (indices of clusters) to keep. All slots are less than `k`.
+    /// All `slots` (indices of clusters) must be less than `k`.
     pub(super) fn of(slots: impl Iterator<Item = usize>, k: usize) -> Self {
         let mut words = vec![0; k / BITS + 2];
         slots.for_each(|slot| words[slot / BITS] |= 1 << (slot % BITS));
         Self { words }
     }
 
-    /// Returns one bit for `slot` and for each of the 63 slots after it: 1 if the slot is kept.
+    /// Returns one bit for `slot` (index of a cluster) and for each of the 63 slots after it: 1 if the slot is kept.
     #[inline(always)]
     fn word(&self, slot: usize) -> u64 {
         let (at, shift) = (slot / BITS, slot % BITS);
@@ -29,7 +28,8 @@ impl Kept {
         self.words[at] >> shift | self.words[at + 1] << 1 << (BITS - 1 - shift)
     }
 
-    /// Writes the kept values of `row` to `out`, without gaps. `row` begins with slot `first`.
+    /// Writes the kept values of `row` to `out`, without gaps. The first value of `row` belongs to slot `first` (the
+    /// index of a cluster).
     #[inline(always)]
     pub(super) fn copy<S: Simd>(&self, simd: S, first: usize, row: &[f64], out: &mut [f64]) {
         let (mut rest, mut slot) = (out, first);
@@ -89,7 +89,6 @@ fn packed<S: Simd>(simd: S, values: &[f64; LANES], bits: u8) -> [f64; LANES] {
 /// cache lines would be loaded one by one, in the order of the merges.
 pub(super) fn stream(row: &[f64], n_missed: usize) {
     const MANY: usize = 16;
-    /// The number of bytes in a cache line.
     const LINE: usize = 64;
     if n_missed >= MANY {
         let lines = row.iter().step_by(LINE / size_of::<f64>());

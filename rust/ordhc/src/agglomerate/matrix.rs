@@ -165,13 +165,12 @@ impl<'a> Matrix<'a> {
         About { layout, n, dissimilarity, facts, unit }
     }
 
-    /// Returns a matrix with the given values. `about` are its other properties, known from an earlier check.
+    /// Returns a matrix whose properties are known from an earlier check.
     pub(crate) fn again(values: &'a [f64], about: About) -> Self {
         let About { layout, n, dissimilarity, facts, unit } = about;
         Self { values: Values::F64(values), layout, n, dissimilarity, facts, unit }
     }
 
-    /// Returns true if both triangles are equal, or if only one triangle is stored.
     pub(crate) fn is_symmetric(&self) -> bool {
         self.facts.symmetric
     }

@@ -98,14 +98,12 @@ pub trait Linkage {
     }
 }
 
-/// Returns the error for a linkage that left several clusters without a finite similarity.
 pub(super) fn nothing_finite() -> Error {
     Error::Argument(
         "the linkage returns no finite similarity for any pair; return a finite number for every pair".into(),
     )
 }
 
-/// Returns the cluster that is nearest to `i` among the given clusters.
 pub(super) fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clusters: &[usize]) -> Result<Nearest> {
     let others: Vec<usize> = clusters.iter().copied().filter(|&k| k != i).collect();
     let mut values = vec![0.0; others.len()];

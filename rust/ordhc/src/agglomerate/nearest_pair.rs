@@ -35,7 +35,6 @@ struct Cached {
     floor: f64,
     /// True if `cluster` has been merged, so that the nearest neighbour is unknown.
     stale: bool,
-    /// True if rounding errors could make another cluster the nearest.
     doubtful: bool,
 }
 

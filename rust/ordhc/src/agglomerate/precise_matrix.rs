@@ -13,7 +13,7 @@ use crate::precise::Precise;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
-/// A triangle of similarities. A cluster is stored at the position of its smallest leaf.
+/// A triangle of similarities. The index of a cluster's row is its smallest leaf.
 ///
 /// As a [`Linkage`], the matrix returns keys (rounded similarities), so that equal similarities compare as equal.
 /// Afterwards, [`with_heights`](Self::with_heights) replaces the keys of merges by the similarities.
@@ -122,12 +122,10 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         overlap(ends::<U>(a.value, a_i, a_k), ends::<U>(b.value, b_i, b_k))
     }
 
-    /// Returns true if rounding errors could decide at any merge which clusters are nearer.
     pub(super) fn is_doubtful(&self) -> bool {
         self.is_doubtful
     }
 
-    /// Replaces the keys (rounded similarities) of merges by the similarities themselves.
     pub(super) fn with_heights(&self, mut merges: Vec<RawMerge>) -> Vec<RawMerge> {
         merges.iter_mut().for_each(|merge| merge.similarity = self.heights[merge.j]);
         merges

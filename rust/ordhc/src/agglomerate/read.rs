@@ -64,7 +64,7 @@ impl Matrix<'_> {
         });
     }
 
-    /// Returns the similarity of two different leaves.
+    /// Leaves `a` and `b` must be different.
     #[inline]
     pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
         let (n, first, second) = (self.n, a.min(b) as usize, a.max(b) as usize);
@@ -252,7 +252,7 @@ fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) 
     mirror_triangle(bottom, first + half, n, monitor)
 }
 
-/// The number of rows and columns of a tile, which is transposed in registers.
+/// The number of rows and columns of a square block that is transposed in registers.
 const TILE: usize = 8;
 
 /// Copies a block of `from` to `out`, transposed. The block starts at column `column` in `from`, and at column `to` in
@@ -292,16 +292,15 @@ fn transpose(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, 
     Ok(())
 }
 
-/// The number of columns that are processed together.
+/// The number of values in a SIMD vector.
 pub(super) const LANES: usize = 8;
 
-/// Returns a number of columns, rounded up to a multiple of [`LANES`].
 pub(super) fn padded(n: usize) -> usize {
     n.next_multiple_of(LANES)
 }
 
-/// Returns the number of values from the start of one row to the start of the next (the stride). Rows of large matrices
-/// have an odd number of cache lines, so that values of a column don't compete for the same cache sets.
+/// Returns the number of values from the start of one row to the start of the next. Rows of large matrices have an odd
+/// number of cache lines, so that values of a column don't compete for the same cache sets.
 pub(super) fn stride(n: usize) -> usize {
     const MANY: usize = 64;
     if n < MANY { padded(n) } else { padded(n) | LANES }
@@ -327,8 +326,7 @@ pub(super) fn write_padded(
     monitor.advance(0)
 }
 
-/// Copies the upper triangle of a square with `n` rows to its lower triangle, tile by tile. `n` is a multiple of
-/// [`LANES`].
+/// Copies the upper triangle of a square with `n` rows to its lower triangle. `n` is a multiple of [`LANES`].
 #[inline(always)]
 fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) {
     for i in (0..n).step_by(LANES) {
@@ -354,7 +352,7 @@ fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) 
     }
 }
 
-/// Returns the transpose of a tile.
+/// Transposes a square of [`LANES`] rows and columns.
 #[inline(always)]
 fn columns<S: Simd>(mut rows: [f64x8<S>; LANES]) -> [f64x8<S>; LANES] {
     for _ in 0..LANES.ilog2() {

@@ -123,7 +123,6 @@ impl Pairs {
         Self { left, merged: merged.collect() }
     }
 
-    /// Returns the reciprocal pairs: two clusters, each of which is the nearest of the other.
     pub(super) fn reciprocal(nearest: &[Nearest]) -> Self {
         let (mut left, mut merged) = (Vec::with_capacity(nearest.len()), Vec::new());
         for (i, near) in nearest.iter().enumerate() {
@@ -148,7 +147,6 @@ impl Pairs {
         self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
 
-    /// Returns the number of merges.
     pub(super) fn len(&self) -> usize {
         self.merged.len()
     }
@@ -160,14 +158,13 @@ impl Pairs {
         new
     }
 
-    /// Returns the slots (indices before the round) of all clusters that are not absorbed.
     pub(super) fn left(&self) -> impl Iterator<Item = usize> {
         self.left.iter().map(|&slot| slot as usize)
     }
 }
 
-/// One round of merges. `sizes` and `clusters` belong to the slots before the round, and `new_sizes` to the slots after
-/// it.
+/// One round of merges. `sizes` and `clusters` describe the clusters before the round, and `new_sizes` the clusters
+/// after the round.
 pub(super) struct Round<'a, U: Update> {
     pub(super) update: &'a U,
     pub(super) pairs: &'a Pairs,
@@ -177,7 +174,6 @@ pub(super) struct Round<'a, U: Update> {
     pub(super) tolerance: Tolerance,
 }
 
-/// The results of a thread, and its buffers.
 struct Worker {
     search: RowSearch,
     scratch: Scratch,
@@ -196,7 +192,7 @@ impl<U: Update> Round<'_, U> {
         Ok(Self::found(workers))
     }
 
-    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the triangle of `k` slots.
+    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the triangle of `k` clusters.
     /// New rows overwrite old rows that are not needed any more. While there are few such rows, new rows are first
     /// written to `spare`.
     pub(super) fn run_in_place(
@@ -304,8 +300,8 @@ impl<U: Update> Round<'_, U> {
         merges
     }
 
-    /// Writes one row of the next triangle. First applies the merges into `slot`, the slot of the row. Then applies the
-    /// merges into later slots, in order.
+    /// Writes the row of cluster `slot` of the next triangle. First applies the merges into this cluster, then the
+    /// merges into later clusters, in order.
     #[inline(always)]
     fn write_row<S: Simd, T: TriangleRows>(
         &self,
@@ -367,5 +363,5 @@ impl Scratch {
 
 /// A round that overwrites its input writes the new triangle in steps, each of at least 1 / `CHUNKS` of all pairs.
 const CHUNKS: usize = 16;
-/// A round that overwrites its input writes the new triangle in steps, each of at least this number of pairs.
+/// A round that overwrites its input writes at least this number of pairs in each step.
 const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 17 };

@@ -30,8 +30,8 @@ pub struct RowMerge<'a> {
     pub others: &'a [i64],
 }
 
-/// A linkage whose similarities are computed by `update`. For each merge, `update` is called once and writes the
-/// similarities of the merged cluster into a slice.
+/// A linkage whose similarities are computed by `update`. See
+/// [`Agglomeration::by_rows`](super::Agglomeration::by_rows).
 pub(crate) struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
@@ -39,7 +39,6 @@ pub(crate) struct RowUpdate<F> {
     scratch: Scratch,
 }
 
-/// Buffers for the arguments of `update` and for the row that it computes.
 #[derive(Default)]
 struct Scratch {
     others: Vec<i64>,
@@ -51,9 +50,6 @@ struct Scratch {
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
     /// Returns the linkage of a matrix. Dissimilarities are negated.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`], [`Error::Interrupted`].
     pub(crate) fn new(matrix: &Matrix<'_>, update: F, monitor: &Monitor) -> Result<Self> {
         entered!(row_update);
         let n = matrix.n_leaves();

@@ -88,7 +88,6 @@ impl RowSearch {
         }
     }
 
-    /// Combines the results of several searches of different rows.
     pub(super) fn join(searches: Vec<Self>) -> Vec<Nearest> {
         let joined = searches.into_iter().reduce(|mut all, other| {
             for (nearest, other) in all.nearest.iter_mut().zip(other.nearest) {
@@ -106,7 +105,6 @@ pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
     if U::SUMS { value / (n_i * n_k) } else { value }
 }
 
-/// Returns the largest similarity of a row, computed in independent lanes.
 #[inline(always)]
 fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     const LANES: usize = 16;

@@ -163,9 +163,9 @@ pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMer
 pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(grown_in_place);
     let n = matrix.n_leaves();
-    // For each position: a leaf, its largest similarity with the tree (`best`), and the leaf of the tree with this
-    // similarity (`with`). `best` is infinite for leaves that have joined the tree since the last packing, so that no
-    // similarity is larger.
+    // Each entry of these lists belongs to a leaf: `best` is its largest similarity with the tree, and `with` is the
+    // leaf of the tree with this similarity. `best` is infinite for leaves that have joined the tree since the last
+    // packing, so that no similarity is larger.
     let mut leaves: Vec<u32> = (1..n as u32).collect();
     let mut best = vec![f64::NEG_INFINITY; leaves.len()];
     let mut with = vec![0u32; leaves.len()];
@@ -197,7 +197,6 @@ pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<V
     Ok(edges)
 }
 
-/// Does the same as [`grown`], for few leaves.
 fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(grown_in_square);
     let n = matrix.n_leaves();

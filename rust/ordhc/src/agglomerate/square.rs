@@ -32,32 +32,29 @@ pub(super) const FEW: usize = 1500;
 /// The number of SIMD vectors in a block of a row. The largest similarity of each block is stored, so that only blocks
 /// with similarities near the largest are read again.
 const BLOCK: usize = 8;
-/// Squares with fewer positions keep the positions of removed clusters.
+/// Squares with fewer rows keep the rows and columns of removed clusters.
 const PACK_FROM: usize = 64;
 /// Rows of at most this number of values are updated at each merge. In such rows, updating single values just before
 /// the row is read would be slow: reading a vector stalls after a write to a part of the vector, because there is no
 /// store-to-load forwarding.
 const AT_ONCE: usize = 128;
 
-/// Clusters, and memory that begins with their similarities. Rows start at multiples of the [`stride`]. The similarity
-/// of a cluster with itself is minus infinity.
+/// Clusters in ascending order of their smallest leaves (`names`), and memory that begins with their similarities. Rows
+/// start at multiples of the [`stride`]. The similarity of a cluster with itself is minus infinity.
 pub(super) struct Similarities<'a> {
     pub(super) values: Store<'a>,
-    /// For each position: the smallest leaf of the cluster. Ascending.
     pub(super) names: Vec<usize>,
-    /// For each position: the number of leaves of the cluster.
     pub(super) sizes: Vec<f64>,
 }
 
 impl Similarities<'_> {
-    /// Returns the similarities of the leaves of a matrix.
     pub(super) fn of(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Self> {
         let n = matrix.n_leaves();
         Ok(Self { values: written(matrix, squared, monitor)?, names: (0..n).collect(), sizes: vec![1.0; n] })
     }
 }
 
-/// Returns the similarities of leaves as a square. Rows and columns are padded to [`stride`].
+/// Returns the similarities of leaves as a square, padded to [`stride`].
 pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Store<'static>> {
     let stride = stride(matrix.n_leaves());
     let mut values = Store::zeros(stride * stride)?;
@@ -69,42 +66,39 @@ pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> 
     Ok(values)
 }
 
-/// A merge of the clusters at two positions.
+/// A merge of the clusters of rows `i` and `j`.
 struct Logged<M> {
     i: usize,
     j: usize,
     merge: M,
 }
 
-/// The clusters and their similarities. Positions are in the order of the smallest leaves.
+/// The clusters and their similarities. Rows have the order of the clusters' smallest leaves (`names`). `positions` has
+/// the row of each name.
 pub(super) struct Square<'a, U: Update> {
     update: &'a U,
-    /// The similarities. The similarity of a cluster with itself is minus infinity.
+    /// Similarities, or their sums over pairs of leaves ([`Update::SUMS`]). Minus infinity on the diagonal.
     values: &'a mut [f64],
     /// A row with more than [`AT_ONCE`] values is updated only when it is read. With at most `few` clusters, the row
     /// then copies its values for merged clusters from the rows of these clusters. With more clusters, the row computes
     /// these values.
     few: usize,
-    /// The number of values from the start of one row to the start of the next.
+    /// The length of a row, including unused values at its end.
     stride: usize,
-    /// The number of positions in use, including positions of removed clusters.
+    /// The number of rows in use, including the rows of removed clusters.
     n_used: usize,
-    /// The number of clusters.
     n_alive: usize,
-    /// For each position: the number of leaves of its cluster.
     sizes: Vec<f64>,
-    /// For each position: one over the size. Empty unless `values` are sums over pairs of leaves.
+    /// For each row: one over the size of its cluster. Empty unless `values` are sums over pairs of leaves.
     shares: Vec<f64>,
-    /// For each position: a term that is added to similarities. Minus infinity for removed clusters, and otherwise 0.
+    /// For each column: a term that is added to similarities. Minus infinity for removed clusters, and otherwise 0.
     gone: Vec<f64>,
-    /// For each position: the smallest leaf of its cluster.
     names: Vec<u32>,
-    /// For each smallest leaf: the position of its cluster.
     positions: Vec<u32>,
-    /// With at most `few` clusters: the positions of merged clusters, in the order of merging. Other rows later copy
-    /// their values for these clusters from the rows of these clusters.
+    /// With at most `few` clusters: the rows of merged clusters, in the order of merging. Other rows later copy values
+    /// from these rows.
     copied: Vec<u32>,
-    /// With more than `few` clusters: the merges so far. Other rows later compute their values for the merged clusters.
+    /// With more than `few` clusters: the merges so far. Other rows later compute values for the merged clusters.
     log: Vec<Logged<U::Merge>>,
     /// For each row: the number of entries of `copied` or `log` that the row has applied.
     seen: Vec<u32>,
@@ -119,8 +113,8 @@ impl<'a, U: Update> Square<'a, U> {
         vec![0.0; stride(n) * padded(n)]
     }
 
-    /// Returns the square matrix of the leaves. `values` is memory from [`room`](Self::room), to which the similarities
-    /// are written. `few` is stored as the field `few`.
+    /// Returns the square matrix of the leaves. The similarities are written to `values`, which is memory from
+    /// [`room`](Self::room).
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -134,7 +128,7 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(Self::over((update, few), values, names.clone(), names, |_| 1.0, doubts.tolerance()))
     }
 
-    /// Returns the square matrix of `clusters`, which are clusters of `n` leaves. `few` is stored as the field `few`.
+    /// Returns the square matrix of `clusters`, which are clusters of `n` leaves.
     pub(super) fn of(
         update: &'a U,
         clusters: &'a mut Similarities<'_>,
@@ -198,7 +192,7 @@ impl<'a, U: Update> Square<'a, U> {
         self.n_used > self.few
     }
 
-    /// Applies merges of other clusters to the row at position `at`, if the row has not applied them yet.
+    /// Applies merges of other clusters to row `at`, if the row has not applied them yet.
     #[inline(always)]
     fn bring_up_to_date(&mut self, at: usize) {
         if self.is_large() {
@@ -236,7 +230,6 @@ impl<'a, U: Update> Square<'a, U> {
         }
     }
 
-    /// Returns the nearest cluster of cluster `i`.
     #[inline(always)]
     fn search<S: Simd>(&mut self, simd: S, i: usize) -> Nearest {
         let at = self.positions[i] as usize;
@@ -353,7 +346,7 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(())
     }
 
-    /// Removes the positions of removed clusters.
+    /// Removes the rows and columns of removed clusters.
     #[inline(never)]
     fn pack(&mut self) {
         entered!(square_packed);
@@ -388,8 +381,8 @@ impl<'a, U: Update> Square<'a, U> {
     }
 }
 
-/// Keeps only the rows and columns at the positions `kept`, after `bring_up_to_date` has updated these rows. Uses
-/// several threads if `is_much` is true. Returns the new stride.
+/// Keeps only the rows and columns `kept`, after `bring_up_to_date` has updated these rows. Uses several threads if
+/// `is_much` is true. Returns the new stride.
 pub(super) fn packed(
     values: &mut [f64],
     old: usize,
@@ -423,8 +416,7 @@ pub(super) fn packed(
     new
 }
 
-/// Updates the row at position `own` for `missed`, merges of other clusters. Merges of the row's own cluster were
-/// applied before.
+/// Applies `missed`, merges of other clusters, to row `own`. Merges of the row's own cluster were applied before.
 fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], own: usize, n_k: f64) {
     stream(row, missed.len());
     wide!(for Logged { i, j, merge } in missed {

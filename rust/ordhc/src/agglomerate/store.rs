@@ -16,7 +16,6 @@ impl Store<'_> {
         Ok(Self::Own(Buffer::zeros("the working matrix", len)?))
     }
 
-    /// Removes all but the first `len` values.
     pub(crate) fn truncate(&mut self, len: usize) {
         match self {
             Self::Own(buffer) => buffer.truncate(len),

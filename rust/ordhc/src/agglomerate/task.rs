@@ -16,7 +16,6 @@ pub(super) const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << 60) as f64;
 /// Sums of squares of values below this limit could lose digits by underflow.
 const SMALL_SQUARED: f64 = 1e-135;
 
-/// The values of the input.
 pub(super) enum Input<'a> {
     Given(&'a Matrix<'a>),
     /// The values in the caller's memory, which may be overwritten.
@@ -24,7 +23,6 @@ pub(super) enum Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Returns the matrix, unless its memory may be overwritten.
     pub(super) fn given(&self) -> Option<&'a Matrix<'a>> {
         match self {
             Input::Given(matrix) => Some(matrix),
@@ -43,7 +41,7 @@ pub(super) struct Task<'a> {
     pub(super) monitor: &'a Monitor,
     /// The largest number of leaves for which the agglomeration uses a square matrix from the start.
     pub(super) at_once: usize,
-    /// The largest number of clusters for which a square matrix of similarities fits into a core's cache.
+    /// The largest number of clusters whose square similarity matrix fits into a core's cache. The default is [`FEW`].
     pub(super) few: usize,
 }
 
@@ -69,7 +67,7 @@ impl<'a> Task<'a> {
         Ok(Self { about, rule, engine, initial, constraints: None, monitor, at_once: AT_ONCE, few: FEW })
     }
 
-    /// Returns the task with constraints.
+    /// Checks and sets the constraints.
     pub(super) fn constrained(mut self, constraints: Option<&'a Constraints>) -> Result<Self> {
         if let Some(constraints) = constraints {
             constraints.check(self.about.n, self.initial)?;
@@ -83,7 +81,6 @@ impl<'a> Task<'a> {
         Ok(self)
     }
 
-    /// Returns the sizes of the leaves, if they were given.
     pub(super) fn sizes(&self) -> Option<&'a [f64]> {
         self.constraints.and_then(Constraints::sizes)
     }
@@ -95,7 +92,6 @@ impl<'a> Task<'a> {
         facts.whole && facts.largest * half * half < (1u64 << 53) as f64
     }
 
-    /// Returns the values as a matrix.
     pub(super) fn matrix<'b>(&self, input: &'b Input<'_>) -> Matrix<'b> {
         match input {
             Input::Given(matrix) => Matrix { unit: self.about.unit, ..**matrix },

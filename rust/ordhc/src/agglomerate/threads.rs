@@ -18,8 +18,8 @@ pub(super) fn threads(k: usize) -> Vec<usize> {
     (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }
 
-/// Splits the rows of a triangle of `k` clusters into parts with about the same number of values: several for each
-/// thread.
+/// Splits the rows of a triangle of `k` clusters into several parts for each thread, with about the same number of
+/// values.
 pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     let parts = match threads(k).len() {
         1 => 1,
@@ -29,7 +29,8 @@ pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     (0..parts).map(|p| end(p)..if p + 1 == parts { k } else { end(p + 1) }).collect()
 }
 
-/// Splits a range of rows into parts with about the same number of rows: several for each thread.
+/// Splits a range of rows of a triangle of `k` clusters into several parts for each thread, with about the same number
+/// of rows.
 pub(super) fn shared(rows: &Range<usize>, k: usize) -> Vec<Range<usize>> {
     let parts = PARTS * threads(k).len();
     let end = |part: usize| rows.start + rows.len() * part / parts;

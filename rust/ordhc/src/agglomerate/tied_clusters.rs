@@ -26,11 +26,10 @@ pub(super) struct Clusters<'a> {
     leaves: UnionFind,
     /// Finds tied pairs of clusters. `None` if the edges include all tied pairs.
     lookup: Option<Lookup<'a>>,
-    /// For each cluster: its position in the current level (see [`Level`]), or `NONE`.
+    /// For each cluster: its index in the current [`Level`], or `NONE`.
     places: Vec<u32>,
 }
 
-/// The members of clusters, and the similarity of leaves.
 struct Lookup<'a> {
     similarity: &'a dyn Fn(u32, u32) -> f64,
     members: Vec<Vec<u32>>,
@@ -175,7 +174,6 @@ impl Lookup<'_> {
         Ok(())
     }
 
-    /// Removes and returns the members of a merged cluster.
     fn take(&mut self, name: u32) -> Vec<u32> {
         std::mem::take(&mut self.members[name as usize])
     }
@@ -198,7 +196,8 @@ impl Lookup<'_> {
     }
 }
 
-/// The clusters that are connected by edges of the same similarity. Their positions are in the order of their names.
+/// The clusters that are connected by edges of the same similarity. A cluster's position is its index in `names`, which
+/// are ascending.
 struct Level {
     names: Vec<u32>,
     near: Neighbours,
@@ -208,7 +207,7 @@ struct Level {
 }
 
 impl Level {
-    /// Returns the connected groups of positions. Positions in a group are ascending.
+    /// Returns the connected groups of positions (indices in `names`). Positions in a group are ascending.
     fn groups(&self) -> Vec<Vec<u32>> {
         let mut seen = vec![false; self.names.len()];
         let mut groups = Vec::new();
@@ -233,7 +232,7 @@ impl Level {
     }
 
     /// Returns the merges of a connected group. The first cluster repeatedly absorbs the first cluster that is tied
-    /// with it. `known` marks the positions that are absorbed, or known to be tied.
+    /// with it. `known` marks the clusters that are absorbed, or known to be tied.
     fn grow(
         &self,
         group: &[u32],
@@ -299,8 +298,8 @@ impl<'g> Apart<'g> {
         Self { group, next: (1..=group.len()).collect(), compared: vec![0; group.len()] }
     }
 
-    /// Returns the first position before `before` that is tied with the growing cluster, which has `n_inside` leaves.
-    /// `tied(position, from)` compares a position with the leaves from index `from` on.
+    /// Returns the first cluster before `before` that is tied with the growing cluster, which has `n_inside` leaves.
+    /// `tied(cluster, from)` compares a cluster with the growing cluster's leaves from index `from` on.
     fn first(
         &mut self,
         before: u32,
@@ -327,7 +326,7 @@ impl<'g> Apart<'g> {
     }
 }
 
-/// For each position: the positions to which it has an edge.
+/// For each cluster of a [`Level`]: the clusters to which it has an edge, by their indices.
 struct Neighbours {
     starts: Vec<usize>,
     others: Vec<u32>,

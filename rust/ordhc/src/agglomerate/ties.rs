@@ -195,7 +195,7 @@ impl Ties {
     }
 }
 
-/// Returns the positions of the bits that are set.
+/// Returns the indices of the bits that are set.
 fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let at = (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -227,7 +227,7 @@ fn and(bits: &mut [u64], other: &[u64], from: usize) {
     }
 }
 
-/// Returns the first set bit after `after`.
+/// Returns the index of the first set bit after bit `after`.
 fn first(bits: &[u64], after: usize) -> Option<usize> {
     let start = after + 1;
     let (word, before) = (start / WORD, (1u64 << (start % WORD)) - 1);

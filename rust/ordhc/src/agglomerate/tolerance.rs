@@ -49,8 +49,7 @@ impl Tolerance {
     /// The tolerance by which numbers with the same key count as equal. Errors of similarities are taken as zero.
     pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0, of_leaves: f64::INFINITY, given: false };
 
-    /// Returns the tolerance by which numbers with the same key count as equal. The error of a number is at most
-    /// `relative` times the number, plus `absolute`.
+    /// Returns the tolerance for numbers whose error is at most `relative` times the number, plus `absolute`.
     pub(crate) fn rounded(relative: f64, absolute: f64) -> Self {
         Self { relative, absolute, ..Self::GRID }
     }
@@ -124,9 +123,9 @@ impl Tolerance {
         self.relative == 0.0 && self.absolute == 0.0
     }
 
-    /// Compares two similarities. Also returns true if the result is in doubt: rounding errors could change the result,
-    /// or the similarities are nearly but not exactly equal. In the second case, the order in which reciprocal pairs
-    /// merge can change the tree.
+    /// Compares two similarities. Also returns true if the result is in doubt. Either rounding errors could change the
+    /// result, or the similarities are nearly but not exactly equal. Then the order in which reciprocal pairs merge can
+    /// change the tree.
     pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
         let (order, doubtful) = self.compare_keys(a, b);
         if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {

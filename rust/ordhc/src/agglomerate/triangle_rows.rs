@@ -8,7 +8,6 @@ use crate::tree::RawMerge;
 
 /// A read-only triangle of the values of pairs of clusters. A slot is a cluster's index in the triangle.
 pub(super) trait TriangleRows: Sync {
-    /// Returns the number of slots (clusters in the triangle).
     fn len(&self) -> usize;
 
     /// Returns the values of the pairs of slot `i` (a cluster's index) with all slots after `i`. If the values must be
@@ -49,13 +48,10 @@ impl TriangleRows for Given<'_> {
     }
 }
 
-/// A condensed triangle whose first values have been overwritten.
+/// A condensed triangle of `k` clusters, without its first `n_gone` values, which have been overwritten.
 pub(super) struct Condensed<'v> {
-    /// The remaining values.
     pub(super) values: &'v [f64],
-    /// The number of slots.
     pub(super) k: usize,
-    /// The number of values that have been overwritten.
     pub(super) n_gone: usize,
 }
 
@@ -76,13 +72,11 @@ impl TriangleRows for Condensed<'_> {
     }
 }
 
-/// The clusters of a triangle. A slot is a cluster's index in the triangle.
+/// The clusters of a triangle. A slot is a cluster's index in the triangle. For each slot, `sizes` has the size of its
+/// cluster, and `clusters` has the smallest leaf. `merges` made the clusters.
 #[derive(Clone, Copy)]
 pub(super) struct Slots<'s> {
-    /// For each slot (index in the triangle): the size of its cluster.
     pub(super) sizes: &'s [f64],
-    /// For each slot (index in the triangle): the smallest leaf of its cluster.
     pub(super) clusters: &'s [usize],
-    /// The merges that made the clusters.
     pub(super) merges: &'s [RawMerge],
 }

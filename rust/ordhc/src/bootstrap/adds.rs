@@ -13,7 +13,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Dendrogram;
 
-/// The results of one resample.
+/// The tree and the scores of one resample of the answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resample {
     /// The tree of the resampled answers.

@@ -20,7 +20,7 @@ use crate::tree::Topology;
 /// ```
 pub fn support(tree: &Topology, others: &[&Topology]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
-    // For each cluster, given by its code: the number of trees that have the cluster.
+    // For each cluster, given by its code (a hash of its leaves): the number of trees that have the cluster.
     let mut counts: HashMap<u128, u32> = HashMap::new();
     for other in others {
         codes(other).into_iter().for_each(|code| *counts.entry(code).or_default() += 1);

@@ -15,6 +15,8 @@ use crate::tree::Dendrogram;
 /// The number of answers that are added between two checks for an interruption by the user.
 const BLOCK: usize = 1 << 16;
 
+/// Sums over the answers of one resample: AddS similarities (`pairs`), and two scores of the original tree for these
+/// answers.
 pub(super) struct Tally {
     pairs: Vec<f64>,
     /// For each leaf: true if it has answers with positive weight.
@@ -68,12 +70,10 @@ impl Tally {
         Ok(())
     }
 
-    /// Returns the revenue of the original tree for the answers of this resample.
     pub(super) fn revenue(&self) -> f64 {
         self.revenue
     }
 
-    /// Returns the total weights of the resampled answers that agree and that disagree with the original tree.
     pub(super) fn satisfied(&self) -> Satisfied {
         self.satisfied
     }

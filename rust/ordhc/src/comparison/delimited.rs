@@ -91,7 +91,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Moves to the next line.
     fn skip_line(&mut self) {
         while !matches!(self.peek(), None | Some(b'\n' | b'\r')) {
             self.at += 1;
@@ -103,7 +102,7 @@ impl<'a> Rows<'a> {
         self.data.get(self.at).copied()
     }
 
-    /// Skips the end of a line: `\n`, `\r\n` or `\r`.
+    /// Skips `\n`, `\r\n` or `\r`.
     fn end_line(&mut self) {
         match self.peek() {
             Some(b'\r') => self.at += 1 + usize::from(self.data.get(self.at + 1) == Some(&b'\n')),
@@ -166,7 +165,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Reads a quoted cell, from its opening quote to its closing one.
     fn quoted(&mut self) -> Result<Cell<'a>> {
         let line = self.line;
         self.at += 1;
@@ -198,7 +196,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns the number of bytes before the first occurrence of any byte in `stops`.
+/// Returns the number of bytes before the first byte that is in `stops`.
 fn until(data: &[u8], stops: [u8; 3]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (words, rest) = data.as_chunks::<8>();
@@ -229,7 +227,6 @@ fn undoubled(inside: &[u8]) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns an empty vector with room for `len` values, or [`Error::OutOfMemory`].
 pub(crate) fn reserved<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
     crate::memory::check(what, bytes)?;
@@ -238,7 +235,6 @@ pub(crate) fn reserved<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     Ok(values)
 }
 
-/// Appends a value, or returns [`Error::OutOfMemory`].
 pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() {
         let bytes = 2 * (values.len() * size_of::<T>()) as u64;
@@ -253,7 +249,7 @@ pub(crate) fn text_error(line: usize, message: impl Into<String>) -> Error {
     Error::Line { line, reason: message.into() }
 }
 
-/// Returns a text as error messages show it: control characters escaped, and cut to 80 characters.
+/// Escapes control characters, and cuts the text to 80 characters, for error messages.
 pub(crate) fn shown(text: &[u8]) -> String {
     const LIMIT: usize = 80;
     let head = &text[..text.len().min(4 * LIMIT)];
@@ -290,7 +286,7 @@ pub(crate) fn listed<'a>(cells: impl ExactSizeIterator<Item = &'a [u8]>) -> Stri
     text
 }
 
-/// Returns UTF-8 text without its byte order mark, or an error if the text is not UTF-8.
+/// Removes a byte order mark. Text that is not UTF-8 is an error.
 pub(crate) fn checked_utf8(data: &[u8]) -> Result<&[u8]> {
     if let Err(error) = std::str::from_utf8(data) {
         let at = error.valid_up_to();

@@ -33,7 +33,7 @@ const HEADER_WORDS: [&str; 20] = [
 /// ids.
 const LITERAL: &str = "_name";
 
-/// The positions of the columns that are read.
+/// The columns that are read, by their positions in a row.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) leaves: Vec<usize>,
@@ -44,8 +44,7 @@ pub(super) struct Plan {
     /// True if the first row may be an unknown header, although it is read as leaves. This is an error unless a word of
     /// the first row occurs again in a later row.
     pub(super) doubtful: bool,
-    /// True if all cells in the columns of leaves are names, even cells that look like ids. Quoted cells then keep
-    /// their outer blanks.
+    /// True if the column names end in [`LITERAL`]. Quoted cells then keep their outer blanks.
     pub(super) literal: bool,
 }
 

@@ -55,8 +55,7 @@ made_from! {
     usize: [] |rows: Vec<_>| narrowed(&rows), narrowed;
 }
 
-/// Returns rows of 32-bit ids. An id that doesn't fit into 32 bits is an error. [`Comparisons`](super::Comparisons)
-/// does all other checks.
+/// An id that doesn't fit into 32 bits is an error. [`Comparisons`](super::Comparisons) does all other checks.
 fn narrowed<I, const K: usize>(rows: &[[I; K]]) -> Result<LeafRows<'static, K>>
 where
     I: Copy + Display + TryInto<i32> + TryInto<i64>,
@@ -124,7 +123,6 @@ impl<const K: usize> LeafRows<'_, K> {
         });
     }
 
-    /// Calls `work` with each row in a range and its weight, in order.
     #[inline]
     pub(crate) fn each_weighted<W: Copy>(
         &self,
@@ -139,8 +137,8 @@ impl<const K: usize> LeafRows<'_, K> {
         });
     }
 
-    /// Calls `work` for blocks of consecutive rows in a range. `work` gets the index of the first row of a block, and
-    /// the rows of the block.
+    /// Calls `work` for blocks of consecutive rows in a range, with the index of the first row of the block and its
+    /// rows.
     #[inline]
     fn each_block(&self, range: Range<usize>, mut work: impl FnMut(usize, &[[i32; K]])) {
         let mut wide = [[0; K]; WIDENED];
@@ -156,7 +154,7 @@ impl<const K: usize> LeafRows<'_, K> {
         }
     }
 
-    /// Calls `work` with the index and the leaves of every row, in order. Checks for cancellation at regular intervals.
+    /// Does the same as `each` for all rows, and checks for cancellation at regular intervals.
     #[inline]
     pub(crate) fn each_watched(&self, monitor: &Monitor, mut work: impl FnMut(usize, &[i32; K])) -> Result<()> {
         for start in (0..self.len()).step_by(WATCHED) {
@@ -166,7 +164,6 @@ impl<const K: usize> LeafRows<'_, K> {
         Ok(())
     }
 
-    /// Returns the index of the first invalid row in a range.
     pub(super) fn first_bad(&self, range: Range<usize>, n_leaves: usize) -> Option<usize> {
         let start = range.start;
         let at = match self {

@@ -157,29 +157,26 @@ struct Reader<'a> {
     options: &'a TableOptions,
     header: &'a [Cell<'a>],
     table: Table,
-    /// True if leaves are given by ids, and false if they are given by names. `None` before the first row without
-    /// missing leaves.
+    /// See [`TableOptions::ids`]. `None` before the first row without missing leaves.
     numeric: Option<bool>,
     names: Coder,
     labels: Vec<Option<(Coder, Labels)>>,
-    /// The leaves of the current row.
     leaves: Vec<i64>,
 }
 
-/// Texts and their codes.
+/// Texts and their codes. The code of a text is its index in `texts`.
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
-    /// A cache of codes (indices in `texts`). For each fast hash ([`slot`]), it has the code of the last text with this
-    /// hash. Most texts are found here, without the slower hash map `codes`.
+    /// For each hash ([`slot`]): the code of the last text with this hash. Most codes are found here, without the
+    /// slower hash map `codes`.
     recent: Vec<usize>,
 }
 
-/// The number of entries of the cache [`Coder::recent`], a power of two.
+/// The number of entries of [`Coder::recent`], a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// Returns the index of a text in the cache [`Coder::recent`], by a fast hash. Different texts can have the same index.
-/// Then the cache has only the text that was read last.
+/// Returns a fast hash of a text, which is its index in [`Coder::recent`].
 fn slot(text: &[u8]) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = text.as_chunks::<8>();

@@ -64,8 +64,8 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
     Ok(pairs)
 }
 
-/// Returns, for each option, the expected number of wins minus losses if each pair of options is
-/// compared once. `scores` has the score of each option.
+/// Compares options (possible answers) with these `scores` once with each other. Returns, for each option, the expected
+/// number of wins minus losses.
 fn leads(scores: &[f64]) -> Vec<f64> {
     let mut leads = vec![0.0; scores.len()];
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);

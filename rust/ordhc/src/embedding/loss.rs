@@ -1,11 +1,12 @@
 //! The loss of triplets at given points, and its gradient.
 //!
 //! A model gives each pair a score that decreases with the squared distance. The loss of a triplet is a function of the
-//! difference of two scores, so all models share one loop. The kernel of an anchor is a short row: one value for each
-//! leaf with which the anchor is compared. A triplet takes two lookups and a division. The sum for each pair is
-//! multiplied by the coordinates only once. Logarithms are computed only for products of many factors. If the kernel of
-//! an anchor could underflow or overflow, scores are used instead. Blocks of anchors depend only on the data and are
-//! summed in order, so the result does not depend on the number of threads.
+//! difference of two scores, so all models share one loop. Triplets are grouped by their first leaf, the anchor.
+//! Exponentials of scores (kernel values) are computed once for each pair of the anchor and another leaf of its
+//! triplets. So a triplet takes two lookups and a division. The sum for each pair is multiplied by the coordinates only
+//! once. Logarithms are computed only for products of many factors. If a kernel value could underflow or overflow,
+//! scores are used instead. Blocks of anchors depend only on the data and are summed in order, so the result does not
+//! depend on the number of threads.
 
 use std::ops::Range;
 
@@ -52,16 +53,13 @@ pub struct EmbeddingLoss {
     total_weight: f64,
 }
 
-/// Buffers for the triplets with the same anchor (first leaf). Each buffer has a value for each
-/// other leaf of these triplets.
+/// Buffers with a value for each pair of an anchor (first leaf of triplets) and another leaf of its triplets.
 #[derive(Default)]
 struct Scratch {
     squared: Vec<f64>,
-    /// For each pair of the anchor and another leaf: the exponential of its score, or the score
-    /// itself.
+    /// The exponentials of the scores of pairs, or the scores themselves.
     kernel: Vec<f64>,
-    /// For each pair of the anchor and another leaf: the derivative of the loss with respect to the
-    /// score of this pair.
+    /// The derivatives of the loss with respect to the scores of pairs.
     pull: Vec<f64>,
 }
 
@@ -139,17 +137,16 @@ impl EmbeddingLoss {
         finite(loss)
     }
 
-    /// Calls `work` with each block of anchors (first leaves of triplets), on several threads.
-    /// Returns the results in the order of the blocks.
+    /// Calls `work` with each block of anchors (first leaves of triplets), on several threads. Returns the results in
+    /// order.
     fn by_block<R: Send>(&self, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
         let parts = parallel::ranges(self.blocks.len(), 1);
         let one = |part: Range<usize>| self.blocks[part].iter().cloned().map(&work).collect::<Vec<R>>();
         parallel::map(parts, one).into_iter().flatten().collect()
     }
 
-    /// Returns the loss of the triplets whose first leaf is in `anchors`. Calls `add` for each pair
-    /// of an anchor and a leaf, with the derivative of the loss with respect to the squared
-    /// distance of the pair.
+    /// Returns the loss of the triplets with these `anchors` (first leaves). Calls `add` for each pair of an anchor and
+    /// a leaf, with the derivative of the loss with respect to their squared distance.
     fn visit(&self, anchors: Range<usize>, points: &[f64], d: usize, mut add: impl FnMut(usize, usize, f64)) -> f64 {
         let at = |leaf: usize| &points[leaf * d..(leaf + 1) * d];
         let mut scratch = Scratch::default();

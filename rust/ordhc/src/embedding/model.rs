@@ -87,7 +87,6 @@ impl Model {
         matches!(self, Self::Ste | Self::TSte { .. } | Self::Ckl { .. })
     }
 
-    /// Returns the score of a pair of leaves with this squared distance.
     pub(super) fn score(&self, squared: f64) -> f64 {
         match *self {
             Self::Ste | Self::Gnmds => -squared,
@@ -97,8 +96,7 @@ impl Model {
         }
     }
 
-    /// Returns the derivative of the score of a pair with respect to its squared distance. For
-    /// `Soe`, returns 0 if points coincide.
+    /// Returns the derivative of the score by the squared distance, or 0 for `Soe` if points coincide.
     pub(super) fn slope(&self, squared: f64) -> f64 {
         match *self {
             Self::Ste | Self::Gnmds => -1.0,
@@ -114,7 +112,7 @@ impl Model {
         }
     }
 
-    /// Returns the exponential of the score of a pair with this squared distance.
+    /// Returns the exponential of the score of a pair.
     pub(super) fn kernel(&self, squared: f64) -> f64 {
         match *self {
             Self::TSte { alpha } => power(1.0 + squared / alpha, alpha + 1.0),

@@ -6,21 +6,17 @@ use crate::comparison::Triplets;
 use crate::error::Result;
 use crate::memory;
 
-/// Triplets (anchor, near leaf, far leaf) grouped by anchor. The weights of repeated triplets are
-/// added. Each anchor has a list of the near and far leaves of its triplets, so that a loss
-/// computes one score for each pair of the anchor and a leaf in the list.
+/// Triplets (anchor, near leaf, far leaf) grouped by anchor, with anchors in ascending order. The weights of repeated
+/// triplets are added. In `others`, each anchor has an ascending list of the near and far leaves of its triplets. So a
+/// loss computes one score for each pair of the anchor and a leaf in the list.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// The anchors (first leaves) of the triplets, in ascending order.
     pub(super) anchors: Vec<Anchor>,
-    /// For each anchor (first leaf of a triplet): the near and far leaves of its triplets, in
-    /// ascending order.
     pub(super) others: Vec<u32>,
-    /// The groups of triplets with the same anchor, weight and near leaf, sorted by anchor, then
-    /// weight, then near leaf.
+    /// Sorted by anchor (first leaf of triplets), then weight, then near leaf.
     pub(super) runs: Vec<Run>,
-    /// The far leaf of each triplet, in the order of the groups in `runs`. The far leaf is the
-    /// position of a leaf in the anchor's part of `others`. The anchor is the triplet's first leaf.
+    /// The far leaf of each triplet, in the order of `runs`. Each far leaf is given as an index into its anchor's list
+    /// in `others`.
     pub(super) fars: Vec<u32>,
 }
 
@@ -33,7 +29,8 @@ pub(super) struct Anchor {
     pub(super) fars: Range<usize>,
 }
 
-/// A group of triplets with the same anchor, weight and near leaf.
+/// A group of triplets with the same anchor, weight and near leaf. `near` is an index into the anchor's list in
+/// [`Prepared::others`].
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) weight: f64,
@@ -42,7 +39,7 @@ pub(super) struct Run {
 }
 
 impl Prepared {
-    /// Groups triplets by their first leaf. Triplets of weight 0 are left out.
+    /// Triplets of weight 0 are left out.
     pub(super) fn new(triplets: &Triplets<'_>) -> Result<Self> {
         let (n, m) = (triplets.n_leaves(), triplets.len());
         memory::check("the triplets in order", (m as u64).saturating_mul(40))?;
@@ -67,8 +64,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Adds the triplets with the first leaf `leaf`, given as `answers` (weight, near leaf, far
-    /// leaf). `number` is a buffer of `u32::MAX`, and has the same contents afterwards.
+    /// Adds triplets (weight, near leaf, far leaf) with the first leaf `leaf`. `number` is a buffer of `u32::MAX`, and
+    /// has the same contents afterwards.
     fn add(&mut self, leaf: usize, answers: &mut [(f64, u32, u32)], number: &mut [u32]) {
         answers.sort_unstable_by(|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then(a.0.total_cmp(&b.0)));
         let mut distinct: Vec<(f64, u32, u32)> = Vec::with_capacity(answers.len());
@@ -111,16 +108,13 @@ impl Prepared {
         });
     }
 
-    /// Splits the anchors (first leaves of triplets) into blocks of about equal work. The blocks do
-    /// not depend on the number of threads.
+    /// Splits the anchors (first leaves of triplets) into blocks of about equal work, independent of the number of
+    /// threads.
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
-        /// The computing time for the score and gradient of a pair of leaves. The unit is the time
-        /// for a triplet.
+        /// The computing time for a pair of leaves, in units of the time for a triplet.
         const PAIR: usize = 4;
-        /// On average, a block of anchors (first leaves of triplets) takes at least this computing
-        /// time, unless there is only one block. The unit is the time for a triplet.
+        /// Blocks take at least this time on average (unit: the time for a triplet), unless there is only one.
         const GRAIN: usize = 1 << 15;
-        /// The maximum number of blocks of anchors (first leaves of triplets).
         const MOST: usize = 16;
         let work = |anchor: &Anchor| anchor.fars.len() + PAIR * anchor.others.len();
         let all: usize = self.anchors.iter().map(work).sum();
@@ -142,7 +136,7 @@ impl Prepared {
 mod tests {
     use super::*;
 
-    /// Returns (anchor, near, far, weight) of each triplet, in the order in which the triplets are stored.
+    /// Returns (anchor, near leaf, far leaf, weight) of each triplet, in stored order.
     fn read(prepared: &Prepared) -> Vec<(usize, u32, u32, f64)> {
         let mut found = Vec::new();
         for anchor in &prepared.anchors {

@@ -177,7 +177,7 @@ fn n_questions<const K: usize>(n: usize) -> u128 {
     if K == 3 { n * n.saturating_sub(1) * n.saturating_sub(2) / 2 } else { pairs * pairs.saturating_sub(1) / 2 }
 }
 
-/// Returns the pair `a < b` at this position, if pairs are ordered by `b`, then by `a`.
+/// Returns the pair `a < b` with this number, if pairs are numbered by `b`, then by `a`.
 fn pair(number: u128) -> (usize, usize) {
     let mut b = ((1.0 + (1.0 + 8.0 * number as f64).sqrt()) / 2.0) as u128;
     while b * (b - 1) / 2 > number {

@@ -5,69 +5,60 @@ use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
 
-/// The part in which learners differ: it chooses the next question about `K` leaves and uses the answers.
+/// Chooses a learner's questions about `K` leaves, and uses the answers. [`Asking`] does the rest. Methods without a
+/// doc are as in [`Learner`].
 pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
-    /// The reason for a question, which the strategy needs when the answer comes.
+    /// The data about a question that the strategy needs when the answer comes.
     type Purpose: Send + Clone;
 
     /// Returns a question that may be asked now, or `None`.
     fn next(&mut self) -> Option<([u32; K], Self::Purpose)>;
 
-    /// Returns an error if there will never be another question although the learner is not done.
+    /// Returns an error if the learner is not done but can never ask another question.
     fn failure(&self) -> Option<Error> {
         None
     }
 
-    /// Uses the answer to a question. `purpose` is the value that [`next`](Self::next) returned
-    /// with the question.
+    /// Uses the answer. `purpose` is the value that [`next`](Self::next) returned with the question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
-    /// Uses the answer to a question, like [`take`](Self::take). `told` also has the person, and
-    /// the probability that the answer is right. By default, the strategy ignores both.
+    /// Uses the answer like [`take`](Self::take). `told` also has the person, and the probability that the answer is
+    /// right. By default, the strategy ignores both.
     fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
         self.take(purpose, told.answer);
     }
 
-    /// See [`Learner::set_parallel`].
     fn set_parallel(&mut self, _parallel: usize) {}
 
-    /// See [`Learner::add_leaf`].
     fn add_leaf(&mut self) -> Result<()> {
         Err(fixed())
     }
 
-    /// See [`Learner::retire`]. All open questions are withdrawn, so the strategy gets no answers to them.
+    /// As in [`Learner`]. All open questions are withdrawn, so the strategy gets no answers to them.
     fn retire(&mut self, _leaf: u32) -> Result<()> {
         Err(fixed())
     }
 
-    /// See [`Learner::unplaced`].
     fn unplaced(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// Returns true if nothing is left to ask.
     fn done(&self) -> bool {
         self.placed() == self.n_leaves()
     }
 
-    /// Returns the tree so far.
     fn tree(&self) -> Result<Dendrogram>;
 
-    /// See [`Learner::support`].
     fn support(&self, _tree: &Topology) -> Option<Vec<f64>> {
         None
     }
 
-    /// See [`Learner::places`].
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }
 
-    /// Returns the number of leaves.
     fn n_leaves(&self) -> usize;
 
-    /// Returns the number of leaves that are in the tree so far.
     fn placed(&self) -> usize;
 
     /// Returns an estimate of the number of answers that are still needed after the first `n_answered`.

@@ -18,15 +18,12 @@ use crate::tree::Dendrogram;
 /// never merged, because every leaf is inserted at the place where its search ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
-    /// All leaves except retired (removed) leaves, in the order of insertion. Not all of them are
-    /// in the tree yet.
+    /// All leaves except removed (retired) ones, in the order of insertion. Some of them are not in the tree yet.
     order: Order,
-    /// The number of leaves that the learner has ever had. Retired (removed) leaves count, but are
-    /// not in `order`.
+    /// The number of leaves that the learner ever had, including removed (retired) ones.
     n: usize,
-    /// The number of inserted leaves of a bucket grows by about this factor in each step. `None`
-    /// means that all other leaves of a bucket follow its first leaf in one step. A bucket has
-    /// leaves that belong into the same part of the tree.
+    /// The number of inserted leaves of a bucket grows by about this factor in each step. `None` means that all other
+    /// leaves of a bucket follow its first leaf in one step.
     shrink: Option<usize>,
     placed: usize,
     tree: PivotTree,
@@ -34,9 +31,8 @@ pub(crate) struct Buckets {
     free: Vec<u32>,
     n_tasks: usize,
     ready: VecDeque<Seeker>,
-    /// The estimated remaining work in bits. This is the sum of [`bits`] over the leaves that are
-    /// not in the tree yet, minus the information from the answers of searches that have not
-    /// finished.
+    /// The estimated remaining work in bits: the sum of [`bits`] over the leaves that are not in the tree yet, minus
+    /// the information from the answers of unfinished searches.
     left: f64,
     /// The approximate number of answers that give one bit of information about a leaf's place.
     price: f64,
@@ -50,18 +46,15 @@ struct Bucket {
     state: u32,
     is_under: bool,
     leaves: Vec<u32>,
-    /// The first `placed` of the `leaves` are in the tree. The leaves from index `placed` to `end`
-    /// are being inserted: their searches are running, or they are in smaller buckets.
+    /// The first `placed` of the `leaves` are in the tree. The leaves from there to index `end` are being inserted.
     placed: usize,
     end: usize,
     /// The number of searches or smaller buckets that must finish before the next step of this
     /// bucket.
     waiting: usize,
-    /// The number of answers so far in the searches for the places of the leaves from index
-    /// `placed` to `end`.
+    /// The number of answers so far about the leaves that are being inserted.
     steps: usize,
-    /// The results of finished searches: the state of the [`PivotTree`] where a search ended, and
-    /// the leaf.
+    /// The results of finished searches: a state of the [`PivotTree`] and the leaf that belongs there.
     found: Vec<(u32, u32)>,
     parent: Option<u32>,
 }
@@ -74,9 +67,7 @@ pub(crate) struct Seeker {
 }
 
 impl Buckets {
-    /// Returns the strategy that inserts the leaves of `order`. Leaves with known places come
-    /// first, then the others in random order. The number of inserted leaves of a bucket (leaves
-    /// that belong into the same part of the tree) grows by about the factor `shrink` in each step.
+    /// `order` has leaves with known places first, then the others in random order.
     pub(crate) fn new(order: Order, shrink: Option<usize>) -> Self {
         let known = order.n_known();
         let mut new = Self {
@@ -105,13 +96,11 @@ impl Buckets {
         new
     }
 
-    /// Starts the search for the place of a leaf that was added to the order. If other leaves that
-    /// may belong anywhere in the tree are being inserted, the new leaf waits for them.
+    /// Starts the search for the place of an added leaf. If other leaves that may belong anywhere in the tree are
+    /// being inserted, the new leaf waits for them.
     fn search(&mut self, leaf: u32) {
         self.left += bits(self.order.len());
         if let Some(whole) = self.tasks.iter_mut().find(|task| task.parent.is_none() && !task.leaves.is_empty()) {
-            // Other leaves that may belong anywhere in the tree are still being inserted. Insert
-            // the new leaf after them.
             whole.leaves.push(leaf);
             return;
         }
@@ -127,9 +116,9 @@ impl Buckets {
         self.proceed(task);
     }
 
-    /// Inserts the first of the `leaves` at the place that belongs to `state`, a state of the
-    /// [`PivotTree`] (the decision tree of all searches). If there are other leaves, makes a bucket
-    /// of all `leaves`, and returns the index of the bucket in `tasks`.
+    /// Inserts the first of the `leaves` at the place that belongs to `state`, a state of the [`PivotTree`] (the
+    /// decision tree of all searches). If there are other leaves, makes a bucket of all `leaves`, and returns its
+    /// index in `tasks`.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);
@@ -152,9 +141,8 @@ impl Buckets {
         })
     }
 
-    /// Starts the next searches for a bucket (leaves that belong into the same part of the tree),
-    /// after all its searches and smaller buckets have finished. If no leaf is left, continues with
-    /// the parent of the bucket. `task` is the index of the bucket.
+    /// Starts the next searches for the bucket with the index `task`, after all its searches and smaller buckets have
+    /// finished. If no leaf is left, continues with the parent of the bucket.
     fn proceed(&mut self, task: Option<u32>) {
         let mut open: Vec<u32> = task.into_iter().collect();
         while let Some(number) = open.pop() {
@@ -183,9 +171,8 @@ impl Buckets {
         }
     }
 
-    /// Divides the leaves of a bucket whose searches ended into smaller buckets. Each smaller
-    /// bucket has the leaves whose searches ended at the same place. All searches of the bucket
-    /// must have ended. `number` is the index of the bucket.
+    /// Divides the leaves of a bucket into smaller buckets of leaves whose searches ended at the same place. All
+    /// searches of the bucket must have ended. `number` is the index of the bucket.
     fn distribute(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut found = std::mem::take(&mut task.found);

@@ -1,4 +1,4 @@
-//! Insertion by the paper's pivots.
+//! Insertion by the pivots of Emamjomeh-Zadeh & Kempe. A pivot is the node that a question is about.
 
 use super::inserting::{Inserting, Progress};
 use super::work::Work;
@@ -14,22 +14,18 @@ pub(crate) struct Exact {
     tree: GrowingTree,
     root: u32,
     region: Region,
-    /// The leaf belongs at or below this node, which is given by its position in `region` (the
-    /// nodes beside which the leaf may belong).
+    /// The leaf belongs at or below this node, a position in `region` (the nodes beside which the leaf may belong).
     top: u32,
-    /// The node that the next question is about, given by its position in `region` (the nodes
-    /// beside which the leaf may belong).
+    /// The node that the next question is about, a position in `region`.
     pivot: u32,
     /// The children of the node `pivot` that may contain the leaf, largest first.
     children: Vec<u32>,
-    /// The number of pairs of `children` that answers have ruled out, because the leaf is below
-    /// neither child of the pair.
+    /// The number of pairs of `children` that are ruled out, because the leaf is below neither child.
     pairs: usize,
     is_ready: bool,
 }
 
 impl Exact {
-    /// Returns the strategy that inserts the leaves in the given `order`.
     pub(crate) fn new(order: Order) -> Self {
         let (tree, root) = order.tree();
         let known = order.n_known();
@@ -56,8 +52,8 @@ impl Exact {
         self.narrow(0);
     }
 
-    /// Continues the search for the place of the leaf at and below the node `top`, a position in
-    /// `region`. Inserts the leaf if only one place is left.
+    /// Continues the search for the place of the leaf at and below the node at position `top` of `region`. Inserts
+    /// the leaf if only one place is left.
     fn narrow(&mut self, top: u32) {
         self.top = top;
         if self.region.size(top) == 1 {
@@ -81,8 +77,7 @@ impl Exact {
         }
     }
 
-    /// Returns the two children of the node `pivot` to ask about. The second child is `None` if
-    /// only one is left.
+    /// Returns the two children of `pivot` to ask about, or only one if no second child is left.
     fn pair(&self) -> (u32, Option<u32>) {
         (self.children[2 * self.pairs], self.children.get(2 * self.pairs + 1).copied())
     }

@@ -7,13 +7,11 @@ use crate::error::{Error, Result};
 use crate::search::{GrowingTree, Order, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// The progress of inserting leaf after leaf: the leaves in the tree, and an estimate of the
-/// remaining questions.
+/// The leaves that are inserted one after the other, and an estimate of the remaining questions.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     order: Order,
-    /// The number of leaves that the learner has ever had. Retired (removed) leaves count, but are
-    /// not in `order`.
+    /// The number of leaves that the learner ever had, including removed (retired) ones.
     n: usize,
     placed: usize,
     /// The number of answers so far about leaves that are not in the tree yet.
@@ -22,39 +20,33 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Returns the progress for the leaves of `order`. The first `placed` of them are in the tree.
+    /// The first `placed` leaves of `order` are already in the tree.
     pub(crate) fn new(order: Order, placed: usize, work: Work) -> Self {
         let n = order.len();
         Self { order, n, placed, under_way: 0, work }
     }
 
-    /// Returns the number of leaves, whether or not they are in the tree.
     pub(crate) fn n_leaves(&self) -> usize {
         self.order.len()
     }
 
-    /// Returns the number of leaves that are in the tree.
     pub(crate) fn placed(&self) -> usize {
         self.placed
     }
 
-    /// Returns true if all leaves are in the tree.
     pub(crate) fn is_done(&self) -> bool {
         self.placed == self.order.len()
     }
 
-    /// Returns the leaf at a position in the order of insertion.
     pub(crate) fn leaf(&self, at: usize) -> u32 {
         self.order.leaf(at)
     }
 
-    /// Returns the first leaf that is not in the tree, for strategies that insert the leaves in
-    /// order.
+    /// Returns the first leaf that is not in the tree, if leaves are inserted in the order of `order`.
     pub(crate) fn next_leaf(&self) -> u32 {
         self.order.leaf(self.placed)
     }
 
-    /// Adds a leaf at the end of the order of insertion. The leaf is not in the tree yet.
     fn add(&mut self, leaf: u32) {
         self.order.push(leaf);
         self.work.add(self.order.len());
@@ -65,55 +57,44 @@ impl Progress {
         self.under_way += 1;
     }
 
-    /// Records that a leaf was inserted into the tree. `answers` is the number of answers about
-    /// this leaf.
+    /// Records that a leaf was inserted into the tree after `answers` answers about it.
     pub(crate) fn place(&mut self, answers: u64) {
         self.placed += 1;
         self.under_way -= answers;
         self.work.placed(self.placed);
     }
 
-    /// Records that the next leaf was inserted into the tree. All answers that [`Self::answered`]
-    /// has counted since the last insertion are about this leaf.
+    /// Records that the next leaf was inserted. All answers since the last insertion are about this leaf.
     pub(crate) fn place_next(&mut self) {
         self.place(self.under_way);
     }
 }
 
-/// A strategy that inserts leaf after leaf into a growing tree.
+/// A strategy that inserts leaf after leaf into a growing tree. Methods without a doc are as in [`Strategy`].
 pub(crate) trait Inserting: Send + Clone + 'static {
-    /// See [`Strategy::Purpose`].
     type Purpose: Send + Clone;
 
-    /// See [`Strategy::next`].
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)>;
 
-    /// See [`Strategy::failure`].
     fn failure(&self) -> Option<Error> {
         None
     }
 
-    /// See [`Strategy::take`].
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
-    /// See [`Strategy::weigh`].
     fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
         self.take(purpose, told.answer);
     }
 
-    /// See [`Strategy::set_parallel`].
     fn set_parallel(&mut self, _parallel: usize) {}
 
-    /// Returns the progress.
     fn progress(&self) -> &Progress;
 
-    /// Returns a mutable reference to the progress of inserting the leaves.
     fn progress_mut(&mut self) -> &mut Progress;
 
     /// Returns a new strategy with the same settings for the leaves in `order`.
     fn restarted(&self, order: Order) -> Self;
 
-    /// Is called before a leaf is added.
     fn note_added(&mut self, _leaf: u32) {}
 
     /// Continues to insert leaves, after a leaf was added. `was_done` is true if all other leaves

@@ -32,7 +32,6 @@ struct Descent {
 }
 
 impl Insertion {
-    /// Returns the strategy that inserts the leaves in the given `order`.
     pub(crate) fn new(order: Order, parallel: usize) -> Self {
         let tree = PivotTree::of(&order);
         let known = order.n_known();
@@ -62,8 +61,8 @@ impl Insertion {
         }
     }
 
-    /// Continues `search`, whose index is `slot`, after an answer. Either the search can ask its
-    /// next question, or its leaf is inserted.
+    /// Continues `search` after an answer. Either the search can ask its next question, or its leaf is inserted.
+    /// `slot` is the index of the search in `searches`.
     fn search(&mut self, slot: u32, search: Descent) {
         let Descent { leaf, state, steps } = search;
         if self.tree.question(state).is_some() {

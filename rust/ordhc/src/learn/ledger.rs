@@ -9,15 +9,14 @@ use crate::error::{Error, Result};
 /// type `T`, which is returned with the answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger<T, const K: usize = 3> {
-    /// The id of the first question in `open`.
+    /// The id of the question that is the first entry of `open`.
     first: u64,
-    /// The questions, beginning with the oldest open question. `None` for a question that is answered.
+    /// The questions from the oldest open question on. `None` for an answered question.
     open: VecDeque<Option<([u32; K], T)>>,
     n_open: usize,
     told: Vec<(u64, T, Told)>,
     n_rounds: u64,
-    /// The number of questions before the last call of [`restart`](Self::restart). The counts leave
-    /// these questions out.
+    /// The number of questions before the last call of [`restart`](Self::restart), which the counts leave out.
     base: u64,
 }
 
@@ -28,8 +27,8 @@ impl<T, const K: usize> Default for Ledger<T, K> {
 }
 
 impl<T, const K: usize> Ledger<T, K> {
-    /// Asks at most `limit` questions: calls `next` for the leaves and the purpose of each
-    /// question, and records the questions as open. Stops when `next` returns `None`.
+    /// Asks at most `limit` questions, until `next` returns `None`. `next` returns the leaves and the purpose of a
+    /// question.
     ///
     /// # Errors
     /// Not enough memory.
@@ -58,7 +57,6 @@ impl<T, const K: usize> Ledger<T, K> {
         Ok(questions)
     }
 
-    /// Takes an answer.
     pub(crate) fn tell(&mut self, id: u64, told: Told) -> Result<()> {
         let Told { answer, p, .. } = told;
         let (largest, known) = if K == 4 { (1, "1, -1 or 0") } else { (2, "0, 1, 2 or -1") };
@@ -100,20 +98,18 @@ impl<T, const K: usize> Ledger<T, K> {
         order.into_iter().filter_map(|(_, at)| told[at].take()).collect()
     }
 
-    /// Keeps the memory of a list from [`take`](Self::take) for reuse.
+    /// Keeps the memory of a list from [`take`](Self::take) for the next list.
     pub(crate) fn give_back(&mut self, mut told: Vec<(u64, T, Told)>) {
         told.clear();
         self.told = told;
     }
 
-    /// Returns the open questions, ordered by id.
     pub(crate) fn open(&self) -> Vec<Question<K>> {
         let entries = (self.first..).zip(&self.open);
         let question = |(id, entry): (u64, &Option<([u32; K], T)>)| Some(Question { id, leaves: entry.as_ref()?.0 });
         entries.filter_map(question).collect()
     }
 
-    /// Returns the number of open questions.
     pub(crate) fn n_open(&self) -> usize {
         self.n_open
     }
@@ -142,12 +138,10 @@ impl<T, const K: usize> Ledger<T, K> {
         self.first + self.open.len() as u64
     }
 
-    /// Returns the number of questions asked.
     pub(crate) fn n_asked(&self) -> u64 {
         self.next_id() - self.base
     }
 
-    /// Returns the numbers of questions, answers and rounds so far.
     pub(crate) fn counts(&self) -> Counts {
         let asked = self.n_asked();
         Counts { asked, answered: asked - self.n_open as u64, rounds: self.n_rounds }

@@ -1,4 +1,4 @@
-//! The learners by name.
+//! The methods of learners.
 
 use std::collections::HashSet;
 
@@ -45,9 +45,10 @@ pub enum Method {
         /// factor.
         parallel: usize,
     },
-    /// `InsertionClustering` with the paper's pivots: at most log2(2i - 3) questions for the i-th leaf of a binary
-    /// tree, and at most n log2 n in all. Trees whose nodes have d children take O(d / log d) times as many questions;
-    /// a star takes n^2 / 4. The computation takes O(n) per leaf.
+    /// `InsertionClustering` with the pivots of Emamjomeh-Zadeh & Kempe (a pivot is the node that a question is about).
+    /// Takes at most log2(2i - 3) questions for the i-th leaf of a binary tree, and at most n log2 n in all. Trees whose
+    /// nodes have d children take O(d / log d) times as many questions; a star takes n^2 / 4. The computation takes O(n)
+    /// per leaf.
     Exact,
     /// Inserts the leaves in parallel, in the fewest rounds. The tree starts from one leaf. All
     /// other leaves search for their places at once, and leaves with the same place are divided
@@ -90,7 +91,7 @@ pub enum Method {
         /// Whether the places of more leaves are searched in parallel as the tree grows.
         schedule: Schedule,
     },
-    /// For answers that are right with a probability of at least `p`: the paper's own algorithm (Theorem 5.1), as a
+    /// For answers that are right with a probability of at least `p`: the algorithm of the source (Theorem 5.1), as a
     /// reference. The algorithm takes hundreds to thousands of questions per leaf, and O(n) time for each question.
     ///
     /// For binary trees the guarantee is that of [`Robust`](Self::Robust). For other trees [`Learner::ask`] returns an
@@ -194,9 +195,9 @@ impl Method {
     /// Returns a learner that places further leaves into the tree `start`, which must be right. Leaf `k` of `start` is
     /// `leaves[k]`. The learner asks about all other leaves of `0..n`.
     ///
-    /// With one further leaf this is `FindSibling` (Emamjomeh-Zadeh & Kempe 2018). [`Exact`](Self::Exact) is Algorithm 4,
-    /// with at most log2(2n - 3) questions in a binary tree. [`RobustPaper`](Self::RobustPaper) is Algorithms 5 and 6.
-    /// `delta` covers the further leaves only.
+    /// With one further leaf this is `FindSibling` (Emamjomeh-Zadeh & Kempe 2018). [`Exact`](Self::Exact) is
+    /// Algorithm 4, with at most log2(2n - 3) questions in a binary tree. [`RobustPaper`](Self::RobustPaper) is
+    /// Algorithms 5 and 6. `delta` covers the further leaves only.
     ///
     /// # Errors
     /// The errors of [`learner`](Self::learner); a method that does not insert one leaf after the other; a leaf of

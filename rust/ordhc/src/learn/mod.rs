@@ -14,16 +14,16 @@
 //! ```
 //!
 //! A learner is a state machine. `ask` returns questions that may be answered now, `tell` takes answers, and `tree`
-//! returns the best tree so far. A learner does no input or output, and calls no other code. So a person, a simulation, many
-//! workers and a restart after a crash all run the same code.
+//! returns the best tree so far. A learner does no input or output, and calls no other code. So a person, a simulation,
+//! many workers and a restart after a crash all run the same code.
 //!
 //! The `Ledger` has what all learners share: question ids, open questions, rounds, and answers in the order of their
 //! ids. A `Strategy` has what differs between learners: it chooses the next question and uses the answers. [`repeated`]
 //! asks each question of any learner several times.
 //!
-//! * Insertion searches the pivot tree of the growing tree (see `search`), for one leaf at a time or for several in
-//!   parallel.
-//! * The schedules `rounds` and `balanced` (`buckets`) search the same tree for many leaves at a time. They place a
+//! * Insertion searches the place of a leaf in the pivot tree (a decision tree, see `search`), for one leaf at a time or
+//!   for several in parallel.
+//! * The schedules `rounds` and `balanced` (`buckets`) search the pivot tree for many leaves at a time. They place a
 //!   sample of the leaves first. Then they search the places of all other leaves together, and put leaves that arrive
 //!   at the same place into one bucket.
 //! * `robust` and `noisy_search` expect wrong answers. When a place is likely, an attempt verifies this place with
@@ -32,8 +32,8 @@
 //!   stay in place. The questions are those that reduce the expected number of wrong triplets most. A subtree moves if
 //!   the answers favour another place.
 //! * `uncertain` accepts any question and any answer. The learner draws trees from the posterior only when its
-//!   questions are requested. So a session learner replays recorded events without drawing trees. With many leaves or answers, the
-//!   learner keeps one tree instead, and each answer moves only the leaves that it is about.
+//!   questions are requested. So a session learner replays recorded events without drawing trees. With many leaves or
+//!   answers, the learner keeps one tree instead, and each answer moves only the leaves that it is about.
 //! * `quadruplets` has learners that compare two pairs. Single linkage (Prim's algorithm) and complete linkage (a
 //!   nearest-neighbour chain) find nearest neighbours by tournaments. The result of a match is kept as long as it is
 //!   valid.

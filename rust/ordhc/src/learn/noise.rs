@@ -31,34 +31,28 @@ pub(crate) struct Risk {
     delta: f64,
     each: f64,
     n_added: u64,
-    /// The failure probabilities of leaves that were added, or whose search was restarted.
+    /// The failure probabilities of added leaves, and of leaves whose search was restarted.
     own: HashMap<u32, f64>,
 }
 
 impl Risk {
-    /// Returns failure probabilities for `n` leaves that share `delta` equally.
     pub(crate) fn new(delta: f64, n: usize) -> Self {
         Self { delta, each: delta / n.max(1) as f64, n_added: 0, own: HashMap::new() }
     }
 
-    /// Returns the largest allowed probability that the search for the place of a leaf fails, for
-    /// any leaf that was there at the start.
+    /// Returns the failure probability of each leaf that was there at the start.
     pub(crate) fn each(&self) -> f64 {
         self.each
     }
 
-    /// Returns the largest allowed probability that the search for the place of a leaf fails.
     pub(crate) fn of(&self, leaf: u32) -> f64 {
         self.own.get(&leaf).copied().unwrap_or(self.each)
     }
 
-    /// Sets the largest allowed probability that the search for the place of a leaf fails.
     pub(crate) fn set(&mut self, leaf: u32, risk: f64) {
         self.own.insert(leaf, risk);
     }
 
-    /// Adds the k-th later leaf. The search for its place may fail with probability delta / (k (k +
-    /// 1)).
     pub(crate) fn add(&mut self, leaf: u32) {
         self.n_added += 1;
         let k = self.n_added as f64;
@@ -86,7 +80,7 @@ named!(Noise, "noise", {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// The number in `parallel`.
+    /// The places of this number of leaves are searched in parallel: the setting `parallel`.
     #[default]
     Questions,
     /// The places of this number of leaves are searched in parallel: an eighth of the leaves in the

@@ -8,7 +8,6 @@ use rand_chacha::ChaCha8Rng;
 use super::noise::{Assume, Noise, Schedule, needed};
 use crate::search::{GrowingTree, NONE, Outcome, Place, Posterior, SizedTree};
 
-/// The settings of a search if some answers may be wrong.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) p: f64,
@@ -30,8 +29,8 @@ impl Settings {
         if p == self.p { 1.0 } else { (p / (1.0 - p)).ln() / (self.p / (1.0 - self.p)).ln() }
     }
 
-    /// Returns how useful an answer that is right with probability `p` is for a search. The value
-    /// is relative to an answer with the assumed probability, and at most 1.
+    /// Returns how useful an answer is for a search if the answer is right with probability `p`: 1 for the assumed
+    /// probability `self.p`, and never more.
     pub(crate) fn worth(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { ((2.0 * p - 1.0) / (2.0 * self.p - 1.0)).powi(2).min(1.0) }
     }
@@ -42,8 +41,6 @@ impl Settings {
         self.assume == Assume::Uniform || self.noise == Noise::Persistent
     }
 
-    /// Returns the assumed largest probability of one particular wrong answer: half of 1 - p,
-    /// because at least two wrong answers are possible.
     fn wrong(&self) -> f64 {
         wrong(self.p)
     }
@@ -63,9 +60,8 @@ impl Settings {
         entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
     }
 
-    /// Returns a threshold for the count of a place (answers for the place minus answers against
-    /// it). The count of a wrong place reaches the threshold with a probability of at most
-    /// `failure`.
+    /// Returns the threshold that the count of a wrong place (answers for the place minus answers against it) reaches
+    /// with a probability of at most `failure`.
     pub(crate) fn needed(&self, failure: f64) -> f64 {
         needed(self.p, failure)
     }
@@ -86,7 +82,6 @@ impl Settings {
     }
 }
 
-/// The search for the place of one leaf.
 #[derive(Debug, Clone)]
 pub(crate) struct NoisySearch {
     pub(crate) leaf: u32,
@@ -94,12 +89,9 @@ pub(crate) struct NoisySearch {
     /// The node that the next question is about (the pivot), and the two of its children that are
     /// compared. `None` while a place is verified, or if no question is informative.
     pub(crate) pivot: Option<(u32, [u32; 2])>,
-    /// The verification of the likeliest place, if it has begun.
     pub(crate) attempt: Option<Attempt>,
-    /// The number of verifications so far, including failed ones.
     pub(crate) attempts: u32,
-    /// The part of the failure probability of the leaf (the largest allowed probability of a wrong
-    /// place) that the search has not used yet.
+    /// The part of the leaf's failure probability (the allowed probability of a wrong place) that is not used yet.
     pub(crate) risk_left: f64,
     pub(crate) open: u32,
     pub(crate) answered: u64,
@@ -113,12 +105,10 @@ pub(crate) struct NoisySearch {
 }
 
 impl NoisySearch {
-    /// Returns a search for the place of `leaf`. The leaf can become one more child of a node, or
-    /// the sibling of a node. At first, each place of the first kind is `under` times as likely as
-    /// each place of the second kind.
+    /// `under` is the initial weight of each place as one more child of a node, relative to a place beside a node.
     pub(crate) fn new(leaf: u32, risk_left: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        // Streams 1 and 2 of this seed are used elsewhere.
+        // The random streams 1 and 2 of this seed are used elsewhere.
         random.set_stream(3 + u64::from(leaf));
         let mut posterior = Posterior::default();
         posterior.reset(tree, under);
@@ -190,8 +180,8 @@ impl NoisySearch {
     }
 }
 
-/// Returns the assumed largest probability of one particular wrong answer, if answers are right
-/// with probability `p`.
+/// Returns the assumed largest probability of one particular wrong answer: half of 1 - p, because at least two wrong
+/// answers are possible.
 fn wrong(p: f64) -> f64 {
     0.5 * (1.0 - p)
 }
@@ -205,21 +195,19 @@ fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[
     pairs.iter().filter(is_between).count() as u64
 }
 
-/// The verification of a place, by answers to questions that were asked after the verification started.
+/// The verification of a place, by questions that were asked after the verification started.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt {
     pub(crate) place: Place,
     number: u32,
-    /// The place is accepted when the count of every test is at least `threshold`. The count is the
-    /// number of answers as expected minus the number of other answers.
+    /// The place is accepted when each test has at least this count: answers as expected minus other answers.
     pub(crate) threshold: f64,
-    /// The maximum number of open questions for this verification.
+    /// The maximum number of open questions.
     pub(crate) at_once: u32,
     tests: Vec<Test>,
 }
 
-/// A question about two children of the node `pivot` that tests a place. If the place is right, the
-/// right answer is `expected`.
+/// A question about two children of `pivot` that tests a place. `expected` is the right answer if the place is right.
 #[derive(Debug, Clone, Copy)]
 struct Test {
     pivot: u32,
@@ -278,8 +266,8 @@ impl Attempt {
         self.tests.iter().all(|test| test.count >= self.threshold)
     }
 
-    /// Returns true if the place is probably wrong: the answers against it in one test outnumber
-    /// the answers for it by at least the threshold.
+    /// Returns true if the place is probably wrong: in one test, the other answers outnumber the expected answers by
+    /// at least the threshold.
     pub(crate) fn is_refuted(&self) -> bool {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
@@ -299,8 +287,7 @@ impl Attempt {
         Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
-    /// Updates the count of a test (answers as expected minus other answers) by an answer. The
-    /// count rises by `step` if the outcome is as expected, and falls by `step` otherwise. Ignores
+    /// Adds `step` to the count of a test if the outcome is as expected, and subtracts `step` otherwise. Ignores
     /// questions of earlier verifications.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {

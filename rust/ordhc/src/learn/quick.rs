@@ -31,8 +31,7 @@ pub(crate) struct Quick {
     tasks: Vec<Division>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
-    /// Leaf `n + k` is the stand-in for the leaf `stands_for[k]`, and its node is `stand_ins[k]`. A
-    /// stand-in is an artificial leaf that represents a pivot.
+    /// Leaf `n + k` is the stand-in (an artificial leaf) for the leaf `stands_for[k]`. Its node is `stand_ins[k]`.
     stands_for: Vec<u32>,
     stand_ins: Vec<u32>,
     placed: usize,
@@ -43,29 +42,27 @@ pub(crate) struct Quick {
 #[derive(Debug, Clone, Default)]
 struct Division {
     leaves: Vec<u32>,
-    /// The part of each leaf.
+    /// The part of each of the `leaves`, 0 to 3.
     sides: Vec<u8>,
     pivots: [u32; 2],
     attempt: u32,
     seed: u64,
     /// The index in `leaves` of the next leaf to ask about.
     cursor: u32,
-    /// The number of missing answers while the leaves are divided. Later, the number of parts whose
-    /// trees are missing.
+    /// The number of missing answers while the leaves are divided. Later, the number of missing trees of parts.
     waiting: u32,
     /// For each part: the index of its own division in `tasks`, or [`NONE`].
     parts: [u32; 4],
     /// For each part: the root of its finished tree, or [`NONE`].
     trees: [u32; 4],
     merge: Option<Walk>,
-    /// The index in `stand_ins` of the artificial leaf that represents the first pivot in part 3.
-    /// The leaves of part 3 are those for which the answer was that no two leaves are closer.
-    /// [`NONE`] if there is none, or if part 3 contains the stand-in of another division.
+    /// The index in `stand_ins` of the artificial leaf that represents the first pivot in part 3. [`NONE`] if there
+    /// is none, or if part 3 contains the stand-in of another division.
     stand_in: u32,
     /// The index of the division of which this set is a part, or [`NONE`] for the set of all
     /// leaves.
     parent: u32,
-    /// The number of this set among the parts of its parent, 0 to 3.
+    /// The number of this set among the parts of the parent, 0 to 3.
     part: u8,
 }
 
@@ -75,12 +72,11 @@ struct Division {
 /// forever.
 const ATTEMPTS: u32 = 64;
 
-/// Marks a question that merges two trees. The purpose of this question has `MERGE` instead of a
-/// leaf.
+/// Replaces the leaf in the purpose of a question that merges two trees.
 const MERGE: u32 = u32::MAX;
 
 impl Quick {
-    /// Returns the strategy for `n` leaves. `n` must be at least 1.
+    /// `n` must be at least 1.
     pub(crate) fn new(n: usize, seed: u64) -> Self {
         let mut new = Self {
             n,
@@ -282,8 +278,8 @@ fn bits(k: usize) -> f64 {
 }
 
 impl Strategy for Quick {
-    /// The index of a division in `tasks`, and the index in its `leaves` of the leaf that the
-    /// question is about. [`MERGE`] instead of the leaf marks a question that merges two trees.
+    /// The index of a division in `tasks`, and the index in its `leaves` of the leaf that the question is about, or
+    /// [`MERGE`].
     type Purpose = (u32, u32);
 
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)> {

@@ -50,7 +50,6 @@ pub(crate) struct Robust {
     path: Vec<u32>,
 }
 
-/// The purpose of an open question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Purpose {
     slot: u32,
@@ -61,8 +60,8 @@ pub(crate) struct Purpose {
     check: Option<Check>,
 }
 
-/// The verification of a place (an attempt) begins if the probability of the place is at least `LIKELY`, and ends if
-/// this probability falls below `UNLIKELY`.
+/// The verification of a place begins if the probability of the place is at least `LIKELY`, and ends if this
+/// probability falls below `UNLIKELY`.
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
@@ -90,8 +89,7 @@ const LEAST: f64 = 1e-3;
 const MOST_SURE: f64 = 1.0 - 1e-9;
 
 impl Robust {
-    /// Returns the strategy that inserts the leaves in the given `order`. The probability `p` of a
-    /// right answer must be less than 1.
+    /// `settings.p` must be less than 1.
     pub(crate) fn new(order: Order, settings: Settings, seed: u64) -> Self {
         let all = if settings.is_by_posterior() { MARGIN * settings.delta } else { settings.delta };
         let risk = Risk::new(all, order.len() - order.n_begun());

@@ -1,4 +1,4 @@
-//! The paper's insertion of leaves if some answers may be wrong.
+//! Insertion of leaves as Emamjomeh-Zadeh & Kempe propose it, if some answers may be wrong.
 
 use super::inserting::{Inserting, Progress};
 use super::noise::{Risk, needed, repeats};
@@ -40,8 +40,7 @@ enum Stage {
 }
 
 impl RobustPaper {
-    /// Returns the strategy that inserts the leaves in the given `order`. The probability `p` of a
-    /// right answer must be less than 1.
+    /// `p`, the probability of a right answer, must be less than 1.
     pub(crate) fn new(order: Order, p: f64, delta: f64) -> Self {
         let risk = Risk::new(delta, order.len() - order.n_begun());
         Self::with_risk(order, p, risk)
@@ -73,13 +72,11 @@ impl RobustPaper {
         new
     }
 
-    /// Returns a quarter of the failure probability of the current leaf. The two stages of the
-    /// search and the two tests of its place may each use this probability.
+    /// Returns a quarter of the failure probability of the current leaf.
     fn delta(&self) -> f64 {
         self.risk.of(self.progress.next_leaf()) / 4.0
     }
 
-    /// Begins the search for the next leaf.
     fn begin(&mut self) {
         if !self.progress.is_done() {
             self.stage = Stage::Weights(Weights::new(&self.tree, self.root, self.p, self.delta()));
@@ -87,8 +84,7 @@ impl RobustPaper {
         }
     }
 
-    /// Starts the next query about a node of the tree, the second stage of the search, or the
-    /// verification of the place.
+    /// Starts the next query, the second stage of the search, or the verification of the place.
     fn proceed(&mut self) {
         let delta = self.delta();
         loop {

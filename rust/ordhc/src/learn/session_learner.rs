@@ -63,23 +63,21 @@ pub struct SessionLearner<const K: usize = 3> {
     /// The questions of the learner that have no answer yet, by their ids (*slots*). The values are
     /// the leaves, and the number of the question if a person has it.
     live: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// The ids (slots in `live`) of the questions that no person has.
+    /// The ids in `live` of the questions that no person has.
     waiting: BTreeSet<u64>,
     by_key: HashMap<[u32; K], Vec<u64>>,
-    /// The questions without an answer that were handed to people, by their numbers. The values are
-    /// the leaves, and the question's id in `live` (its slot). The id is `None` if the learner
-    /// doesn't ask the question now.
+    /// The questions without an answer that were handed to people, by their numbers. The values are the leaves, and
+    /// the question's id in `live`, or `None` if the learner doesn't ask the question now.
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// The numbers of questions that people have, but the learner doesn't ask now, by `key` of the question.
+    /// The numbers of questions that people have, but the learner doesn't ask now, by [`key`].
     orphans: HashMap<[u32; K], VecDeque<u64>>,
-    /// The answers that were not used, by `key`.
+    /// The answers that were not used, by [`key`].
     stored: Stored<K>,
     retired: BTreeSet<u32>,
     /// True if the learner restarts its searches when a leaf is retired.
     is_restarting: bool,
-    /// If `is_restarting`: the answers that the learner has used, in order. After a leaf is
-    /// retired, they are stored again. Answers that are only about leaves in the tree may be
-    /// missing.
+    /// If `is_restarting`: the answers that the learner has used, in order. They are stored again after a leaf is
+    /// retired. Answers that are only about leaves in the tree may be missing.
     used: Vec<([u32; K], Told)>,
     /// The length of `used` after the last removal of answers that are only about leaves in the
     /// tree.
@@ -87,16 +85,14 @@ pub struct SessionLearner<const K: usize = 3> {
     /// The number of answers that returned from `used` to `stored` when a leaf was retired. They
     /// already count in `spent` and `answered`.
     n_back: u64,
-    /// The numbers of all questions that were handed to people, if the learner accepts any question
-    /// (is `Flexible`).
+    /// If the learner is `Flexible` (accepts any question): the numbers of all questions that were handed to people.
     handed: Vec<u64>,
-    /// The number of questions that the caller wants, if the learner is `Flexible` (accepts any
-    /// question). Every event clears `wanted` and `drafts`.
+    /// If the learner is `Flexible`: the number of questions that the caller wants. Every event clears `wanted` and
+    /// `drafts`.
     wanted: u64,
     /// The questions that a `Flexible` learner suggested. `None` until [`Self::waiting`] is called.
     drafts: Option<Vec<[u32; K]>>,
-    /// The number of questions that count towards the budget: they were handed to a person or
-    /// answered.
+    /// The number of questions that count towards the budget: handed to a person or answered.
     spent: u64,
     answered: u64,
 }
@@ -214,7 +210,7 @@ impl<const K: usize> SessionLearner<K> {
         Ok(())
     }
 
-    /// Removes the answers that are only about leaves in the tree from `used`.
+    /// Removes answers from `used` that are only about leaves in the tree.
     fn keep_unplaced(&mut self) {
         let unplaced: BTreeSet<u32> = self.learner.unplaced().into_iter().flatten().collect();
         self.used.retain(|(leaves, _)| leaves.iter().any(|leaf| unplaced.contains(leaf)));
@@ -258,7 +254,7 @@ impl<const K: usize> SessionLearner<K> {
         Ok(())
     }
 
-    /// Returns how many questions may be asked, at most `count`.
+    /// Returns how many questions may be asked within `count`, the limit of open questions and the budget.
     fn room(&self, count: u64) -> u64 {
         let n_open = (self.live.len() - self.waiting.len()) as u64;
         count.min(self.limit.saturating_sub(n_open)).min(self.left())
@@ -332,9 +328,9 @@ impl<const K: usize> SessionLearner<K> {
         Ok(())
     }
 
-    /// Uses an answer to a question that was not handed to a person. If the learner asks the
-    /// question several times, the answer goes to a repetition that was not handed to a person. If
-    /// the learner doesn't ask the question now, the answer is stored.
+    /// Uses an answer to a question that was not handed to a person. If the learner asks the question several times,
+    /// repetitions that were not handed to a person get the answer first. If the learner doesn't ask the question now,
+    /// the answer is stored.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
             return Ok(());
@@ -354,8 +350,8 @@ impl<const K: usize> SessionLearner<K> {
         }
     }
 
-    /// Passes the answer to the question with the id `slot` to the learner. If a person has this
-    /// question, the person keeps the question.
+    /// Passes the answer to the question with the id `slot` to the learner. A person who has this question keeps the
+    /// question.
     fn settle(&mut self, slot: u64, leaves: [u32; K], told: Told) -> Result<()> {
         let Some((asked, number)) = self.live.remove(&slot) else { return Ok(()) };
         let found = key(asked);

@@ -71,15 +71,14 @@ pub(super) struct Uncertain<const K: usize = 3> {
     asked: Vec<[u32; K]>,
     /// The questions that must be asked again, if possible of other people, and how many times.
     again: VecDeque<([u32; K], u64)>,
-    /// New trees are drawn when enough answers are new. `mark` has the numbers of answers and of
-    /// questions at the last such time.
+    /// The numbers of answers and of questions at the last time when enough answers were new to draw new trees.
     mark: [usize; 2],
     drawn: Option<(usize, Arc<Samples>)>,
     tree: Mutex<Option<(usize, Arc<Dendrogram>)>>,
     follower: Follower<K>,
 }
 
-/// One tree that is updated when questions are wanted.
+/// One tree ([`Local`]) that is updated when questions are wanted.
 #[derive(Debug, Clone)]
 struct Follower<const K: usize> {
     /// The number of answers at each time when questions were wanted and answers were new. The tree
@@ -200,7 +199,6 @@ pub fn uncertain_of_pairs(
     Ok(Box::new(learner))
 }
 
-/// Returns a learner of `n` leaves, after checking `n` and `repeat`.
 fn checked<const K: usize>(n: usize, seed: u64, questions: Option<u64>, repeat: u64) -> Result<Uncertain<K>> {
     check_n_leaves(n)?;
     check_positive("repeat", repeat)?;
@@ -252,9 +250,8 @@ impl<const K: usize> Uncertain<K> {
         Ok(self.drawn.as_ref().map(|drawn| Arc::clone(&drawn.1)))
     }
 
-    /// Discards all trees, because the leaves to ask about have changed. The tree in `follower` is
-    /// built again when questions are wanted, so that repeating the recorded events gives the same
-    /// tree.
+    /// Discards all trees, because the leaves to ask about have changed. The tree in `follower` is built again when
+    /// questions are wanted, so that a replay of the recorded events gives the same tree.
     fn forget_trees(&mut self) {
         self.drawn = None;
         self.tree = Mutex::new(None);
@@ -262,8 +259,8 @@ impl<const K: usize> Uncertain<K> {
     }
 
     fn sampling(&self) -> Sampling {
-        // The questions are about uncertain parts of the tree, so a linkage of the answers is a
-        // poor initial tree. Use more sweeps.
+        // The questions are about uncertain parts of the tree, so a linkage of the answers is a poor initial tree. So
+        // use many sweeps.
         let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 240);
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }
@@ -316,7 +313,6 @@ impl<const K: usize> Uncertain<K> {
         Ok(found)
     }
 
-    /// Returns new questions.
     fn fresh(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
         if self.is_large() {
             return self.fresh_of_many(count, monitor);

@@ -1,4 +1,4 @@
-//! A query about a vertex, answered by several questions about leaves.
+//! A query about a node of a tree, answered by several questions about leaves.
 
 use crate::search::{GrowingTree, NONE, Outcome};
 

@@ -1,27 +1,25 @@
-//! Multiplicative weights and a walk: the two stages of the paper's search for a node.
+//! Multiplicative weights and a walk: the two stages of the search for a node by Emamjomeh-Zadeh & Kempe.
 
 use crate::search::{GrowingTree, NONE};
 
-/// The first stage of the paper's search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and
-/// probabilistic binary search in graphs", STOC 2016, Algorithm 2). This stage *marks* a few nodes.
-/// After `steps` steps, the node that is searched for is marked with a probability of at least 1 -
-/// delta.
+/// The first stage of the search (Emamjomeh-Zadeh, Kempe & Singhal, "Deterministic and probabilistic binary search in
+/// graphs", STOC 2016, Algorithm 2). This stage *marks* a few nodes. After `steps` steps, the node that is searched
+/// for is marked with a probability of at least 1 - delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Weights {
     p: f64,
     steps: u64,
-    /// The weight of each node. The weight is 0 for nodes that were marked.
+    /// The weight of each node, 0 for marked nodes.
     weights: Vec<f64>,
     marked: Vec<u32>,
     /// All nodes, parents first.
     order: Vec<u32>,
-    /// For each node, the weight at and below it.
+    /// For each node: the weight at and below the node.
     below: Vec<f64>,
 }
 
 impl Weights {
-    /// Returns the first stage of a search for a node at or below `root`. All nodes have the same
-    /// weight at first.
+    /// All nodes at or below `root` have the same weight at first.
     pub(crate) fn new(tree: &GrowingTree, root: u32, p: f64, delta: f64) -> Self {
         let mut order = vec![root];
         let mut at = 0;
@@ -90,7 +88,6 @@ impl Weights {
         }
     }
 
-    /// Returns the nodes that were marked.
     pub(crate) fn marked(&mut self) -> &mut Vec<u32> {
         &mut self.marked
     }
@@ -104,22 +101,21 @@ pub(crate) struct TreeWalk {
     steps: u64,
     at: u32,
     count: u64,
-    /// For each node: true if the node is a stop, which means that the walk can visit it.
+    /// For each node: true if the node is a stop.
     is_stop: Vec<bool>,
-    /// For each node: the topmost stop (node that the walk can visit) at or below the node.
+    /// For each node: the topmost stop at or below the node.
     down: Vec<u32>,
 }
 
 impl TreeWalk {
-    /// Returns a walk on the marked nodes. There must be at least one.
+    /// `marked` has at least one node.
     pub(crate) fn new(tree: &GrowingTree, root: u32, marked: &[u32], p: f64, delta: f64) -> Self {
         let mut is_stop = vec![false; tree.len()];
         marked.iter().for_each(|&node| is_stop[node as usize] = true);
         let mut down = vec![NONE; tree.len()];
-        // Stops are the nodes that the walk can visit. For each node, `height` is the length of the
-        // longest path down from the topmost stop at or below the node. `diameter` is the length of
-        // the longest path between two stops. The length of a path is its number of steps from stop
-        // to stop.
+        // For each node: `height` is the length of the longest path down from the topmost stop at or below the node.
+        // `diameter` is the length of the longest path between two stops. The length of a path is its number of steps
+        // from stop to stop.
         let mut height = vec![0u64; tree.len()];
         let mut diameter = 0;
         let mut order = vec![root];
@@ -153,9 +149,8 @@ impl TreeWalk {
         Some(self.at)
     }
 
-    /// Updates the walk by the answer to a query about the current node. `answer` is this node, or
-    /// its neighbour in the direction of the node that is searched for. The answer counts against
-    /// the current node even if the walk can visit no node in this direction.
+    /// Updates the walk by the answer to a query about the current node. `answer` is as in [`Weights::take`]. The
+    /// answer counts against the current node even if there is no stop in this direction.
     pub(crate) fn take(&mut self, tree: &GrowingTree, answer: u32) {
         if answer == self.at {
             self.count += 1;
@@ -170,7 +165,6 @@ impl TreeWalk {
         }
     }
 
-    /// Returns the current node of the walk.
     pub(crate) fn at(&self) -> u32 {
         self.at
     }

@@ -7,41 +7,35 @@
 pub(crate) struct Work {
     total: f64,
     done: f64,
-    /// The expected number of questions for each bit of information about the place of a leaf,
-    /// before there are answers.
+    /// The expected number of questions per bit of information, before there are answers.
     usual: f64,
 }
 
-/// The number of questions for each bit of information about the place of a leaf, measured on
-/// random trees. This prior has the weight of `EVIDENCE` bits.
+/// The number of questions per bit, measured on random trees. This prior has the weight of `EVIDENCE` bits.
 const USUAL: f64 = 0.68;
 const EVIDENCE: f64 = 50.0;
 
 impl Work {
-    /// Returns the work of inserting `n` leaves. The first `known` of them are in the tree from the
-    /// start.
+    /// The first `known` of the `n` leaves are in the tree from the start.
     pub(crate) fn new(n: usize, known: usize) -> Self {
         Self { total: (known + 1..=n).map(bits).sum(), done: 0.0, usual: USUAL }
     }
 
-    /// Does the same as [`new`](Self::new), but expects `cost` questions for a leaf that is
-    /// inserted into a tree of `n` leaves.
+    /// Does the same as [`new`](Self::new), but expects `cost` questions for a leaf inserted into a tree of `n`
+    /// leaves.
     pub(crate) fn with_cost(n: usize, known: usize, cost: f64) -> Self {
         Self { usual: cost / bits(n.max(3)), ..Self::new(n, known) }
     }
 
-    /// Adds the work of inserting the `i`-th leaf.
     pub(crate) fn add(&mut self, i: usize) {
         self.total += bits(i);
     }
 
-    /// Records that the `i`-th leaf was inserted.
     pub(crate) fn placed(&mut self, i: usize) {
         self.done += bits(i);
     }
 
-    /// Returns the estimated number of remaining questions. `under_way` is the number of answers
-    /// about leaves that are not in the tree yet.
+    /// `under_way` is the number of answers about leaves that are not in the tree yet.
     pub(crate) fn remaining(&self, n_answered: u64, under_way: u64) -> f64 {
         let price = ((n_answered - under_way) as f64 + self.usual * EVIDENCE) / (self.done + EVIDENCE);
         price * (self.total - self.done) - under_way as f64

@@ -52,7 +52,6 @@ enum Binary {
     Max,
 }
 
-/// The number types that formulas can be evaluated with.
 trait Number: Copy + From<f64> {
     fn unary(self, function: Unary) -> Self;
     fn binary(self, other: Self, operator: Binary) -> Self;

@@ -83,8 +83,8 @@ pub(crate) trait Update: Sync {
     /// True if [`Update::fold`] does not round, so that equal similarities stay equal.
     const EXACT: bool = false;
 
-    /// How the similarity of two clusters is computed from the similarities of all pairs of their members. `None` if
-    /// the crate does not compute it in this way.
+    /// `None` if the crate does not compute the similarity of two clusters from the similarities of all pairs of
+    /// members.
     const BETWEEN: Option<Between> = None;
 
     /// Prepares the merge of clusters i and j, which have the sizes `n_i` and `n_j` and the similarity `x_ij`.
@@ -110,11 +110,8 @@ pub(crate) trait Update: Sync {
 /// How the similarity of two clusters is computed from the similarities of all pairs of their members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Between {
-    /// The smallest similarity of any pair.
     Least,
-    /// The sum over all pairs.
     Sum,
-    /// The mean over all pairs.
     Mean,
     /// The weighted mean of WPGMA, in which the two parts of each merge have equal weights.
     Halves,
@@ -130,7 +127,7 @@ pub(crate) struct Merging {
     pub(crate) x_ij: f64,
 }
 
-/// The two clusters of a merge: their sizes, and their similarity in about twice the precision of floats.
+/// [`Merging`], with the similarity in about twice the precision of floats.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PreciseMerging {
     pub(crate) n_i: f64,

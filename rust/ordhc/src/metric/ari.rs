@@ -27,7 +27,7 @@ pub fn ari<A: Into<i64> + Copy, B: Into<i64> + Copy>(a: &[A], b: &[B]) -> Result
     Ok(of_clusters(&Labels::new(a)?, &Labels::new(b)?))
 }
 
-/// A score for each level.
+/// The adjusted Rand index of each level of a hierarchy, and the mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelScores {
     /// The mean over levels.

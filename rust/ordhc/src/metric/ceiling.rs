@@ -102,9 +102,8 @@ impl Sums {
     }
 }
 
-/// The rows of each answer, without rows of weight 0.
+/// The numbers of the rows (comparisons) of each answer, answer by answer, without rows of weight 0.
 struct Grouped {
-    /// The row numbers of all comparisons of positive weight, answer by answer.
     rows: Vec<u32>,
     /// For each answer, the end of its rows in `rows`.
     ends: Vec<u32>,
@@ -154,7 +153,7 @@ impl<const K: usize> Answers<'_, K> {
         self.grouped.as_ref().map_or(self.comparisons.len(), |grouped| grouped.ends.len())
     }
 
-    /// Returns the row numbers of an answer, without rows of weight 0.
+    /// Rows of weight 0 are left out.
     fn rows(&self, answer: usize) -> impl ExactSizeIterator<Item = usize> + Clone + '_ {
         let (range, rows) = match &self.grouped {
             Some(Grouped { rows, ends }) => {
@@ -207,10 +206,9 @@ impl<const K: usize> Answers<'_, K> {
         });
     }
 
-    /// Returns the sums over the answers to the questions of one block. `keys` are the sorted keys of all answers. The
-    /// lowest `low` bits of a key are the number of the answer, and the other bits are a hash of the question. `block`
-    /// is a range of positions in `keys`. A question belongs to the block that contains the first key with the
-    /// question's hash.
+    /// Returns the sums over the answers to the questions of one block, a range of indices of `keys`. `keys` are
+    /// sorted. The lowest `low` bits of a key are the number of an answer, and the other bits are a hash of its
+    /// question. A question belongs to the block with the first key of its hash.
     fn sums(&self, keys: &[u64], low: u32, block: Range<usize>) -> Sums {
         let mut sums = Sums::default();
         let mut start = block.start;
@@ -247,7 +245,7 @@ impl<const K: usize> Answers<'_, K> {
         }
     }
 
-    /// Adds the result of one question to `sums`. `answers` are all answers to the question.
+    /// Adds the result of one question, given all its answers, to `sums`.
     fn of_question(&self, answers: Vec<usize>, sums: &mut Sums) {
         let asked: f64 = answers.iter().map(|&answer| self.times(answer)).sum();
         if asked <= 1.0 {
@@ -271,9 +269,8 @@ impl<const K: usize> Answers<'_, K> {
         sums.n_answers += asked;
     }
 
-    /// Adds the votes of an answer to `cells`. Each row (comparison) of the answer is a vote on the leaves that the row
-    /// compares (the [`Cell`]). The weight of the vote is the weight of the row, divided by the number of rows of the
-    /// answer.
+    /// Adds the votes of an answer to `cells`. Each row (comparison) of the answer is a vote on the leaves that it
+    /// compares (the [`Cell`]). The vote has the weight of the row, divided by the number of rows of the answer.
     fn vote(&self, answer: usize, cells: &mut Vec<(Cell, [f64; 3])>) {
         let rows = self.rows(answer);
         let size = rows.len() as f64;
@@ -300,7 +297,7 @@ fn predicted(own: &[f64; 3], total: &[f64; 3], once: f64) -> f64 {
     agreed / best.iter().filter(|&&best| best).count() as f64
 }
 
-/// Returns the closer and the farther pair of a row, each with its leaves in order.
+/// Returns the closer and the farther pair of a comparison, each with its leaves in order.
 fn sorted_pairs<const K: usize>(row: &[i32; K]) -> [[i32; 2]; 2] {
     let [first, second] = [[row[0], row[1]], if K == 3 { [row[0], row[2]] } else { [row[2], row[K - 1]] }];
     [first, second].map(|[a, b]| [a.min(b), a.max(b)])
@@ -322,7 +319,6 @@ fn cell(&[near, far]: &[[i32; 2]; 2]) -> (Cell, usize) {
     ([leaves[0], leaves[1], leaves[2], -1], way)
 }
 
-/// Returns a 64-bit hash.
 fn hash(values: &[i32]) -> u64 {
     let mixed = values
         .iter()

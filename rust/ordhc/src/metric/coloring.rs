@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::tree::{HeavyPaths, Topology};
 
-/// The color of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Color {
     Red,
@@ -74,22 +73,16 @@ impl Parts {
 }
 
 /// Counts of red leaves, blue leaves and triplets for a stretch of a heavy path: some consecutive nodes, with the
-/// subtrees that branch off from the path at these nodes. A triplet counts if all its leaves are below the highest
-/// node, and at least one leaf is in these subtrees. The path continues below the stretch, to x red and y blue leaves.
-/// The numbers of triplets are polynomials in x and y.
+/// subtrees that branch off from the path at these nodes. A triplet has two red leaves and a blue leaf. A triplet
+/// counts if all its leaves are below the highest node, and at least one leaf is in these subtrees. The path continues
+/// below the stretch, to x red and y blue leaves. The red leaves are closest in `apart[0] + apart[1] x + apart[2] y +
+/// blue (x choose 2)` triplets. A red and the blue leaf are closest in `mixed[0] + mixed[1] x + mixed[2] y + red x y`
+/// triplets.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
-    /// The number of red leaves in the subtrees that branch off from the stretch (some nodes of a heavy path).
     red: u64,
-    /// The number of blue leaves in the subtrees that branch off from the stretch (some nodes of a heavy path).
     blue: u64,
-    /// Coefficients of a polynomial in x and y, the numbers of red and blue leaves below the next lower node of the
-    /// heavy path. The polynomial is the number of triplets in which two red leaves are closer to each other than to a
-    /// blue leaf. This number is `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)`.
     apart: [u64; 3],
-    /// Coefficients of a polynomial in x and y, the numbers of red and blue leaves below the next lower node of the
-    /// heavy path. The polynomial is the number of triplets in which a red and a blue leaf are closer to each other
-    /// than to another red leaf. This number is `mixed[0] + mixed[1] x + mixed[2] y + red x y`.
     mixed: [u64; 3],
 }
 
@@ -99,7 +92,7 @@ impl Stretch {
         Self { red, blue, ..Self::default() }
     }
 
-    /// Returns the counts for two neighbouring stretches of a heavy path together: `self`, and `lower` directly below.
+    /// Returns the counts of two neighbouring stretches together: `self`, and `lower` directly below.
     fn above(&self, lower: &Self) -> Self {
         let (x, y) = (lower.red, lower.blue);
         let (a, m) = (&self.apart, &self.mixed);
@@ -121,25 +114,19 @@ impl Stretch {
     }
 }
 
-/// Sums over the children of a node, except the child with the most leaves. In these sums, r is the number of red
-/// leaves below a child, and b is the number of blue leaves below the child.
+/// Sums over the children of a node, except the child with the most leaves. A child has r red and b blue leaves below
+/// it. `red_pairs` is the sum of r choose 2, `red_pairs_blue` of (r choose 2) b, `mixed_pairs` of r b, and
+/// `mixed_pairs_red` of r^2 b. `apart` and `mixed` are the numbers of triplets of two red leaves and a blue leaf below
+/// the same child. In `apart`, the red leaves are closest. In `mixed`, the blue leaf and a red leaf are closest.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beside {
     red: u64,
     blue: u64,
-    /// The sum of r choose 2, where r is the number of red leaves below a child.
     red_pairs: u64,
-    /// The sum of (r choose 2) b. A child has r red and b blue leaves below it.
     red_pairs_blue: u64,
-    /// The sum of r b. A child has r red and b blue leaves below it.
     mixed_pairs: u64,
-    /// The sum of r^2 b. A child has r red and b blue leaves below it.
     mixed_pairs_red: u64,
-    /// The number of triplets of two red leaves and a blue leaf below the same child, in which the red leaves are
-    /// closest.
     apart: u64,
-    /// The number of triplets of two red leaves and a blue leaf below the same child, in which the blue leaf and a red
-    /// leaf are closest.
     mixed: u64,
 }
 

@@ -232,7 +232,7 @@ mod tests {
     use crate::kind::Kind;
     use crate::metric::samples::{Draw, draws, naive_heights, random_tree, two_dendrograms};
 
-    /// Returns the height of each pair in condensed order.
+    /// Returns the height at which each pair of leaves merges, in condensed order.
     fn heights(tree: &Dendrogram) -> Vec<f64> {
         (0..tree.n_leaves()).flat_map(|i| naive_heights(tree, i).split_off(i + 1)).collect()
     }

@@ -11,7 +11,6 @@ pub(crate) fn same_leaves(what: [&str; 2], n: [usize; 2]) -> Result<()> {
     Err(Error::Argument(format!("{} {} leaves, {} {}", what[0], n[0], what[1], n[1])))
 }
 
-/// Does the same as [`same_leaves`], for two trees.
 pub(super) fn same_leaves_of_trees(a: usize, b: usize) -> Result<()> {
     same_leaves(["the first tree has", "the second tree has"], [a, b])
 }

@@ -164,7 +164,7 @@ fn too_large(range: &str) -> Error {
 }
 
 impl Dasgupta {
-    /// Returns the sum of two values. The sum is a float if either value is a float.
+    /// The sum is a float if either value is a float.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => Self::Whole(a + b),

@@ -135,13 +135,12 @@ impl KendallTau {
 struct Pairs {
     /// The number of concordant pairs, less the number of discordant pairs.
     score: i64,
-    /// The number of pairs that are tied in the truth, and the number of pairs that are tied in the tree.
+    /// The numbers of tied pairs in the truth and in the tree.
     ties: [u64; 2],
-    /// For [`Itself::InFinestClass`]: the number of leaves that are tied with the current leaf in its own ranking, in
-    /// the truth.
+    /// The number of leaves that are tied with the current leaf in its own true ranking. Only for
+    /// [`Itself::InFinestClass`].
     tied: u64,
-    /// For [`Itself::InFinestClass`]: the number of leaves that are before the current leaf in its own ranking, in the
-    /// truth.
+    /// The number of leaves before the current leaf in its own true ranking. Only for [`Itself::InFinestClass`].
     before: u64,
 }
 
@@ -166,7 +165,6 @@ impl Pairs {
     }
 }
 
-/// A tree with its merges ranked by height.
 struct Ranking {
     paths: Paths,
     /// The rank of each merge by height: 0 for the closest height. Equal heights have equal ranks.
@@ -195,29 +193,27 @@ impl Ranking {
 #[derive(Debug, Default)]
 struct Scratch {
     /// For each merge on the path from the current leaf to the root of the truth: the rank of its height, and the
-    /// number of leaves that join the cluster of the current leaf.
+    /// number of leaves that join.
     steps: Vec<(u32, u32)>,
     /// The distinct ranks in `steps`, in ascending order. Leaves that join the current leaf at merges of the k-th rank
     /// are tied. These leaves are called class k.
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
-    /// For each merge on the path from the current leaf to the root of the tree that is compared with the truth: the
-    /// rank of its height, and the positions of the leaves that join the cluster of the current leaf. Sorted by rank.
+    /// For each merge on the path from the current leaf to the root of the other tree: the rank of its height, and the
+    /// positions of the leaves that join. Sorted by rank.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
-    /// If the truth is a matrix: the other leaves, sorted by their closeness to the current leaf in the matrix, with
-    /// the closest first.
+    /// If the truth is a matrix: the other leaves, with the closest to the current leaf first.
     order: Vec<u32>,
-    /// If the truth is a matrix: the class of each leaf, in the left-to-right order of the tree that is compared with
-    /// the truth. Leaves of the same class are equally close to the current leaf in the matrix.
+    /// If the truth is a matrix: the class of each leaf, from left to right in the tree. Leaves of the same class are
+    /// equally close to the current leaf in the matrix.
     classes: Vec<u32>,
 }
 
 impl Scratch {
-    /// Compares the two rankings of `leaf` in two trees. `inner` is the truth, and `outer` is the tree to compare with
-    /// the truth. For the leaf at position k of `outer`, `row[k]` is the depth of the LCA of this leaf and `leaf` in
-    /// `inner`.
+    /// Compares the rankings of `leaf` in the trees `inner` (the truth) and `outer`. For the leaf at position k of
+    /// `outer`, `row[k]` is the depth of the LCA of this leaf and `leaf` in `inner`.
     fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
         let inner_ties = self.classify(inner, leaf);
         let class_of_depth = std::mem::take(&mut self.class_of_depth);
@@ -227,8 +223,7 @@ impl Scratch {
         Pairs { score, ties: [inner_ties, outer_ties], tied, before: 0 }
     }
 
-    /// Compares the two rankings of `leaf` in a matrix and in a tree. The matrix is the truth, and `row` is the leaf's
-    /// row of this matrix. `outer` is the tree to compare with the truth.
+    /// Compares the rankings of `leaf` in `row`, the leaf's row of a matrix (the truth), and in the tree `outer`.
     fn pairs_of_row(&mut self, row: &[f64], is_dissimilarity: bool, outer: &Ranking, leaf: usize) -> Pairs {
         let closeness = |other: u32| if is_dissimilarity { -row[other as usize] } else { row[other as usize] };
         self.order.clear();
@@ -253,9 +248,9 @@ impl Scratch {
         Pairs { score, ties: [ties, outer_ties], tied, before }
     }
 
-    /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns two numbers: the number of
-    /// concordant pairs less the number of discordant pairs, and the number of tied pairs in `outer`. `class(k)` is the
-    /// true rank of the leaf at position k in `outer`. Leaves with equal ranks are tied.
+    /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns the number of concordant pairs
+    /// less the number of discordant pairs, and the number of tied pairs in `outer`. `class(k)` is the true rank of the
+    /// leaf at position k in `outer`.
     fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
         self.joining.clear();
         self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
@@ -273,9 +268,8 @@ impl Scratch {
         (score, outer_ties)
     }
 
-    /// Divides the other leaves into classes, and numbers the classes from the closest to the farthest. Leaves of the
-    /// same class are equally close to `leaf` in the tree `inner`. Returns the number of pairs of leaves in the same
-    /// class.
+    /// Divides the other leaves into classes that are equally close to `leaf` in the tree `inner`, the closest class
+    /// first. Returns the number of pairs of leaves in the same class.
     fn classify(&mut self, inner: &Ranking, leaf: usize) -> u64 {
         self.steps.clear();
         self.steps.extend(inner.paths.walk(leaf).map(|(merge, joining)| (inner.ranks[merge], joining.len() as u32)));

@@ -41,12 +41,12 @@ impl Paths {
         self.order.len()
     }
 
-    /// Returns the leaf at each position.
+    /// Returns the leaves from left to right.
     pub(super) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// Returns the position of each leaf.
+    /// Returns the position of each leaf from left to right.
     pub(super) fn places(&self) -> &[u32] {
         &self.places
     }
@@ -83,7 +83,6 @@ impl Paths {
 #[derive(Debug)]
 pub(super) struct Rows<'a, T> {
     paths: &'a Paths,
-    /// The value of each merge.
     values: &'a [T],
     /// For each leaf, from left to right in the tree: the index of its entry in each row.
     columns: &'a [u32],
@@ -115,7 +114,7 @@ impl<'a, T: Copy + Default> Rows<'a, T> {
     }
 }
 
-/// Calls `step` for every position `0..n`, and returns the results in order.
+/// Calls `step` for every leaf position `0..n` (from left to right in a tree), and returns the results in order.
 ///
 /// Each thread has a separate state, and processes runs of consecutive positions.
 pub(super) fn for_places<S, R: Send>(

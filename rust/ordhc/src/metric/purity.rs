@@ -46,7 +46,6 @@ pub fn purity<L: Into<i64> + Copy>(tree: &Topology, labels: &[L]) -> Result<f64>
     Ok(sum / n_pairs as f64)
 }
 
-/// Counts for each class.
 #[derive(Debug)]
 struct Counts {
     /// For each class: the number of its leaves below the current node.

@@ -7,7 +7,6 @@ use rand_chacha::ChaCha8Rng;
 use crate::kind::Kind;
 use crate::tree::{Dendrogram, LcaSizes, Topology};
 
-/// The distribution of a random tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draw {
     pub(super) caterpillar: bool,
@@ -48,7 +47,7 @@ pub(super) fn draws() -> impl Strategy<Value = Draw> {
     )
 }
 
-/// Returns two trees over the same leaves.
+/// Returns two trees over the same 1 to `largest` leaves.
 pub(super) fn two_dendrograms(largest: usize) -> impl Strategy<Value = (Dendrogram, Dendrogram)> {
     (1..=largest, draws(), draws(), any::<u64>())
         .prop_map(|(n, a, b, seed)| (random_tree(n, a, seed), random_tree(n, b, seed ^ 1)))
@@ -72,7 +71,6 @@ pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
     })
 }
 
-/// The shape of a large tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
     Caterpillar,

@@ -20,7 +20,7 @@ pub struct Satisfied {
 }
 
 impl Satisfied {
-    /// Returns the total weight.
+    /// Returns the total weight of all comparisons.
     pub fn total(&self) -> f64 {
         self.agreed + self.disagreed + self.unresolved
     }

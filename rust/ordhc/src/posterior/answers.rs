@@ -28,7 +28,6 @@ impl Belonging<'_> {
         Ok(())
     }
 
-    /// Returns the number of people, or `None` if they are unknown.
     pub(super) fn n_people(&self) -> Option<usize> {
         self.people.map(|people| people.iter().map(|&person| person as usize + 1).max().unwrap_or(1))
     }
@@ -100,14 +99,10 @@ impl Answers {
         &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
     }
 
-    /// Returns the answers that consist of several comparisons.
     pub(super) fn choices(&self) -> &Choices {
         &self.choices
     }
 
-    /// Returns the number of answers that consist of several comparisons, but form no known kind of
-    /// answer (such as a ranking or an odd one out). Together, the comparisons of such an answer
-    /// have the weight of one comparison.
     pub(super) fn n_unknown(&self) -> usize {
         self.n_unknown
     }

@@ -33,7 +33,7 @@ const NOISE_STEPS: usize = 3;
 /// level. For fewer terms, direct computation is faster.
 const FEW: usize = 500;
 
-/// The state of a chain between sweeps: the tree, the parameters, and the random numbers.
+/// The state of a chain between sweeps.
 #[derive(Debug, Clone)]
 pub(super) struct ChainState {
     tree: HeightTree,
@@ -49,7 +49,7 @@ impl ChainState {
         Self { tree, increments: Increments::new(), shape: shapes.first(), noises, lengths, random }
     }
 
-    /// Copies the state of another chain, but keeps its own random numbers.
+    /// Copies the state of another chain, except the random numbers.
     pub(super) fn move_to(&mut self, other: Self) {
         let random = std::mem::replace(self, other).random;
         self.random = random;
@@ -114,7 +114,6 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// Returns the current state.
     pub(super) fn into_state(self) -> ChainState {
         let Self { tree, increments, shape, noises, lengths, random, .. } = self;
         ChainState { tree, increments, shape, noises, lengths, random }
@@ -246,7 +245,6 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Lists the nodes of the tree, and counts the leaves of each.
     pub(super) fn list_nodes(&mut self) {
         self.tree.nodes_under(self.tree.root(), &mut self.order);
         self.count_leaves();
@@ -274,7 +272,6 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Counts the leaves of each node in `order`.
     fn count_leaves(&mut self) {
         let tree = &self.tree;
         self.order.iter().for_each(|&node| self.sizes[node as usize] = u32::from(tree.is_leaf(node)));
@@ -289,7 +286,6 @@ impl<'a> Chain<'a> {
         self.shape = self.shapes.draw(inner.map(|&node| self.sizes[node as usize]), &mut self.random);
     }
 
-    /// Makes a Metropolis step for the height of each inner node.
     fn change_heights(&mut self) {
         for at in 0..self.order.len() {
             if !self.tree.is_leaf(self.order[at]) {
@@ -392,7 +388,6 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Returns the log-likelihood after multiplying heights and lengths by `factor`.
     fn scaled_log_likelihood(&self, factor: f64) -> f64 {
         let log = |level: u8, difference: f64| self.noises.link(level).log(difference);
         let noise = |person: u32| self.noises.link(self.noises.level(person)).noise();

@@ -107,7 +107,6 @@ impl ChoiceHeights {
         self.starts[node as usize]..self.starts[node as usize + 1]
     }
 
-    /// Returns the total weight of the answers that depend on the height of a node.
     pub(super) fn weight(&self, choices: &Choices, node: u32) -> f64 {
         self.by_node[self.of(node)].iter().map(|&choice| choices.weight(choice as usize)).sum()
     }

@@ -38,8 +38,7 @@ pub(super) struct ChoiceScores {
 
 /// The probability of an answer as a function of x = exp(h), where h is the height at which the subtree is put.
 enum Curve {
-    /// (num\[0\] + num\[1\] x) / (den\[0\] + den\[1\] x), where x is exp(h) or exp(-h), and h is the height at which
-    /// the subtree is put.
+    /// (num\[0\] + num\[1\] y) / (den\[0\] + den\[1\] y), where y is x, or 1 / x if `is_inverse` is true.
     Ratio {
         num: [f64; 2],
         den: [f64; 2],
@@ -146,7 +145,8 @@ impl ChoiceScores {
 
     fn curve(&self, scored: &Scored<'_>, [from, to]: [usize; 2]) -> Curve {
         let count = self.weights.len();
-        // If one of two blocks is a single pair, the probability of the answer is a ratio of weights.
+        // If the answer is two blocks (sets of pairs with equal rank), and one block is a single pair, the probability
+        // of the answer is a ratio of weights.
         let (one, is_inverse) = match *scored.choices.blocks(scored.choice) {
             [1, _] => (0, false),
             [_, 1] => (count - 1, true),

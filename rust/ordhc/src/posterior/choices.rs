@@ -117,12 +117,10 @@ impl Choices {
         self.choices.is_empty()
     }
 
-    /// Returns the indices of the answers that include a leaf.
     pub(super) fn of(&self, leaf: u32) -> &[u32] {
         &self.by_leaf[self.starts[leaf as usize]..self.starts[leaf as usize + 1]]
     }
 
-    /// Returns the pairs of all answers, one answer after the other.
     pub(super) fn all_pairs(&self) -> &[[u32; 2]] {
         &self.pairs
     }
@@ -141,7 +139,6 @@ impl Choices {
         &self.choices[choice].blocks
     }
 
-    /// Returns each leaf of an answer once.
     pub(super) fn leaves(&self, choice: usize) -> &[u32] {
         &self.choices[choice].leaves
     }

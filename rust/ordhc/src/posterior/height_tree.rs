@@ -2,7 +2,6 @@
 
 use crate::tree::Dendrogram;
 
-/// Marks a missing node.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A rooted tree. Leaves are the nodes `0..n`, and inner nodes have other numbers below `2 n - 1`. Each inner node has
@@ -161,7 +160,6 @@ impl HeightTree {
         }
     }
 
-    /// Returns the nodes above a node, up to the root.
     pub(super) fn ancestors(&self, node: u32) -> impl Iterator<Item = u32> {
         let some = |node: u32| (node != NONE).then_some(node);
         std::iter::successors(some(self.parent(node)), move |&above| some(self.parent(above)))
@@ -246,13 +244,11 @@ impl HeightTree {
         }
     }
 
-    /// Shifts all heights so that the height of the root becomes 0.
     pub(super) fn put_root_at_zero(&mut self) {
         let root = self.height(self.root);
         self.heights[self.n..].iter_mut().for_each(|height| *height -= root);
     }
 
-    /// Multiplies all heights by `factor`.
     pub(super) fn scale_heights(&mut self, factor: f64) {
         self.heights[self.n..].iter_mut().for_each(|height| *height *= factor);
     }

@@ -39,7 +39,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// Returns the initial lengths of `n` leaves. `n` is 0 for trees without lengths.
+    /// `n` is 0 for trees without lengths.
     pub(super) fn new(n: usize) -> Self {
         Self { values: vec![0.0; n], factors: vec![1.0; n], deviation: 0.5 }
     }
@@ -72,7 +72,6 @@ impl Lengths {
     }
 
     /// Returns the sum of the two lengths of the farther pair, less the sum of the two lengths of the nearer pair.
-    /// Leaves with smaller lengths are closer to all other leaves.
     #[inline]
     pub(super) fn offset(&self, answer: &Answer) -> f64 {
         if self.values.is_empty() {
@@ -100,7 +99,6 @@ impl Lengths {
         self.values.iter().all(|&length| may_be(factor * length))
     }
 
-    /// Multiplies all lengths and the standard deviation of their prior by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         for leaf in 0..self.values.len() {
             self.set(leaf as u32, self.values[leaf] * factor);
@@ -130,8 +128,8 @@ impl Lengths {
         -0.5 * (length / self.deviation).powi(2)
     }
 
-    /// Returns the change of the log prior density of ln(deviation) when the deviation is multiplied by `factor`. The
-    /// deviation is the standard deviation of the prior of lengths.
+    /// Returns the change of the log prior density of ln(deviation) when the standard deviation of lengths is
+    /// multiplied by `factor`.
     pub(super) fn log_scaled(&self, factor: f64) -> f64 {
         if self.values.is_empty() {
             return 0.0;

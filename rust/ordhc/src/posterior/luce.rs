@@ -79,7 +79,6 @@ fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Returns all orders of `count` options.
     fn orders(count: usize) -> Vec<Vec<usize>> {
         if count == 0 {
             return vec![vec![]];

@@ -47,7 +47,6 @@ impl NodeSums {
         })
     }
 
-    /// Recomputes all sums after the topology of the tree changes.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, noises: &Noises) {
         let n_nodes = self.starts.len() - 1;
         let n_cells = 2 * self.even.len();
@@ -102,12 +101,10 @@ impl NodeSums {
         &self.merged[self.starts[node as usize]..self.starts[node as usize + 1]]
     }
 
-    /// Returns the total weight of the answers that depend on the height of a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         self.of(node).iter().map(|entry| entry.weight).sum()
     }
 
-    /// Returns the change of the log-likelihood if a node gets the given height.
     pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         let old = tree.height(node);
         let gain = |entry: &NodeSum| {
@@ -119,7 +116,6 @@ impl NodeSums {
         self.of(node).iter().map(gain).sum()
     }
 
-    /// Returns the number of [`NodeSum`]s (sums of weights of answers) over all nodes.
     pub(super) fn len(&self) -> usize {
         self.merged.len()
     }

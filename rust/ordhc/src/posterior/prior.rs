@@ -55,7 +55,6 @@ impl Shapes {
         Ok(Self { sums: parts.into_iter().collect::<Result<Vec<_>>>()?.concat(), logs })
     }
 
-    /// Returns the initial parameters of the prior of tree shapes.
     pub(super) fn first(&self) -> Shape {
         Shape { log_node: 0.0, balance: 0.6 }
     }

@@ -3,7 +3,6 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The random numbers of one chain.
 #[derive(Debug, Clone)]
 pub(super) struct Random(ChaCha8Rng);
 
@@ -14,7 +13,6 @@ impl Random {
         Self(random)
     }
 
-    /// Returns an integer below `n`.
     pub(super) fn below(&mut self, n: usize) -> usize {
         self.0.random_range(0..n)
     }

@@ -71,12 +71,10 @@ impl Noises {
         &self.links[level as usize]
     }
 
-    /// Returns the noise of each person.
     pub(super) fn by_person(&self) -> impl Iterator<Item = f64> {
         self.levels.iter().map(|&level| self.link(level).noise())
     }
 
-    /// Returns the mean noise over people.
     pub(super) fn mean(&self) -> f64 {
         self.by_person().sum::<f64>() / self.levels.len() as f64
     }

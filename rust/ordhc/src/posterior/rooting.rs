@@ -22,7 +22,6 @@ struct AsRoot {
     cost: f64,
 }
 
-/// A tree with the data that are needed to move its root.
 pub(super) struct Rooting<'a> {
     pub(super) tree: &'a HeightTree,
     /// All nodes, parents before children.

@@ -11,17 +11,14 @@ use crate::error::Result;
 use crate::kind::Kind;
 use crate::tree::{Dendrogram, Topology};
 
-/// One tree of a chain. Inner nodes are numbered so that parents come before children.
+/// One tree of a chain. `parents`, `heights` and `sizes` (numbers of leaves) are those of inner nodes, which are
+/// numbered so that parents come before children.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sampled {
     n: usize,
-    /// The parent of each inner node.
     parents: Vec<u32>,
-    /// The height of each inner node.
     heights: Vec<f64>,
-    /// The number of leaves below each inner node.
     sizes: Vec<u32>,
-    /// The parent of each leaf.
     leaf_parents: Vec<u32>,
     /// The length of each leaf, with mean 0. Empty for trees without lengths.
     lengths: Vec<f64>,
@@ -64,12 +61,10 @@ impl Sampled {
         new
     }
 
-    /// Returns the number of inner nodes.
     pub(super) fn n_inner(&self) -> usize {
         self.parents.len()
     }
 
-    /// Returns the lowest common ancestor of two different leaves.
     fn join(&self, leaves: [usize; 2]) -> usize {
         self.join_of_sizes(leaves).0
     }
@@ -99,7 +94,6 @@ impl Sampled {
         self.heights[self.join(near)] - self.heights[self.join(far)]
     }
 
-    /// Returns the length of each leaf. Empty for trees without lengths.
     pub(super) fn lengths(&self) -> &[f64] {
         &self.lengths
     }
@@ -113,7 +107,6 @@ impl Sampled {
         self.heights[self.join(pair)] - self.length(pair[0]) - self.length(pair[1])
     }
 
-    /// Returns the probability of an answer.
     pub(super) fn answer<const K: usize>(&self, row: &[i32; K]) -> f64 {
         if self.lengths.is_empty() {
             return probability(self.difference(row), self.noise);
@@ -173,7 +166,6 @@ impl Sampled {
         }
     }
 
-    /// Returns the tree, with heights as similarities.
     pub(super) fn dendrogram(&self) -> Result<Dendrogram> {
         let inner = self.n_inner();
         // In `self`, parents have smaller numbers than their children. In a `Topology`, parents have larger numbers.

@@ -16,9 +16,7 @@ use crate::vectors::{Vectors, mean_square_linkage};
 
 use super::random::Random;
 
-/// The number of coordinates of the points.
 const DIMENSIONS: usize = 3;
-/// The number of steps.
 const STEPS: usize = 200;
 /// `STEP` is the length of the first steps of the optimization, and `SPREAD` is the standard deviation of the initial
 /// coordinates.

@@ -129,12 +129,10 @@ impl Terms {
         self.differences.len()
     }
 
-    /// Returns the total weight of the comparisons that depend on the height of a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         self.node_weights[node as usize]
     }
 
-    /// Returns the total weight of the comparisons that depend on the length of a leaf.
     pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
         self.leaf_weights[leaf as usize]
     }
@@ -174,7 +172,6 @@ impl Terms {
         by_leaf.of(leaf).iter().for_each(|term| differences[term.at as usize] += f64::from(term.sign) * change);
     }
 
-    /// Updates the comparisons after heights and lengths are multiplied by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         self.differences.iter_mut().for_each(|difference| *difference *= factor);
     }

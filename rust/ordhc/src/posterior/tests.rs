@@ -48,7 +48,6 @@ fn all_sets(tree: &Dendrogram, sets: &mut Vec<u32>) {
     }
 }
 
-/// Returns the clusters of a tree that was kept.
 fn kept_clusters(tree: &Dendrogram) -> Clusters {
     let n = tree.n_leaves();
     let mut sets: Vec<u32> = (0..n).map(|leaf| 1 << leaf).collect();

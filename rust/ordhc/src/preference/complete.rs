@@ -144,7 +144,7 @@ fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     [ends(n, u.min(v)), ends(n, u.max(v))]
 }
 
-/// Returns the two leaves of a pair.
+/// Returns the two leaves of a pair with this condensed index.
 fn ends(n: usize, pair: usize) -> [usize; 2] {
     let (i, j) = Triangle::new(n).pair(pair);
     [i, j]

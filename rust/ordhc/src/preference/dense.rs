@@ -23,9 +23,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         n_columns::<K>(slots).saturating_mul(condensed_len(slots))
     }
 
-    /// Returns true if answers should be stored in a table instead of lists. This is so if the table has at most
-    /// `small` cells, or at most two cells for each of the `n_entries` entries of the lists. `slots` is the number of
-    /// clusters.
+    /// Returns true if answers should be stored in a table instead of lists: if the table has at most `small` cells, or
+    /// at most two cells for each of the `n_entries` entries of the lists. `slots` is the number of clusters.
     pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
         Self::cells(slots) <= small.max(2 * n_entries)
     }
@@ -93,8 +92,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         parallel::map(parts.into_iter().zip(slices).collect(), |(pairs, gains)| work(pairs, gains, &self.values));
     }
 
-    /// Merges the clusters `a` and `b` in the table, and updates `gains`. `gains` has, for each pair of clusters, the
-    /// sum of preferences for merging the pair.
+    /// Merges the clusters `a` and `b` in the table, and updates the sums `gains` (see [`Self::new`]).
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let touched = touched::<K>(slots, a, b);
         if K == 3 {

@@ -104,7 +104,6 @@ impl<V: Value, const K: usize> Answers<V, K> {
     }
 }
 
-/// Returns the merges in the order of merging. Each cluster is named by its smallest leaf.
 fn merges<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     partition: &Partition,

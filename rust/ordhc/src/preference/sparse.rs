@@ -11,7 +11,7 @@ use crate::parallel;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry<E> {
-    /// The pair of clusters (`p`, `q`) that the answer compares, with the numbers before any renumbering.
+    /// The pair of clusters (`p`, `q`) that the answer compares, numbered as before any renumbering.
     p: u16,
     q: u16,
     value: E,
@@ -115,8 +115,7 @@ impl<V: Value, const K: usize> Sparse<V, K> {
             })
     }
 
-    /// Merges the clusters `a` and `b` in the lists, and updates `gains`. `gains` has, for each pair of clusters, the
-    /// sum of preferences for merging the pair.
+    /// Merges the clusters `a` and `b` in the lists, and updates the sums `gains` (see [`Self::new`]).
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let mut add = |p: usize, q: usize, gain: f64| {
             if p != q {
@@ -162,7 +161,6 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         };
     }
 
-    /// Returns the answers as a table.
     pub(super) fn to_dense(&self, slots: &Slots) -> Result<Dense<V, K>> {
         entered!(preference_sparse_to_dense);
         let mut dense = Dense::zeros(slots.len())?;

@@ -12,7 +12,6 @@ use crate::monitor::Monitor;
 /// weight.
 const REACH: f64 = 12.0;
 
-/// An objective that can score all edges on which a subtree can be put.
 pub(super) trait Scored: Objective {
     /// Writes a score for each node: the objective, up to a constant, if the subtree is put on the edge above the node.
     /// Nodes above which the subtree must not be put get minus infinity. Returns an upper bound of the rounding errors.
@@ -39,7 +38,7 @@ pub(super) fn better_by_score(
     looked
 }
 
-/// The settings of annealing. Temperatures are in units of the objective.
+/// The temperatures `hot` and `cold` are in units of the objective.
 #[derive(Clone, Copy)]
 pub(super) struct Annealing {
     /// The number of times that each subtree is moved, on average.
@@ -102,7 +101,7 @@ fn drawn_place(
     (place != here).then_some(place)
 }
 
-/// Returns the largest value. Eight maxima are computed side by side, so that the compiler can use SIMD instructions.
+/// Computes eight maxima side by side, so that the compiler can use SIMD instructions.
 fn largest(values: &[f64]) -> f64 {
     let greater = |a: f64, b: f64| if a > b { a } else { b };
     let (lanes, rest) = values.as_chunks::<8>();

@@ -79,16 +79,16 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     (count(&next) > different).then_some(next)
 }
 
-/// Returns the [`canonical_order`] of comparisons. Leaves with the same comparisons are ordered by their places in the
-/// tree, if these differ.
+/// Returns the [`canonical_order`] of comparisons. Leaves with the same comparisons are ordered by their positions in
+/// the tree, if these differ.
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
 }
 
 /// Returns the leaves of a matrix in an order that is the same for every numbering of the leaves. Leaves with the same
-/// values are ordered by their places in the tree, if these differ. Adding a number to all values, or multiplying all
-/// values by a positive number, does not change the order.
+/// values are ordered by their positions in the tree, if these differ. Adding a number to all values, or multiplying
+/// all values by a positive number, does not change the order.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Topology) -> Vec<u32> {
     let range = wide!(Range::of(matrix));
     let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
@@ -152,8 +152,8 @@ fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64
     }
 }
 
-/// Hashes each value in the row of a leaf. Adds the hash to `sums` for the other leaf of the value. Returns the sum of
-/// the hashes for the leaf of the row.
+/// Hashes the values of a leaf with other leaves, which are a row of the matrix. Adds the hash of a value and `key` to
+/// the sum of the other leaf in `sums`. Returns the sum of the hashes of the values and the other leaves' keys.
 #[inline(always)]
 fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
@@ -318,7 +318,6 @@ fn mix(x: u64) -> u64 {
 mod field {
     const PRIME: u64 = (1 << 61) - 1;
 
-    /// Maps a hash to an integer modulo the prime.
     #[inline(always)]
     pub(super) fn element(hash: u64) -> u64 {
         let folded = (hash & PRIME) + (hash >> 61);
@@ -336,7 +335,7 @@ mod field {
         sum((product & u128::from(PRIME)) as u64, (product >> 61) as u64)
     }
 
-    /// Returns the multiplicative inverse of an integer modulo the prime. Returns 1 for 0, which has no inverse.
+    /// Returns 1 for 0, which has no inverse.
     pub(super) fn inverse(a: u64) -> u64 {
         if a == 0 {
             return 1;

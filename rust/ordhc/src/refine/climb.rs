@@ -24,7 +24,6 @@ pub(super) trait Objective {
     /// Recomputes sums in which moves have accumulated rounding errors.
     fn settle(&mut self, _shape: &Shape) {}
 
-    /// Returns the objective of a tree.
     fn total(&self, shape: &Shape) -> f64;
 
     /// Returns how often annealing moves each subtree, on average. Returns `None` if restarts perturb the tree by
@@ -33,7 +32,6 @@ pub(super) trait Objective {
         None
     }
 
-    /// Anneals the tree, or perturbs it by random moves.
     fn disturb(
         &mut self,
         climber: &mut Climber<'_>,
@@ -46,12 +44,11 @@ pub(super) trait Objective {
     }
 }
 
-/// The result of scoring several subtrees one after the other.
+/// The result of [`Objective::better`].
 pub(super) struct Looked {
-    /// The number of subtrees that were scored.
     pub(super) subtrees: usize,
     /// The node above which the last scored subtree should be put, or `None` if no move of this subtree improves the
-    /// objective. If several nodes are equally good, this is the node with the smallest position in the tree.
+    /// objective. If several nodes are equally good, this is the node with the smallest `Shape::place`.
     pub(super) target: Option<usize>,
 }
 
@@ -62,7 +59,7 @@ const CLIMB: u64 = 4;
 const STRIDE: u64 = 64;
 /// The number of perturbations in a restart without annealing. After each perturbation, the tree is improved again.
 const SHAKES: u32 = 2;
-/// The share of the subtrees that a perturbation moves to random places.
+/// The share of the subtrees that a perturbation moves to random edges.
 const SHAKEN: f64 = 0.015;
 
 /// Moves subtrees one after the other, each to its best edge, until no single move improves the tree. Then each restart
@@ -110,7 +107,6 @@ fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     nodes
 }
 
-/// The reason why [`Climber::climb_up`] stopped moving subtrees.
 #[derive(PartialEq, Eq)]
 enum Climbed {
     /// No single move improves the tree.
@@ -169,7 +165,6 @@ impl Climber<'_> {
         Ok(if since_last >= turn.len() { Climbed::Top } else { Climbed::Stopped })
     }
 
-    /// Moves a few random subtrees, each to a random edge.
     pub(super) fn shake<O: Objective + ?Sized>(
         &mut self,
         shape: &mut Shape,

@@ -19,7 +19,6 @@ impl Real for f64 {}
 /// rounding errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exactness {
-    /// Sums are exact in single precision.
     Single,
     Double,
     Rounded,
@@ -53,19 +52,18 @@ impl Exactness {
 /// The number of moves after which sums with rounding errors are recomputed.
 const SUMMED: u32 = 256;
 
-/// The number of subtrees that are scored together. `SINGLE`, `DOUBLE` and `ROUNDED` are these numbers for the variants
-/// of [`Exactness`].
+/// The number of subtrees that are scored together, for each variant of [`Exactness`].
 pub(super) const SINGLE: usize = 16;
 pub(super) const DOUBLE: usize = 8;
 pub(super) const ROUNDED: usize = 4;
 
-/// Dasgupta's cost. The cost is computed from the sums of similarities between each node and each leaf.
+/// Dasgupta's cost, computed from the sums of similarities between each node and each leaf.
 pub(super) struct Cost<V, const LANES: usize> {
     n: usize,
     /// A (2n - 1, n) matrix with a row for each node. Column i has the sum of similarities between leaf i and the
     /// leaves of the node.
     rows: Buffer<V>,
-    /// For each inner node, counted from the first inner node: true if its row in `rows` must be recomputed.
+    /// For each inner node: true if its row in `rows` must be recomputed.
     stale: Vec<bool>,
     places: Places<V, LANES>,
     /// The number of moves since all sums were recomputed.
@@ -96,7 +94,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         &self.rows[node * self.n..][..self.n]
     }
 
-    /// Recomputes the rows of sums that are out of date (`stale`), for a node and the nodes below it.
+    /// Recomputes the `stale` rows of a node and of the nodes below it.
     fn freshen(&mut self, shape: &Shape, node: usize) {
         if shape.is_leaf(node) || !self.stale[node - self.n] {
             return;
@@ -165,7 +163,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         let beside = |places: &Places<V, LANES>, child: usize| {
             shape.sibling(child).map_or(V::ZERO, |sibling| places.with(sibling, lane))
         };
-        // Go up from the old place.
+        // Go up from the old parent of the subtree.
         let mut left = parent;
         let mut meet = Some(parent);
         while let Some(node) = meet.filter(|&node| !holds_target(node)) {
@@ -178,7 +176,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
             left = node;
             meet = shape.parent(node);
         }
-        // Go up from the new place.
+        // Go up from the new edge of the subtree.
         let mut entered = target;
         while let Some(node) = shape.parent(entered).filter(|&node| Some(node) != meet) {
             let with = beside(&self.places, entered);

@@ -1,33 +1,31 @@
-//! Finds the best places of several subtrees at once, with one subtree in each SIMD lane.
+//! Finds the best edges for several subtrees at once, with one subtree in each SIMD lane.
 
 use super::cost::Real;
 use super::shape::Shape;
 
-/// Subtrees are scored in groups. The scores of all groups stay in memory if they need at most this number of bytes.
-/// Otherwise only the scores of the last group stay.
+/// Maximum number of bytes of the scores of all subtrees, which are scored in groups. If the scores need more, only the
+/// scores of the last group are kept.
 const KEPT: usize = 1 << 20;
 
 /// Sums of similarities between the nodes of a tree, and between moved subtrees and every node. The sums give the best
 /// edge for each subtree.
 pub(super) struct Places<V, const LANES: usize> {
     n: usize,
-    /// The inner nodes, in the order of their numbers.
     joins: Vec<Join<V>>,
     /// The inner nodes, parents before children. Number 0 is the first inner node. The list has extra room for entries
     /// that are written and then overwritten.
     order: Vec<u32>,
-    /// For each inner node, counted from the first: its index in `order`.
+    /// For each inner node: its index in `order`.
     places: Vec<u32>,
-    /// A counter of trees, which grows by 1 with every change of the tree.
+    /// A counter that grows by 1 with every change of the tree.
     tree: u64,
     /// Two nodes, if a single move made the current tree: only these two nodes and the nodes above them changed. `None`
     /// if other nodes may have changed.
     changed: Option<[usize; 2]>,
-    /// For each inner node, counted from the first inner node: the value of the counter `tree` after the last change of
-    /// the leaves of the node.
+    /// For each inner node: the value of the counter `tree` after the last change of its leaves.
     since: Vec<u64>,
     groups: Vec<Group<LANES>>,
-    /// The sums and scores of each node for the subtrees of a group. All nodes for the first group come first.
+    /// The sums and scores of all nodes for the first group of subtrees, then for the second group, and so on.
     lanes: Vec<Lanes<V, LANES>>,
 }
 
@@ -35,10 +33,10 @@ pub(super) struct Places<V, const LANES: usize> {
 #[derive(Clone)]
 struct Group<const LANES: usize> {
     subtrees: [usize; LANES],
-    /// For each subtree: the value of the counter of trees when the similarities of the subtree with all leaves were
+    /// For each subtree: the value of [`Places::tree`] when the similarities of the subtree with all leaves were
     /// stored.
     put: [u64; LANES],
-    /// The value of the counter of trees when the subtrees were scored.
+    /// The value of [`Places::tree`] when the subtrees were scored.
     tree: u64,
 }
 
@@ -49,7 +47,7 @@ struct Join<V> {
     sizes: [V; 2],
     /// The sum of similarities between the leaves of one child and the leaves of the other child.
     cross: V,
-    /// The relative score of the edge above the node: 0 if subtrees may be put there, and minus infinity otherwise.
+    /// 0 if subtrees may be put on the edge above the node, and minus infinity otherwise.
     floor: V,
 }
 
@@ -142,7 +140,6 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         join.sizes = children.map(|child| V::of(shape.size(child) as f64));
     }
 
-    /// Returns the sum of similarities between the leaves of the two children of an inner node.
     pub(super) fn cross(&mut self, node: usize) -> &mut V {
         &mut self.joins[node - self.n].cross
     }
@@ -166,8 +163,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         })
     }
 
-    /// Returns the sum of similarities between the leaves of a subtree and the other leaves of `node`. The subtree is
-    /// given by its group and its position in the group.
+    /// Returns `Lanes::with` of a node and a subtree. The subtree is given by its group and its position in the group.
     pub(super) fn with(&self, node: usize, [group, lane]: [usize; 2]) -> V {
         self.lanes_of(group)[node].with[lane]
     }
@@ -240,7 +236,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     }
 
     /// Returns the gain of moving a subtree to its best edge, and the node below this edge. Returns `None` if no move
-    /// gains anything. If several nodes are equally good, returns the node with the smallest position in the tree.
+    /// gains anything. If several nodes are equally good, returns the node with the smallest `Shape::place`.
     pub(super) fn best(&self, shape: &Shape, subtree: usize, [group, lane]: [usize; 2]) -> Option<(f64, usize)> {
         let lanes = self.lanes_of(group);
         let (parent, sibling) = (shape.parent(subtree)?, shape.sibling(subtree)?);
@@ -309,7 +305,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     }
 
     /// Returns the node below the best edge, among the edge above `node` and the edges below it. The moved subtree must
-    /// not be below `node`. If several nodes are equally good, returns the node with the smallest position in the tree.
+    /// not be below `node`. If several nodes are equally good, returns the node with the smallest `Shape::place`.
     fn descend(&self, lanes: &[Lanes<V, LANES>], mut node: usize, lane: usize, x: V) -> usize {
         while node >= self.n {
             let join = &self.joins[node - self.n];
@@ -371,8 +367,6 @@ enum Top {
 }
 
 impl<V: Real> Join<V> {
-    /// For each subtree of a group, computes the sum of similarities and the score of the node from those of its two
-    /// children.
     #[inline(always)]
     fn sum<const LANES: usize>(
         &self,

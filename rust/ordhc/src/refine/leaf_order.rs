@@ -83,7 +83,6 @@ struct Spans {
     halves: Vec<Halves>,
 }
 
-/// A block of rows and columns of a matrix.
 #[derive(Clone)]
 struct Block<'a> {
     values: &'a [f64],
@@ -118,10 +117,10 @@ impl Spans {
         Self { n, place, halves }
     }
 
-    /// Returns the possible positions of the first and the last leaf of a cluster, as pairs of ranges. If the first
-    /// leaf is in one of the two merged clusters, the last leaf is in the other. So there are two pairs. For a single
-    /// leaf, there is one pair, and both ranges are its position. `part` is the index of the merge that makes the
-    /// cluster, or `None` for a leaf.
+    /// Returns the possible positions of the first and the last leaf of a cluster, as pairs of ranges. The first leaf
+    /// is in one of the two merged clusters, and the last leaf is in the other, so there are two pairs. A single leaf
+    /// has one pair, and both ranges are its position. `part` is the index of the merge that makes the cluster, or
+    /// `None` for a leaf.
     fn ends(&self, part: Option<usize>, span: Range<usize>) -> Vec<[Range<usize>; 2]> {
         let Some(merge) = part else { return vec![[span.clone(), span]] };
         let Halves { start, middle, end, .. } = self.halves[merge];
@@ -144,7 +143,7 @@ impl Spans {
         let &Halves { start, middle, end, parts } = halves;
         let (left, right) = (start..middle, middle..end);
         // `through` has the smallest sums of distances from the first leaf of the cluster to the first leaf of the
-        // second part.
+        // second merged cluster.
         let mut through = room("the best orders", left.len() * right.len())?;
         for [one, other] in self.ends(parts[0], left.clone()) {
             let within = Block { values: best, stride: n, rows: one, columns: other.clone() };
@@ -201,8 +200,7 @@ impl Spans {
     }
 }
 
-/// Returns the pair of indices with the smallest value: one index from each range. If several pairs have this value,
-/// returns the first.
+/// Returns the first pair of indices, one from each range, with the smallest value.
 fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) -> f64) -> [usize; 2] {
     let (mut pair, mut least) = ([one.start, other.start], f64::INFINITY);
     for i in one {
@@ -220,8 +218,7 @@ fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) ->
 const COLUMNS: usize = 8;
 const ROWS: usize = 2;
 
-/// The approximate minimum number of sums that a thread computes in [`least_sums`]. With fewer sums, one thread
-/// computes all.
+/// The approximate minimum number of sums that a thread computes in [`least_sums`].
 const MANY: usize = 1 << 18;
 
 /// Returns the matrix product of two blocks, with minima instead of sums and sums instead of products. The result is

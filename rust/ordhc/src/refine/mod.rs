@@ -14,7 +14,8 @@
 //!
 //! Average linkage gives a local optimum of revenues and of Dasgupta's cost under exchanges of neighbouring subtrees.
 //! The smallest move that can improve it is subtree prune and regraft (SPR): a subtree is cut off and attached to any
-//! other edge. All places of a subtree are scored together, in O(n) for objectives that are sums over pairs of leaves.
+//! other edge. All edges to which a subtree can move are scored together. This takes O(n) time for objectives that are
+//! sums over pairs of leaves.
 //!
 //! At a local optimum, the tree is perturbed by random moves or annealed, and improved again. The best tree is kept.
 //! The search uses an order of the leaves that depends only on the data, so the result does not depend on how leaves
@@ -93,8 +94,8 @@ pub struct Refined {
 ///
 /// For AddS3 similarities this raises the revenue of triplets, and for AddS4 similarities the revenue of quadruplets
 /// (Mandal, Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", theorem 1).
-/// Adding a constant to all similarities does not change the result. Scoring all places of one subtree takes O(n) time.
-/// The search needs the memory of two matrices.
+/// Adding a constant to all similarities does not change the result. Scoring all edges to which a subtree can
+/// move takes O(n) time. The search needs the memory of two matrices.
 ///
 /// # Errors
 /// A tree or clusters with a different number of leaves than the matrix; clusters to keep that the tree does not have;
@@ -188,7 +189,7 @@ pub fn refine_satisfied(
     found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
-/// Returns the height of a node that depends only on its number of leaves. Larger values are always more similar.
+/// Larger heights are always more similar, even if `dissimilarity` is true.
 fn size_height(shape: &Shape, node: usize, dissimilarity: bool) -> f64 {
     let size = shape.size(node) as f64;
     if dissimilarity { -size } else { shape.n_leaves() as f64 - size }
@@ -220,8 +221,8 @@ fn best_tree(
     Ok(Found { shape, gain, moves, is_local_optimum })
 }
 
-/// Returns true for each node that may be moved. Other subtrees may be put on the edge above such a node. Nodes inside
-/// of clusters that must be kept are false.
+/// Returns, for each node, whether the node may be moved, and whether subtrees may be put on the edge above it. Both
+/// are false inside of clusters that must be kept.
 fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Vec<bool>> {
     let mut movable = vec![true; shape.n_nodes()];
     let Some(kept) = kept else { return Ok(movable) };
@@ -245,7 +246,7 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
 }
 
 impl Found {
-    /// Returns the result with the original numbers of leaves. Leaf i of the search is the original leaf `leaves[i]`.
+    /// Restores the original numbers of leaves: leaf i of the search is leaf `leaves[i]` of the tree.
     fn refined(self, leaves: &[u32], height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
         let n = self.shape.n_leaves();
         let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();

@@ -62,8 +62,8 @@ fn assert_places_are_best(
     }
 }
 
-/// Returns true for each node that may be moved. If the seed is not a multiple of 3, all nodes may be moved. Otherwise
-/// the nodes inside of some clusters must not be moved.
+/// If the seed is not a multiple of 3, all nodes may be moved. Otherwise the nodes inside of some clusters must not be
+/// moved.
 fn some_movable(start: &Dendrogram, shape: &Shape, seed: u64) -> Vec<bool> {
     let n = start.n_leaves();
     let labels = start.cut_clusters(if seed.is_multiple_of(3) { 1 + seed as usize % n } else { n }).unwrap();

@@ -40,12 +40,11 @@ pub(super) struct SatisfiedTriplets<'a> {
     wishes: Vec<Wish>,
     /// For each leaf: the number of leaves to the left of it in the tree.
     ranks: Vec<u32>,
-    /// For each pair of neighbouring leaves: the position of the node at which they join.
+    /// For each pair of neighbouring leaves: `Shape::place` of their lowest common ancestor.
     joins: RangeMax,
-    /// For each position of a node: the objective, up to a constant, if the current subtree is put on the edge above
-    /// the node.
+    /// For each node, ordered by `Shape::place`: the objective, up to a constant, if the current subtree is put on the
+    /// edge above the node.
     worth: Vec<f64>,
-    /// The score of each node.
     scores: Vec<f64>,
     /// True for each node above which subtrees may be put.
     movable: &'a [bool],
@@ -118,7 +117,7 @@ impl<'a> SatisfiedTriplets<'a> {
         &self.wishes[self.starts[leaf]..self.starts[leaf + 1]]
     }
 
-    /// Returns the position of the lowest common ancestor of two leaves.
+    /// Returns `Shape::place` of the lowest common ancestor of two leaves.
     fn join(&self, [a, b]: [u32; 2]) -> usize {
         let (a, b) = (self.ranks[a as usize], self.ranks[b as usize]);
         self.joins.max(a.min(b) as usize, a.max(b) as usize) as usize

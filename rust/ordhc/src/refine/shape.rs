@@ -15,15 +15,13 @@ pub(crate) struct Shape {
     root: usize,
     parents: Vec<u32>,
     children: Vec<[u32; 2]>,
-    /// The position of each node.
     places: Vec<u32>,
-    /// For each position: the node, and the number of leaves at and below the node.
+    /// For each position: the node. `sizes` has the number of leaves at and below this node.
     order: Vec<u32>,
     sizes: Vec<u32>,
 }
 
 impl Shape {
-    /// Builds the tree from the merges of a dendrogram.
     pub(crate) fn of(merges: Vec<[u32; 2]>) -> Self {
         let n = merges.len() + 1;
         let n_nodes = 2 * n - 1;
@@ -132,7 +130,6 @@ impl Shape {
         self.order.iter().map(|&node| node as usize).filter(|&node| !self.is_leaf(node))
     }
 
-    /// Returns the leaves below a node.
     pub(crate) fn leaves(&self, node: usize) -> impl Iterator<Item = usize> {
         self.span(node).map(|place| self.node_at(place)).filter(|&node| self.is_leaf(node))
     }

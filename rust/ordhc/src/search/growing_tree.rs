@@ -8,11 +8,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 struct Node {
     parent: u32,
-    /// The first child, [`NONE`] for a leaf.
+    /// The first child. The children of a node are a doubly linked list (`next`, `previous`).
     first: u32,
-    /// The next sibling, or [`NONE`].
     next: u32,
-    /// The previous sibling, or [`NONE`].
     previous: u32,
     /// The leaf that represents the node in questions: the leaf itself, or a leaf below the node.
     leaf: u32,
@@ -93,27 +91,22 @@ impl GrowingTree {
         }
     }
 
-    /// Returns the number of nodes made so far.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Returns the parent, or [`NONE`] for a root.
     pub(crate) fn parent(&self, node: u32) -> u32 {
         self.nodes[node as usize].parent
     }
 
-    /// Returns the first child, or [`NONE`] for a leaf.
     pub(crate) fn first(&self, node: u32) -> u32 {
         self.nodes[node as usize].first
     }
 
-    /// Returns the next sibling, or [`NONE`] for the last one.
     pub(crate) fn next(&self, node: u32) -> u32 {
         self.nodes[node as usize].next
     }
 
-    /// Returns the children of a node.
     pub(crate) fn children(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let some = |node: u32| (node != NONE).then_some(node);
         std::iter::successors(some(self.first(node)), move |&child| some(self.next(child)))
@@ -133,12 +126,10 @@ impl GrowingTree {
         })
     }
 
-    /// Returns the leaf that represents a node in questions: a leaf below the node, or the leaf itself.
     pub(crate) fn representative(&self, node: u32) -> u32 {
         self.nodes[node as usize].leaf
     }
 
-    /// Sets the leaf that represents a node in questions.
     pub(crate) fn represent(&mut self, node: u32, leaf: u32) {
         self.nodes[node as usize].leaf = leaf;
     }

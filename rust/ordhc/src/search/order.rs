@@ -18,7 +18,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Returns an insertion order without known positions. There must be at least one leaf.
+    /// No positions are known. `leaves` must not be empty.
     pub(crate) fn new(leaves: Vec<u32>) -> Self {
         Self { leaves, places: Vec::new() }
     }
@@ -89,17 +89,15 @@ impl Order {
         self.leaves.iter().copied().filter(|leaf| !placed.contains(leaf)).collect()
     }
 
-    /// Adds a leaf at the end.
     pub(crate) fn push(&mut self, leaf: u32) {
         self.leaves.push(leaf);
     }
 
-    /// Returns the number of leaves.
     pub(crate) fn len(&self) -> usize {
         self.leaves.len()
     }
 
-    /// Returns the number of leaves whose positions in the tree are known. This includes the first leaf.
+    /// Returns the number of leaves whose positions in the tree are known, including the first leaf.
     pub(crate) fn n_known(&self) -> usize {
         self.places.len() + 1
     }
@@ -110,7 +108,6 @@ impl Order {
         self.n_known().max(self.len().min(2))
     }
 
-    /// Returns the first leaf.
     pub(crate) fn first(&self) -> u32 {
         self.leaves[0]
     }
@@ -135,12 +132,10 @@ impl Order {
         (tree, root)
     }
 
-    /// Returns the leaf at index `at` of the insertion order.
     pub(crate) fn leaf(&self, at: usize) -> u32 {
         self.leaves[at]
     }
 
-    /// Returns all leaves, in the order of insertion.
     pub(crate) fn leaves(&self) -> &[u32] {
         &self.leaves
     }

@@ -17,7 +17,6 @@ struct State {
     /// The leaf that represents the first child in the question. In a final state, [`ABOVE`] or [`UNDER`]: where the
     /// new leaf belongs relative to `node`.
     first: u32,
-    /// The leaf that represents the second child in the question.
     second: u32,
     /// The next state for each [`Outcome`], or [`NONE`] if the outcome contradicts earlier answers.
     next: [u32; 4],
@@ -72,7 +71,6 @@ struct Scratch {
 }
 
 impl PivotTree {
-    /// Returns the tree of one leaf.
     pub(crate) fn new(leaf: u32) -> Self {
         let mut new = Self::default();
         new.root = new.tree.leaf(leaf);
@@ -99,12 +97,10 @@ impl PivotTree {
         self.start
     }
 
-    /// Returns the tree so far.
     pub(crate) fn tree(&self) -> &GrowingTree {
         &self.tree
     }
 
-    /// Returns the root of the tree so far.
     pub(crate) fn root(&self) -> u32 {
         self.root
     }
@@ -116,7 +112,7 @@ impl PivotTree {
         (state.first != ABOVE && state.first != UNDER).then_some([state.first, state.second])
     }
 
-    /// Returns the state after an outcome. An outcome that contradicts earlier answers counts as [`Outcome::Neither`].
+    /// Returns the next state. An outcome that contradicts earlier answers counts as [`Outcome::Neither`].
     pub(crate) fn step(&self, state: u32, outcome: Outcome) -> u32 {
         let next = &self.states[state as usize].next;
         match next[outcome as usize] {

@@ -14,11 +14,10 @@ pub(crate) enum Place {
 pub(crate) enum Outcome {
     /// Below the first child, or beside this child.
     First,
-    /// Below the second child, or beside this child.
     Second,
-    /// Outside the pivot (the parent of the two children), or beside the pivot.
+    /// Outside the pivot, or beside the pivot.
     Outside,
-    /// Below the pivot (the parent of the two children), but beside neither child and not below them.
+    /// Below the pivot, but beside neither child and not below them.
     Neither,
 }
 

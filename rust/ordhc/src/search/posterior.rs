@@ -17,8 +17,7 @@ use crate::sorting::order_by;
 struct Spot {
     node: u32,
     up: u32,
-    /// The spot (entry with weights) of the first child. Spots of siblings are a linked list. [`NONE`] if the children
-    /// have no spots yet.
+    /// The spot of the first child. Spots of siblings are a linked list. [`NONE`] if the children have no spots yet.
     first: u32,
     next: u32,
     degree: u32,
@@ -70,7 +69,7 @@ fn scaled(weight: f64, factor: f64) -> f64 {
 }
 
 impl Posterior {
-    /// Forgets all answers. A position under a node is `under` times as likely as a position beside a node.
+    /// Forgets all answers, and sets [`Posterior::under`].
     pub(crate) fn reset(&mut self, tree: &SizedTree, under: f64) {
         let root = tree.root();
         self.under = under;
@@ -192,9 +191,8 @@ impl Posterior {
         self.multiply(0, 1.0 / self.spots[0].sum);
     }
 
-    /// Multiplies the weights of four groups of positions by the four `factors`: at or below one child of `pivot`, at
-    /// or below another child, outside `pivot`, and all other positions below `pivot`. `pair` has, for each of the two
-    /// children, the child or any node below the child.
+    /// Multiplies the weights by `factors`, one for each of the four groups of positions (see [`Posterior`]). `pair`
+    /// has, for each of the two children, the child or any node below the child.
     pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, pair: [u32; 2], factors: [f64; 4]) {
         let [first, second, outside, neither] = factors;
         let (at, _) = self.find(tree, pivot);

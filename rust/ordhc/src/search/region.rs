@@ -13,8 +13,8 @@ pub(crate) enum PivotRule {
     Halving,
 }
 
-/// A node of the region, the part of the tree in which a new leaf may still belong. `up` (the parent), `first` (the
-/// first child) and `next` (the next sibling) are indices in [`Region::spots`], where nodes are in preorder.
+/// A node of the region. `up` (the parent), `first` (the first child) and `next` (the next sibling) are indices in
+/// [`Region::spots`], where nodes are in preorder.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
@@ -24,7 +24,7 @@ struct Spot {
     /// The number of positions at and below the node that are still possible for the new leaf. Positions under nodes
     /// with two children are not counted.
     size: u32,
-    /// The number of children of the node in the region (the part of the tree in which a new leaf may still belong).
+    /// The number of children of the node in the region.
     degree: u32,
 }
 
@@ -125,18 +125,15 @@ impl Region {
         }
     }
 
-    /// Returns the node of the tree that has the index `at` in the region.
     pub(crate) fn node(&self, at: u32) -> u32 {
         self.spots[at as usize].node
     }
 
-    /// Returns the number of possible positions at and below `top`, without positions under nodes with two children. If
-    /// the number is 1, there is nothing to ask.
+    /// Returns the number of possible positions at and below `top`. If the number is 1, there is nothing to ask.
     pub(crate) fn size(&self, top: u32) -> u32 {
         self.spots[top as usize].size
     }
 
-    /// Returns true if the new leaf is known to be below `top`, the topmost node of a part of the region.
     pub(crate) fn is_inside(&self, top: u32) -> bool {
         top == 0 && self.is_inside
     }

@@ -4,17 +4,14 @@ use super::growing_tree::{GrowingTree, NONE};
 use super::order::Order;
 use super::place::Place;
 
-/// A [`GrowingTree`] that stores the number of leaves and of inner nodes below every node. Adding a leaf takes time in
-/// proportion to its depth.
+/// A [`GrowingTree`] that stores the number of leaves and of inner nodes at and below every node. Adding a leaf takes
+/// time in proportion to its depth.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SizedTree {
     tree: GrowingTree,
     root: u32,
-    /// For each node: the number of leaves at and below it.
     leaves: Vec<u32>,
-    /// For each node: the number of inner nodes at and below it.
     inner: Vec<u32>,
-    /// For each node: the number of its children.
     degrees: Vec<u32>,
     widest: u32,
     /// The node of each leaf.
@@ -22,7 +19,6 @@ pub(crate) struct SizedTree {
 }
 
 impl SizedTree {
-    /// Returns the tree of one leaf.
     pub(crate) fn new(leaf: u32) -> Self {
         let mut new = Self::default();
         new.root = new.tree.leaf(leaf);
@@ -50,38 +46,32 @@ impl SizedTree {
         self.nodes[leaf as usize] = node;
     }
 
-    /// Returns the tree itself.
     pub(crate) fn tree(&self) -> &GrowingTree {
         &self.tree
     }
 
-    /// Returns the root.
     pub(crate) fn root(&self) -> u32 {
         self.root
     }
 
-    /// Returns the node of a leaf.
     pub(crate) fn node_of(&self, leaf: u32) -> u32 {
         self.nodes[leaf as usize]
     }
 
-    /// Returns the number of leaves at and below a node.
     pub(crate) fn leaves(&self, node: u32) -> u32 {
         self.leaves[node as usize]
     }
 
-    /// Returns the number of inner nodes at and below a node. A new leaf can become one more child of each of these
-    /// nodes.
+    /// Returns the number of inner nodes at and below a node. A new leaf can become one more child of each.
     pub(crate) fn inner(&self, node: u32) -> f64 {
         f64::from(self.inner[node as usize])
     }
 
-    /// Returns the number of nodes at and below a node. A new leaf can become the sibling of each of these nodes.
+    /// Returns the number of nodes at and below a node. A new leaf can become the sibling of each.
     pub(crate) fn nodes(&self, node: u32) -> f64 {
         f64::from(self.leaves(node)) + self.inner(node)
     }
 
-    /// Returns the number of children of a node.
     pub(crate) fn degree(&self, node: u32) -> u32 {
         self.degrees[node as usize]
     }

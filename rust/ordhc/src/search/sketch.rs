@@ -34,7 +34,6 @@ impl Sketch {
         self.nodes.len() - 1
     }
 
-    /// Adds a leaf.
     pub(crate) fn leaf(&mut self, parent: usize, leaf: u32) {
         self.nodes.push((parent, Some(leaf)));
     }

@@ -17,7 +17,6 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Starts a search at a root.
     pub(crate) fn new(tree: &GrowingTree, root: u32) -> Self {
         let first = tree.first(root);
         if first == NONE {
@@ -26,7 +25,7 @@ impl Walk {
         Self { pivot: root, first, second: tree.next(first), end: None }
     }
 
-    /// Returns the position at which the search ended, or `None` if the search has not ended.
+    /// Returns `None` if the search has not ended.
     pub(crate) fn end(&self) -> Option<Place> {
         self.end
     }
@@ -37,8 +36,7 @@ impl Walk {
         [self.first, second].map(|node| tree.representative(node))
     }
 
-    /// Continues the search after an outcome. An outcome that contradicts earlier outcomes counts as
-    /// [`Outcome::Neither`].
+    /// An outcome that contradicts earlier outcomes counts as [`Outcome::Neither`].
     pub(crate) fn step(&mut self, tree: &GrowingTree, outcome: Outcome) {
         match outcome {
             Outcome::First => *self = Self::new(tree, self.first),

@@ -230,7 +230,6 @@ mod tests {
     use super::*;
     use crate::comparison::{Quadruplets, Triplets};
 
-    /// Returns the AddS similarities of all pairs, summed in a map.
     fn naive<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<f64> {
         let n = comparisons.n_leaves();
         let mut sums: HashMap<(usize, usize), f64> = HashMap::new();

@@ -61,9 +61,8 @@ pub(super) struct Said {
     pub(super) sign: i8,
 }
 
-/// Returns the unnormalized kernel. For a pair of items, the kernel is the sum over contexts of the product of the two
-/// items' values. The value of an item in a context is the weighted sum of +1 and -1 over the answers. `say` returns
-/// the statements of an answer (see [`Said`]), with contexts in `0..n_contexts`.
+/// Returns the unnormalized kernel: for each pair of items, the sum over contexts of the product of the two items'
+/// values (see [`Groups`]). `say` returns the statements of an answer (see [`Said`]), with contexts in `0..n_contexts`.
 pub(super) fn sum_products<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     n_contexts: u64,
@@ -102,7 +101,7 @@ pub(super) fn sum_products<const K: usize, const E: usize>(
     Ok(Found { kernel: Kernel { pairs, diagonal }, answered })
 }
 
-/// Returns an error unless all sums are finite. Products of finite weights can overflow.
+/// Products of finite weights can overflow.
 fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     let limit = "weights are too large: divide all by the largest one";
     let what = "the kernel";

@@ -125,7 +125,7 @@ impl Signs {
     }
 }
 
-/// Returns the dot product of two rows of signs: the number of equal signs minus the number of opposite signs.
+/// Returns the number of equal signs minus the number of opposite signs.
 fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     let of = |(x, y): (&Signs, &Signs)| {
         let both = x.some & y.some;
@@ -164,8 +164,7 @@ fn fill(
     Ok(all_fit)
 }
 
-/// Returns the dot product of two rows of at most `LONGEST` counts. The compiler turns this loop into multiply-and-add
-/// instructions.
+/// Rows have at most `LONGEST` counts. The compiler turns this loop into multiply-and-add instructions.
 fn dot(x: &[i8], y: &[i8]) -> i32 {
     x.iter().zip(y).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum()
 }

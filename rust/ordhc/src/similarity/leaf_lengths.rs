@@ -85,7 +85,6 @@ const FOUND: f64 = 1e-8;
 const STEPS: usize = 50;
 /// Conjugate gradients stop when the residual is below this share of the gradient.
 const REMAINDER: f64 = 1e-10;
-/// Maximum number of steps of conjugate gradients.
 const CONJUGATE_STEPS: usize = 300;
 /// Maximum number of parts of a sum over terms (combinations of near and far leaves). The parts do not depend on the
 /// number of threads.
@@ -99,9 +98,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Returns a vector of `cells` sums over all terms (combinations of near and far leaves). `add` receives the index
-    /// of a term, the term and the vector, and adds the term to the vector. The result does not depend on the number of
-    /// threads.
+    /// Returns a vector of `cells` sums over all terms. `add` receives the index of a term, the term and the vector,
+    /// and adds the term to the vector. The result does not depend on the number of threads.
     fn sums(&self, cells: usize, add: impl Fn(usize, &Term, &mut [f64]) + Sync + Send) -> Result<Vec<f64>> {
         self.monitor.check()?;
         let part = self.terms.len().div_ceil(PARTS).max(PART);

@@ -92,7 +92,6 @@ impl Term {
         (at(self.far[0]) + at(self.far[1])) - (at(self.near[0]) + at(self.near[1]))
     }
 
-    /// Adds one number to each of the far leaves, and another number to each of the near leaves.
     #[inline]
     pub(super) fn add(&self, out: &mut [f64], to_far: f64, to_near: f64) {
         for (leaves, value) in [(self.far, to_far), (self.near, to_near)] {

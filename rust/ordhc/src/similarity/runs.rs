@@ -172,8 +172,7 @@ pub fn merge_runs(runs: &[(&[u64], &[f64])], monitor: Option<&Monitor>) -> Resul
     summed(&updates)
 }
 
-/// Sorts `updates` (key of a pair, value) by key. The sort is stable, so the values of a key stay in the order of runs
-/// and, within a run, of rows.
+/// The sort is stable, so the values of a key stay in the order of runs and, within a run, of rows.
 fn sort_by_pair(updates: &mut [(u64, f64)]) {
     updates.sort_by_key(|&(key, _)| key);
 }

@@ -26,7 +26,6 @@ const TOLERANCE: f64 = 1e-4;
 #[derive(Debug, Clone)]
 pub struct AdditiveTree {
     topology: Topology,
-    /// The length of the edge above each node, NaN if unknown.
     lengths: Vec<f64>,
 }
 

@@ -26,7 +26,6 @@ use crate::sorting;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dendrogram {
     topology: Topology,
-    /// The height of each inner node.
     heights: Vec<f64>,
     leaf_heights: Option<Vec<f64>>,
     kind: Kind,
@@ -107,8 +106,7 @@ impl Dendrogram {
         }
     }
 
-    /// Returns the same tree with the heights `map(height)`. The new heights are dissimilarities if `dissimilarity` is
-    /// true, and otherwise similarities.
+    /// `dissimilarity` is true if the new heights are dissimilarities.
     pub(crate) fn map_heights(mut self, dissimilarity: bool, map: impl Fn(f64) -> f64) -> Self {
         // Add 0 because negation turns 0 into -0.
         self.heights.iter_mut().for_each(|height| *height = map(*height) + 0.0);

@@ -10,9 +10,7 @@ use super::Topology;
 #[derive(Debug)]
 pub(crate) struct HeavyPaths<'a> {
     tree: &'a Topology,
-    /// For each inner node: the child with the most leaves (the heavy child).
     heavy: Vec<u32>,
-    /// For each node: the position of its first leaf in `order`.
     starts: Vec<u32>,
     /// The leaves from left to right. In each node, the child with the most leaves comes first.
     order: Vec<u32>,
@@ -54,35 +52,30 @@ impl<'a> HeavyPaths<'a> {
         self.tree.size(node) as usize
     }
 
-    /// Returns the position of a node's first leaf from left to right. In each node, the child with the most leaves is
-    /// on the left.
+    /// Returns the position of a node's first leaf in `order`, from left to right.
     pub(crate) fn start(&self, node: usize) -> usize {
         self.starts[node] as usize
     }
 
-    /// Returns the leaves below a node.
     pub(crate) fn leaves(&self, node: usize) -> &[u32] {
         &self.order[self.start(node)..self.start(node) + self.size(node)]
     }
 
-    /// Returns the heavy child of an inner node: the child with the most leaves.
     pub(crate) fn heavy(&self, node: usize) -> usize {
         self.heavy[node - self.tree.n_leaves()] as usize
     }
 
-    /// Returns the children of an inner node, except the child with the most leaves.
     pub(crate) fn light(&self, node: usize) -> impl Iterator<Item = usize> + Clone {
         let heavy = self.heavy(node);
         self.tree.children(node).iter().map(|&child| child as usize).filter(move |&child| child != heavy)
     }
 
-    /// Returns the leaves below an inner node, except the leaves below the child with the most leaves.
+    /// Returns the leaves below the light children of a node (all children except the child with the most leaves).
     pub(crate) fn light_leaves(&self, node: usize) -> &[u32] {
         &self.leaves(node)[self.size(self.heavy(node))..]
     }
 
-    /// Returns the root and all light children. A light child is any child of a node, except the child with the most
-    /// leaves.
+    /// Returns the root and all light children (children of a node except the child with the most leaves).
     pub(crate) fn tops(&self) -> impl Iterator<Item = usize> {
         let root = self.tree.root();
         (0..=root).filter(move |&node| node == root || self.heavy(self.tree.parent(node)) != node)

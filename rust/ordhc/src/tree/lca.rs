@@ -20,11 +20,10 @@ use super::topology::Topology;
 #[derive(Debug, Clone)]
 pub struct LcaSizes {
     places: Vec<u32>,
-    /// For each two neighbouring leaves, from left to right: the node at which they join, counted from the first inner
-    /// node.
+    /// For each two neighbouring leaves: the node at which they join, counted from the first inner node.
     gaps: RangeMax,
     sizes: Vec<u32>,
-    /// The position of the first leaf of each node.
+    /// For each node: the position of its first leaf, from left to right.
     starts: Vec<u32>,
 }
 

@@ -28,7 +28,6 @@ impl Found {
         Self { merges, doubtful: false }
     }
 
-    /// Appends later merges.
     pub(crate) fn append(&mut self, mut after: Self) {
         self.merges.append(&mut after.merges);
         self.doubtful |= after.doubtful;

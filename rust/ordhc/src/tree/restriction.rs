@@ -8,7 +8,7 @@ use crate::sorting::sort;
 /// An index that restricts a tree to any k of its leaves in O(k log k).
 #[derive(Debug)]
 pub(crate) struct Restriction {
-    /// For each leaf, its position from left to right.
+    /// The position of each leaf from left to right.
     places: Vec<u32>,
     /// The lowest common ancestor (LCA) of each two neighbouring leaves. The LCA of any two leaves is the largest value
     /// between them, because parents have larger numbers than their children.

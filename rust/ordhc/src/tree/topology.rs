@@ -27,9 +27,7 @@ pub struct Topology {
     /// The children of inner node `n + k` are `children[ends[k - 1]..ends[k]]`. Empty if all inner nodes have two
     /// children.
     ends: Vec<u32>,
-    /// The number of leaves below each inner node.
     sizes: Vec<u32>,
-    /// The parent of each node, computed at the first use.
     parents: OnceLock<Vec<u32>>,
 }
 

@@ -13,13 +13,12 @@ use crate::union_find::UnionFind;
 
 /// The largest number of coordinates for which a k-d tree is faster than comparing all pairs.
 pub(super) const FEW: usize = 12;
-/// Nodes with at most this number of points are not split.
+/// Nodes of the k-d tree with at most this number of points are not split.
 const LEAF: usize = 24;
 /// The smallest number of points per thread.
 const GRAIN: usize = 1 << 11;
 /// The number of points between two checks for cancellation.
 const STEPS: usize = 1 << 10;
-/// Marks a missing component, point or node.
 const NONE: u32 = u32::MAX;
 
 /// Returns the edges of the minimum spanning tree, in no particular order. `points` are rows of `p` coordinates.
@@ -36,7 +35,7 @@ pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -
     }
 }
 
-/// Returns the edges of the minimum spanning tree. Points are stored with `P` coordinates, which is at least `p`.
+/// Does the same as [`edges`]. Points are stored with `P` coordinates, which is at least `p`.
 fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let boxes = Boxes::<P>::new(points, p);
     let search: Search<'_> = &|from, components, limit, stack| boxes.nearest_of::<C>(from, components, limit, stack);
@@ -54,9 +53,9 @@ type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> 
 /// compiler can unroll loops over coordinates.
 struct Boxes<const P: usize> {
     shape: Shape,
-    /// The coordinates of each point, in the order of the tree.
+    /// The coordinates of each point, in the order of the k-d tree.
     points: Vec<[f64; P]>,
-    /// For each node, the smallest and the largest value of each coordinate.
+    /// The smallest and the largest value of each coordinate, for each node.
     bounds: Vec<[[f64; P]; 2]>,
     /// The number of coordinates of the points, without the added zeros.
     p: usize,
@@ -64,18 +63,17 @@ struct Boxes<const P: usize> {
 
 /// The nodes and leaves of a k-d tree, without the coordinates of its points.
 struct Shape {
-    /// For each position in the order of the k-d tree: the leaf.
+    /// The leaf id of each point, in the order of the k-d tree.
     leaves: Vec<u32>,
     nodes: Vec<Node>,
-    /// The parent of each node.
     parents: Vec<u32>,
-    /// For each position in the order of the k-d tree: the lowest node that contains it.
+    /// The lowest node that contains each point, in the order of the k-d tree.
     node_of: Vec<u32>,
 }
 
 /// The result of a search for the nearest point in another component (a set of points that edges already connect).
-/// `place` is the position of this point, or `NONE` if no point was found. `sum` is the squared Euclidean or the
-/// Manhattan distance to this point. Without a point, `sum` is a lower bound of this distance.
+/// `place` is the index of this point in the order of the k-d tree, or `NONE` if no point was found. `sum` is the
+/// squared Euclidean or the Manhattan distance to this point. Without a point, `sum` is a lower bound of this distance.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
     sum: f64,
@@ -83,7 +81,7 @@ struct Nearest {
 }
 
 /// The shortest known edge from one component (a set of points that edges already connect) to another component. `from`
-/// and `to` are the positions of the two points of the edge.
+/// and `to` are the indices of its two points in the order of the k-d tree.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     sum: f64,
@@ -101,8 +99,8 @@ impl Best {
     }
 }
 
-/// The components: sets of points that edges already connect. `of` is the component of the point at each position.
-/// `within` is the component of each node of the k-d tree whose points are all in one component.
+/// The components: sets of points that edges already connect. `of` is the component of each point, in the order of the
+/// k-d tree. `within` is the component of each node of the k-d tree whose points are all in one component.
 struct Components {
     count: usize,
     of: Vec<u32>,
@@ -297,8 +295,8 @@ impl Shape {
     }
 }
 
-/// Returns, for each component, its shortest edge to another component. Only edges from the points at the positions
-/// `places` are compared.
+/// Returns the shortest edge from each component to another component, among the edges from the points `places`. These
+/// are indices in the order of the k-d tree.
 fn nearest_from(
     search: Search<'_>,
     places: Range<usize>,

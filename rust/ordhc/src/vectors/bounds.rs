@@ -21,9 +21,8 @@ const EXTRA: usize = 2;
 /// the other coordinates, and these coordinates.
 pub(super) struct Tiles {
     values: Vec<f32>,
-    /// The order in which coordinates are stored.
     order: Vec<u32>,
-    /// The number of coordinates in the head, the coordinates with the largest mean squares over all clusters.
+    /// The number of coordinates in the head.
     head: usize,
 }
 
@@ -51,7 +50,6 @@ impl Tiles {
         self.order.len() + EXTRA
     }
 
-    /// Returns the number of values in a tile (a group of [`LANES`] clusters).
     pub(super) fn tile_len(&self) -> usize {
         LANES * self.height()
     }
@@ -60,7 +58,6 @@ impl Tiles {
         at / LANES * self.tile_len() + at % LANES
     }
 
-    /// Stores the mean of a cluster.
     pub(super) fn set(&mut self, clusters: &MeanClusters, at: usize) {
         let (first, weight, row) = (self.lane(at), clusters.weight(at), clusters.row(at));
         let (mut squares, mut tail) = (0.0, 0.0);
@@ -75,7 +72,7 @@ impl Tiles {
         self.values[first + (1 + self.head) * LANES] = rounded_up(tail);
     }
 
-    /// Marks a cluster as removed: its bounds become minus infinity, so that searches skip the cluster.
+    /// Makes the bounds of a cluster minus infinity, so that searches skip the cluster.
     pub(super) fn remove(&mut self, at: usize) {
         let first = self.lane(at);
         for k in 0..self.height() {

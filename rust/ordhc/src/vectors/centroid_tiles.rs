@@ -20,20 +20,17 @@ const GRAIN: usize = 1 << 20;
 pub(super) struct CentroidTiles<C> {
     criterion: C,
     tiles: Tiles,
-    /// The means in single precision, by which most clusters are excluded as too far.
     rough: RoughTiles,
-    /// For each position: the smallest leaf of the cluster.
+    /// The smallest leaf of each cluster.
     names: Vec<u32>,
-    /// For each position: the size and spread of the cluster. The positions after the last cluster have
-    /// [`About::GONE`].
+    /// The size and spread of each cluster. Entries after the last cluster are [`About::GONE`].
     about: Vec<About>,
     n_alive: usize,
-    /// For each smallest leaf: the position of its cluster.
+    /// For the smallest leaf of each cluster: the index of the cluster.
     places: Vec<u32>,
 }
 
 impl<C: OfSquares> CentroidTiles<C> {
-    /// Returns one cluster for each of `n` rows of `p` coordinates.
     pub(super) fn new<R: Iterator<Item = f64>>(
         n: usize,
         p: usize,
@@ -60,8 +57,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         })
     }
 
-    /// Merges clusters until one is left. Returns the merges. Each merge comes after the merges that made its two
-    /// clusters.
+    /// Merges all clusters. Returns the merges, each after the merges that made its two clusters.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
@@ -72,7 +68,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         self.places[cluster] as usize
     }
 
-    /// Returns the similarities of the cluster at position `own` with the clusters of a tile (a group of [`LANES`]
+    /// Returns the similarities of the cluster at index `own` with the clusters of a tile (a group of [`LANES`]
     /// clusters). Returns `None` if all similarities are below `floor`.
     #[inline(always)]
     fn similarities_in(&self, tile: usize, query: &[f64], own: usize, floor: f64) -> Option<[f64; LANES]> {
@@ -88,8 +84,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         Some(std::array::from_fn(|lane| value(lane, sums[lane])))
     }
 
-    /// Returns the cluster in some tiles (groups of [`LANES`] clusters) that is nearest to the cluster at position
-    /// `own`.
+    /// Returns the cluster in some tiles (groups of [`LANES`] clusters) that is nearest to the cluster at index `own`.
     fn nearest_in(&self, tiles: Range<usize>, query: &[f64], rough: &Query, own: usize) -> Nearest {
         let tolerance = self.criterion.tolerance();
         let mut near = NO_CLUSTER;
@@ -113,7 +108,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         near
     }
 
-    /// Removes the gaps between clusters, if more than a third of the positions are unused.
+    /// Removes the entries of merged clusters from all arrays, if more than a third of the entries are unused.
     fn pack(&mut self) {
         if 3 * self.n_alive >= 2 * self.names.len() {
             return;

@@ -9,24 +9,23 @@ use crate::tree::RawMerge;
 
 /// The smallest number of clusters for which a k-d tree is faster than comparing all pairs of clusters.
 pub(super) const TREE_FROM: usize = 256;
-/// Nodes with at most this number of clusters are not split.
+/// Nodes of the k-d tree with at most this number of clusters are not split.
 const LEAF: usize = 12;
-/// Marks a missing parent or cluster.
 const NONE: u32 = u32::MAX;
 
-/// The clusters and their k-d tree, by position in the tree. A merged cluster gets the position of its larger part.
+/// The clusters and the k-d tree of their means. Clusters are in the order of the tree. A merged cluster gets the index
+/// of its larger part.
 pub(super) struct CentroidTree<C> {
     criterion: C,
     /// The k-d tree of the clusters' means. `tree.points` has the sum of each cluster's vectors instead of the mean, if
     /// `criterion` uses sums.
     tree: Tree,
-    /// For each position: the properties of the cluster besides the mean.
     about: Vec<About>,
-    /// For each position: the smallest leaf of the cluster.
+    /// The smallest leaf of each cluster.
     names: Vec<u32>,
-    /// For each position: the lowest node that contains it.
+    /// The lowest node of the tree that contains each cluster.
     node_of: Vec<u32>,
-    /// For each smallest leaf: the position of its cluster.
+    /// For the smallest leaf of each cluster: the index of the cluster.
     places: Vec<u32>,
     nodes: Vec<Known>,
     n_alive: usize,
@@ -45,7 +44,7 @@ struct Known {
     first: u32,
 }
 
-/// The data from which a tree is built: a row for each cluster, its properties, and its smallest leaf.
+/// The data from which a tree is built, with one entry or row for each cluster.
 struct Parts {
     rows: Vec<f64>,
     about: Vec<About>,
@@ -53,7 +52,6 @@ struct Parts {
 }
 
 impl<C: Criterion> CentroidTree<C> {
-    /// Builds the tree from `rows` with `p` coordinates, one for each cluster.
     pub(super) fn new(rows: Vec<f64>, p: usize, about: Vec<About>, criterion: C) -> Self {
         entered!(vectors_centroid_tree);
         let n = about.len();
@@ -72,8 +70,7 @@ impl<C: Criterion> CentroidTree<C> {
         this
     }
 
-    /// Merges clusters until one is left. Returns the merges. Each merge comes after the merges that made its two
-    /// clusters.
+    /// Merges all clusters. Returns the merges, each after the merges that made its two clusters.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
@@ -163,7 +160,7 @@ impl<C: Criterion> CentroidTree<C> {
         self.nodes[own] = Known { least, first, ..self.nodes[own] };
     }
 
-    /// Recomputes all nodes that contain the position `place`, after a change of its cluster.
+    /// Recomputes all nodes that contain the cluster at index `place`, after a change of the cluster.
     fn update_above(&mut self, place: usize) {
         let mut node = self.node_of[place];
         while node != NONE {
@@ -172,7 +169,6 @@ impl<C: Criterion> CentroidTree<C> {
         }
     }
 
-    /// Returns an upper bound of the similarity of a cluster with any cluster below a node.
     fn bound(&self, cluster: Cluster<'_>, node: u32) -> f64 {
         let least = self.nodes[node as usize].least;
         if least == f64::INFINITY {

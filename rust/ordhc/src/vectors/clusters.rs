@@ -6,9 +6,8 @@ use crate::memory::Buffer;
 
 /// The clusters, ordered by the smallest leaf of each cluster.
 pub(super) struct MeanClusters {
-    /// For each cluster: the smallest leaf.
+    /// The smallest leaf of each cluster.
     pub(super) names: Vec<u32>,
-    /// For each cluster: the number of leaves.
     pub(super) sizes: Vec<f64>,
     /// True if `rows` has the sums of the vectors of each cluster instead of their means.
     sums: bool,
@@ -27,7 +26,6 @@ impl MeanClusters {
         self.names.len()
     }
 
-    /// Returns the tolerance within which two values count as equal.
     pub(super) fn tolerance(&self) -> Tolerance {
         if self.sums { Tolerance::EXACT } else { Tolerance::GRID }
     }
@@ -74,7 +72,7 @@ impl MeanClusters {
         self.sizes[i] += self.sizes[j];
     }
 
-    /// Removes all clusters except those at the positions `kept`, which must be in ascending order.
+    /// Keeps only the clusters at the indices `kept`, which must be in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         let p = self.p;
         for (to, &from) in kept.iter().enumerate() {
@@ -88,7 +86,7 @@ impl MeanClusters {
     }
 }
 
-/// Returns the dot product. The order of additions is fixed, so the rounding is always the same.
+/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;

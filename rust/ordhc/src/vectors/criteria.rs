@@ -53,7 +53,6 @@ impl About {
 /// A reducible similarity of clusters: a merged cluster is never more similar to a third cluster than the more similar
 /// of its two parts.
 pub(super) trait Criterion: Copy {
-    /// Returns the tolerance within which two similarities count as equal.
     fn tolerance(self) -> Tolerance;
 
     fn similarity(self, a: Cluster<'_>, b: Cluster<'_>) -> f64;
@@ -100,7 +99,6 @@ pub(super) trait OfSquares: Copy + Sync {
     fn limits(self, floor: f64) -> Limits;
 }
 
-/// Returns the squared distance of two means.
 pub(super) fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |sum, (&x, &y)| SquaredEuclidean::add(sum, x, y))
 }

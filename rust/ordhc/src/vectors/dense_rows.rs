@@ -48,7 +48,6 @@ impl<'a> Coordinates<'a> {
         }
     }
 
-    /// Returns the values in `range`, converted to double precision.
     fn range(self, range: Range<usize>) -> impl Iterator<Item = f64> + 'a {
         // One of the two slices is empty. So both precisions have the same iterator type.
         let (double, single): (&[f64], &[f32]) = match self {

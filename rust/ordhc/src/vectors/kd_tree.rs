@@ -7,15 +7,14 @@ use std::ops::Range;
 
 use super::closeness::Closeness;
 
-/// A k-d tree: points in nested boxes.
 pub(super) struct Tree {
     pub(super) p: usize,
-    /// For each position: the coordinates of the point.
+    /// The coordinates of the points, in the order of the tree.
     pub(super) points: Vec<f64>,
-    /// For each position: the leaf id of the point.
+    /// The leaf ids of the points, in the order of the tree.
     pub(super) leaves: Vec<u32>,
     pub(super) nodes: Vec<Node>,
-    /// For each node: the smallest value of each coordinate, then the largest values.
+    /// The smallest value of each coordinate in each node, followed by the largest values.
     pub(super) boxes: Vec<f64>,
 }
 
@@ -26,7 +25,7 @@ pub(super) struct Node {
 }
 
 impl Tree {
-    /// Builds the tree. Nodes with at most `most` points are not split.
+    /// Nodes with at most `most` points are not split.
     pub(super) fn new(points: &[f64], p: usize, most: usize) -> Self {
         let n = points.len() / p;
         let mut tree =
@@ -71,7 +70,6 @@ impl Tree {
         &self.points[place * self.p..(place + 1) * self.p]
     }
 
-    /// Returns the smallest and the largest value of each coordinate in a node.
     pub(super) fn bounds(&self, node: u32) -> (&[f64], &[f64]) {
         self.boxes[2 * self.p * node as usize..][..2 * self.p].split_at(self.p)
     }

@@ -111,14 +111,14 @@ fn mean_dot_from(
 /// The largest number of coordinates for which a k-d tree of means can be faster than comparing all pairs of means.
 const FEW: usize = 10;
 
-/// Returns the smallest number of means with `p` coordinates for which a tree is faster than comparing all pairs.
+/// Returns the smallest number of means with `p` coordinates for which a k-d tree is faster than comparing all pairs.
 fn tree_pays_from(p: usize) -> usize {
     const ALWAYS: usize = 4;
     if p <= ALWAYS { TREE_FROM } else { 10_000 << (p - ALWAYS).min(16) }
 }
 
-/// Merges clusters until one is left, with a k-d tree of means. Returns the merges and the last cluster. Each merge
-/// comes after the merges that made its two clusters.
+/// Merges all clusters, with a k-d tree of means. Returns the merges, each after the merges that made its two clusters,
+/// and the last cluster.
 fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_dot_tree);
     let (k, p) = (clusters.len(), clusters.n_coordinates());

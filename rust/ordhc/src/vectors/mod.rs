@@ -64,7 +64,6 @@ pub use single::single_linkage;
 pub use sparse_gram::sparse_gram;
 pub use sparse_rows::SparseRows;
 
-/// Returns an error unless `scale` is positive and finite.
 fn check_scale(scale: f64) -> Result<()> {
     if scale > 0.0 && scale.is_finite() {
         return Ok(());
@@ -72,7 +71,7 @@ fn check_scale(scale: f64) -> Result<()> {
     Err(Error::out_of_range("scale", scale, "the positive, finite numbers"))
 }
 
-/// Returns the tree with `height` applied to each height. Returns an error if a new height is not finite.
+/// Returns an error if a new height is not finite.
 fn with_heights(tree: Dendrogram, is_dissimilarity: bool, height: impl Fn(f64) -> f64) -> Result<Dendrogram> {
     match tree.heights().iter().map(|&x| height(x)).enumerate().find(|(_, height)| !height.is_finite()) {
         Some((merge, value)) => {

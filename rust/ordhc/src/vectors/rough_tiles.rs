@@ -59,7 +59,7 @@ impl RoughTiles {
         self.terms[at] = f32::NEG_INFINITY;
     }
 
-    /// Removes all vectors except those at the positions `kept`, which must be in ascending order.
+    /// Keeps only the clusters at the indices `kept`, which must be in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         for (to, &from) in kept.iter().enumerate() {
             self.terms[to] = self.terms[from];

@@ -18,8 +18,7 @@ pub(super) fn work(k: usize) -> u64 {
     if k > 1 { k * k + k * k / 2 } else { 0 }
 }
 
-/// Merges clusters until one is left. Returns the merges and the last cluster. Each merge comes after the merges that
-/// made its two clusters.
+/// Merges all clusters. Returns the merges, each after the merges that made its two clusters, and the last cluster.
 pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_rounds);
     if clusters.len() < 2 {
@@ -50,8 +49,7 @@ struct Rounds<'m> {
     nearest: Vec<Nearest>,
     /// The number of searches for a nearest neighbour so far.
     n_queries: usize,
-    /// The number of searches for nearest neighbours after which the remaining merges follow a single nearest-neighbour
-    /// chain.
+    /// The limit of `n_queries`, see [`PATIENCE`].
     patience: usize,
     merges: Vec<RawMerge>,
     monitor: &'m Monitor,
@@ -162,7 +160,7 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Packs the arrays if more than a third of the positions belong to removed clusters.
+    /// Removes the entries of removed clusters from all arrays, if they are more than a third of the entries.
     fn pack(&mut self) -> Result<()> {
         let k = self.alive.len();
         if 3 * self.n_alive >= 2 * k {
@@ -206,8 +204,8 @@ impl<'m> Rounds<'m> {
         if wanted.is_empty() { self.end_of_chain() } else { wanted.into_iter().map(|(_, at)| at).collect() }
     }
 
-    /// Follows the chain of nearest neighbours from the first cluster. Returns the cluster at its end, whose nearest
-    /// neighbour is unknown.
+    /// Follows the nearest neighbours from the first cluster. Returns the first cluster on this path whose nearest
+    /// neighbour is unknown. If rounding makes the path end in a cycle, returns the clusters of the cycle.
     fn end_of_chain(&self) -> Vec<usize> {
         entered!(vectors_chain);
         let mut at = 0;

@@ -100,7 +100,6 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// Returns the nearest cluster of each query, in a range of tiles (groups of clusters).
     fn run(&self, range: Range<usize>) -> Result<Vec<Near>> {
         let n_groups = self.queries.len().div_ceil(QUERIES);
         let mut found = vec![NO_CLUSTER; self.queries.len()];

@@ -169,10 +169,10 @@ impl Edge {
 struct Apart {
     tiles: Tiles,
     leaves: Vec<u32>,
-    /// For each position: the largest similarity with a leaf of the spanning tree. Infinite for leaves that have joined
-    /// the spanning tree but are still stored, so that no similarity is larger.
+    /// For each stored leaf: the largest similarity with a leaf of the spanning tree. Infinite for leaves that have
+    /// joined the spanning tree but are still stored, so that no similarity is larger.
     best: Vec<f64>,
-    /// For each position: the leaf of the spanning tree that has this largest similarity.
+    /// For each stored leaf: the leaf of the spanning tree that has this largest similarity.
     with: Vec<u32>,
     gone: usize,
 }
@@ -187,7 +187,7 @@ impl Apart {
         Ok(apart)
     }
 
-    /// Fills the rest of the last tile (group of [`LANES`] leaves) with positions that are never the nearest.
+    /// Fills the rest of the last tile (group of [`LANES`] leaves) with entries that are never the nearest leaf.
     fn pad(&mut self) {
         let len = self.leaves.len().next_multiple_of(LANES);
         self.best.resize(len, f64::INFINITY);

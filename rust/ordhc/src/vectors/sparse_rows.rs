@@ -94,7 +94,6 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
         self.values.len()
     }
 
-    /// Returns the columns and values of a row.
     pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (usize, V)> {
         let range = self.range(i);
         let columns = self.indices[range.clone()].iter().map(|&column| -> i64 { column.into() });

@@ -20,7 +20,6 @@ impl Tiles {
         Ok(Self { p, len, values: Buffer::zeros("the vectors", len.next_multiple_of(LANES) * p)? })
     }
 
-    /// Returns the number of tiles (groups of [`LANES`] vectors).
     pub(super) fn n_tiles(&self) -> usize {
         self.len.div_ceil(LANES)
     }
@@ -39,7 +38,7 @@ impl Tiles {
         (0..self.p).map(move |k| self.values[first + k * LANES])
     }
 
-    /// Removes all vectors except those at the positions `kept`, which must be in ascending order.
+    /// Keeps only the vectors at the indices `kept`, which must be in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         for (to, &from) in kept.iter().enumerate() {
             let (from, to) = (self.first(from), self.first(to));

@@ -124,7 +124,7 @@ GROUPS = Comparison(
 
 
 class _StoppedError(Exception):
-    """Raised by a running test when the server is stopping, to end the test."""
+    """Ends a running test when the server stops."""
 
 
 class Comparing:
@@ -143,7 +143,7 @@ class Comparing:
         return tuple(self._result(comparison, data, n) for comparison in self._comparisons)
 
     def _result(self, comparison: Comparison, data: Data, n: int) -> Compared:
-        """Return the last result of one test; `n` is the current number of answers."""
+        """Return the last result of a test; start the test again if there are enough new answers."""
         running = self._running.get(comparison)
         if running is not None and running.done():
             del self._running[comparison]
@@ -179,7 +179,6 @@ def _missing(n: int) -> Compared:
 
 
 def _compared(comparison: Comparison, data: Data, n: int, progress: Progress) -> Compared:
-    """Run a test, and return its result or the message about its failure."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OrdhcWarning)
         try:

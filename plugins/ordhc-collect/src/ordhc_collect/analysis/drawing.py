@@ -100,7 +100,7 @@ def _label(item: Item, leaf: int, x: float, y: float, is_apart: bool) -> str:
 
 
 def _address(item: Item, leaf: int, is_apart: bool) -> str | None:
-    """Return the address of an item's picture: a link to the server, or the embedded picture; or None."""
+    """Return the URL of an item's picture: a data URL if `is_apart`, else a link to the server; or None."""
     path = item.files.get("picture")
     if path is None or not is_apart:
         return None if path is None else f"media/{leaf}/picture?w=320"

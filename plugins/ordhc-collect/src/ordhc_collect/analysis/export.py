@@ -67,10 +67,9 @@ def rows_of(
 
 
 def _questions(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
-    """Yield the person and the question of each trial, and the details of the answer.
+    """Yield the person and the question of each trial, and a tuple about the answer.
 
-    The details are the choice, the time, the response times in seconds that the page and the server measured,
-    and the status.
+    The tuple has the choice, its time, the response times of page and server in seconds, and the status.
     """
     for person, number, question, sampler, leaves, sides, asked, attempt, *rest in tables.trials():
         trial = Trial(
@@ -134,12 +133,11 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
 
 
 def _reasons(person: Person | None) -> str:
-    """Return the reasons for which a person is excluded; empty if the person is not excluded."""
     return "" if person is None else "; ".join(person.excluded)
 
 
 def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield a header, and one row with all details for each question to each person."""
+    """Yield a header, and one row for each question to each person."""
     names, ids = study.names, tables.platform_ids()
     shown_at = {
         "odd": ("shown_1", "shown_2", "shown_3"),

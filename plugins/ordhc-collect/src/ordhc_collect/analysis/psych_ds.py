@@ -138,8 +138,7 @@ def _description(
 ) -> dict[str, Any]:
     """Return the description of the data set, in the vocabulary of schema.org.
 
-    `columns` has the meanings and units of each column. If both tables (trials and people) have a column of
-    the same name, the column can have two meanings.
+    `columns` has the (meaning, unit) of each column, or two if the trials and the people use it differently.
     """
     measured = []
     for name, meanings in columns.items():

@@ -138,8 +138,7 @@ def _confusing(
 ) -> tuple[Confusing, ...]:
     """Return up to six items about which answers contradict the tree more often than usual.
 
-    The items are sorted by the lower end of Wilson's interval of the share of answers that contradict the
-    tree, the largest first.
+    The first item has the largest lower end of Wilson's interval of the share of contradicting answers.
     """
     agrees = agreeing(tree, table, width)
     use = ~np.isnan(agrees) & ~np.isin(table["who"].astype(str), excluded)

@@ -88,7 +88,7 @@ def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> ND
 
 
 def wilson(right: float, n: int) -> tuple[float, float]:
-    """Return the lower and upper ends of Wilson's 95% interval of the share right / n.
+    """Return the lower and upper ends of Wilson's 95% interval of the share `right / n`.
 
     Examples
     --------

@@ -13,8 +13,7 @@ from ordhc_collect.study.model import Study
 __all__ = ["Asker", "key_of", "sides_of"]
 
 log = logging.getLogger("ordhc_collect")
-#: The number of seconds for which a question is reserved for a person. The question is released earlier if
-#: the person leaves.
+#: The number of seconds for which a question is reserved for a person, unless the person leaves earlier.
 LEASE = 7 * 86_400.0
 #: Maximum number of attempts to draw a question that is new to a person, before all questions are listed.
 _DRAWS = 200
@@ -100,9 +99,8 @@ class Asker:
     def _by_shares(self, who: str, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a question of the sampler that is furthest behind its share, or None.
 
-        A sampler is a way to choose questions. If a sampler has no question for this person (for example
-        because the learner has ended), its share is added to the share of random questions. The other
-        samplers keep their shares.
+        If a sampler has no question for this person (for example because the learner has ended), its share
+        is added to the share of random questions.
         """
         shares, counts = dict(self._study.sampler), self.counts.copy()
         has_random = True
@@ -121,7 +119,6 @@ class Asker:
     def _from_sampler(
         self, name: str, who: str, held: int | None, known: Callable[[], list[Row]]
     ) -> Asked | None:
-        """Return a question that the sampler `name` (such as "learner" or "random") chooses, or None."""
         if name == "learner":
             return self._from_learner(who, held)
         if name == "list":
@@ -141,8 +138,7 @@ class Asker:
     def _from_learner(self, who: str, held: int | None) -> Asked | None:
         """Return a question of the learner, or None.
 
-        The person can still take back the answer to the question `held`. This question is therefore still
-        open in the session, and must be skipped.
+        Skip question `held`: it is still open in the session, because its answer can be taken back.
         """
         questions = self._session.ask(1 if held is None else 2, who=who, lease=LEASE, fill={})
         found = [
@@ -156,7 +152,7 @@ class Asker:
         return (*shown[0], "learner") if shown else None
 
     def _question_about(self, name: str, kind: str, row: Row, who: str) -> Asked:
-        """Return the question about the leaves in `row`; the session stores `kind` as its sampler."""
+        """Return a question about the leaves `row`; its sampler is `name`, or `kind` in the session."""
         questions = self._session.ask(who=who, lease=LEASE, sampler=kind, rows=[row])
         return int(questions.ids[0]), row, name
 
@@ -196,7 +192,6 @@ class Asker:
         return (a, b, a, c) if self._study.question == "triplet" else (a, b, c)
 
     def _all_questions(self, shown: list[int]) -> Iterator[Row]:
-        """Yield all questions about the leaves in `shown`."""
         if self._study.question == "pairs":
             yield from (first + second for first, second in combinations(combinations(shown, 2), 2))
             return
@@ -210,7 +205,7 @@ class Asker:
 
 
 def key_of(row: Sequence[int]) -> frozenset[Any]:
-    """Return a key for a row of leaves; rows that ask the same question have equal keys."""
+    """Return a key for the leaves of a question; equal keys mean the same question."""
     return frozenset(row) if len(row) == 3 else frozenset((frozenset(row[:2]), frozenset(row[2:])))
 
 

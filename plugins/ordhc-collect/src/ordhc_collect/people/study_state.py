@@ -55,7 +55,7 @@ class StudyState:
         self.seen: dict[str, float] = {}
         #: People who left, so that other people may take their places.
         self._gone: set[str] = set()
-        #: People who left and whose open questions were released. Other people may be asked these questions.
+        #: People who left and whose open questions were released to other people.
         self._released: set[str] = set()
         self.status = RUNNING
         #: True if the people of this file are simulated; real people cannot take part then.
@@ -68,10 +68,9 @@ class StudyState:
         self._cells: dict[tuple[str, str], set[str]] = {}
         #: The finished people whom the rules exclude.
         self._excluded: set[str] = set()
-        #: The number of finished people when `_excluded` was last updated; -1 for never.
+        #: The value of `n_done` when the rules were last applied; -1 for never.
         self._n_at_rules = -1
-        #: An id of the recruiting platform is deleted this number of seconds after the person's last visit;
-        #: None for never.
+        #: Seconds from a person's last visit until the id of the platform is deleted; None for never.
         self.delete_after: float | None = None
         self._deleted_at = -math.inf
         #: The person whom the session must still forget.
@@ -100,7 +99,6 @@ class StudyState:
                 seen[person.id] = min(at, now)
             self.seen = {**seen, **{who: at for who, at in self.seen.items() if who in seen}}
             self._asker = Asker(self.study, self.session, tables.counts())
-            #: The number of people who have finished.
             self.n_done = sum(person.outcome == "done" for person in self.people.values())
             self._active = {person.id for person in self.people.values() if not person.has_ended}
             self._excluded &= self.people.keys()
@@ -143,10 +141,7 @@ class StudyState:
                 self._cells.setdefault((each.name, details[each.name]), set()).add(who)
 
     def _has_room(self, who: str, given: dict[str, str]) -> bool:
-        """Return True if the quota of each chosen option allows one more person.
-
-        A quota counts the people who finished and are not excluded, and the people who take part now.
-        """
+        """Return True if the quota of each chosen option allows one more person."""
         for position, each in enumerate(self.study.screening):
             chosen = each.position(given.get(str(position), ""))
             most = each.quota[chosen] if each.quota and chosen is not None else None
@@ -158,7 +153,7 @@ class StudyState:
         return True
 
     def _counts(self, who: str) -> bool:
-        """Return True if a person counts for the quotas."""
+        """Return True if a person counts for quotas: finished and not excluded, or taking part now."""
         person = self.people.get(who)
         is_valid = person is not None and person.outcome == "done" and who not in self._excluded
         return is_valid or self.is_here(who)
@@ -235,7 +230,6 @@ class StudyState:
 
     @property
     def _after_screening(self) -> str:
-        """The first stage (page) after the screening."""
         return BEFORE if self.study.before else INSTRUCTIONS
 
     def step(self, who: str, stage: str, given: dict[str, str]) -> Person:
@@ -477,7 +471,7 @@ class StudyState:
                             self._asker.returned.append(trial.leaves)
 
     def exclude(self, people: set[str], n_done: int) -> None:
-        """Record the people whom the rules exclude, so that their places become free.
+        """Record the people whom the rules exclude, so that other people can take part instead.
 
         `n_done` is the number of finished people when the rules were applied.
         """
@@ -485,7 +479,7 @@ class StudyState:
         self._excluded = {who for who in people & self.people.keys() if self.people[who].outcome == "done"}
 
     def must_apply_rules(self) -> bool:
-        """Return True if `exclude` must be called again, because excluded people may occupy places."""
+        """Return True if `exclude` must be called again: excluded people may keep others from joining."""
         if not self.study.replace_excluded or self.n_done == self._n_at_rules:
             return False
         has_quotas = any(each.quota for each in self.study.screening)
@@ -498,7 +492,7 @@ class StudyState:
                 self.people[person.id] = self._settled(person)
 
     def _has_old_ids(self) -> bool:
-        """Return True if it is time to delete old ids, which happens every `_DELETE_EVERY` seconds."""
+        """Return True if it is time to delete old ids."""
         return self.delete_after is not None and self.clock.now() > self._deleted_at + _DELETE_EVERY
 
     def is_untidy(self) -> bool:

@@ -71,12 +71,12 @@ class Tables:
     # The study.
 
     def get(self, key: str) -> Any:
-        """Return the value of `key`, or None."""
+        """Return the value that `set` stored under `key`, or None."""
         row = self._db.execute("SELECT value FROM collect_study WHERE key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
     def set(self, key: str, value: Any) -> None:
-        """Set the value of `key`."""
+        """Store a value of the study under `key`."""
         self._db.execute("INSERT OR REPLACE INTO collect_study VALUES (?, ?)", (key, json.dumps(value)))
 
     def unset(self, key: str) -> None:
@@ -152,7 +152,7 @@ class Tables:
         return self._db.execute("DELETE FROM collect_ids").rowcount
 
     def delete_ids_before(self, at: float, parameters: tuple[str, ...]) -> int:
-        """Do the same as `delete_ids`, but only for people who were last seen before the time `at`."""
+        """Delete the ids of people who were last seen before the time `at`; see `delete_ids`."""
         gone = "SELECT person FROM collect_people WHERE seen < ?"
         self._db.executemany(
             f"DELETE FROM collect_details WHERE key = ? AND person IN ({gone})",

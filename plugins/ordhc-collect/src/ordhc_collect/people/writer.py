@@ -16,17 +16,16 @@ __all__ = ["Writer"]
 T = TypeVar("T")
 #: Maximum number of requests in a transaction.
 _MOST = 256
-#: The number of seconds after which no more requests are added to a transaction, so that its first request
-#: does not wait for long.
+#: Seconds after which a transaction accepts no more requests, so that its first request is not delayed.
 _LONGEST = 0.04
 
 
 class Writer:
     """A thread that executes requests one after the other.
 
-    Requests that arrive during a transaction share the next one. A request gets its result only when the
-    transaction is on the disk. If a shared transaction fails, each of its requests is tried alone, so that
-    one faulty request does not affect the others.
+    Requests that arrive during a transaction share the next transaction. A request gets its result only when
+    its transaction is on the disk. If a shared transaction fails, each of its requests is tried alone, so
+    that one faulty request does not affect the others.
     """
 
     def __init__(self, state: StudyState) -> None:
@@ -65,7 +64,6 @@ class Writer:
         self._thread.join(30)
 
     def _run(self) -> None:
-        """Execute requests until `close` is called."""
         is_over = False
         while not is_over:
             jobs = [self._queue.get()]

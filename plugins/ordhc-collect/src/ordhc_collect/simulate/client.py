@@ -65,7 +65,6 @@ class Browser:
     async def _exchange(
         self, method: str, path: str, body: str | None, headers: dict[str, str]
     ) -> tuple[int, dict[str, str], str]:
-        """Send one request; return the status, the headers and the text of the response."""
         assert self._streams is not None
         reader, writer = self._streams
         lines = [f"{method} {path} HTTP/1.1", f"host: {self._host}:{self._port}"]
@@ -96,7 +95,6 @@ class Browser:
         return status, found, text.decode()
 
     async def _text(self, reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
-        """Read the body of a response."""
         if headers.get("transfer-encoding", "").lower() != "chunked":
             return await reader.readexactly(int(headers.get("content-length", "0")))
         parts = []

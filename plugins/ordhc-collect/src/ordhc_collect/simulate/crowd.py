@@ -93,7 +93,6 @@ class SimulatedPerson:
         return self._chance.choice([choice for choice in choices if choice != right])
 
     def _right(self, shown: list[int]) -> int:
-        """Return the number of the right choice, from 1."""
         asked = [shown[0], shown[1], shown[0], shown[2]] if self._question == "triplet" else shown
         if (known := self._gold.get(key_of(asked))) is not None:
             row, answer = known

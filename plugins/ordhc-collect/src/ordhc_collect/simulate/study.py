@@ -53,18 +53,7 @@ class Point:
 class _Results:
     """The results of a simulated study.
 
-    Attributes
-    ----------
-    run
-        The bots' page times, errors, counts and completion codes.
-    took
-        The duration of the simulation in seconds.
-    summary
-        The summary of the answers.
-    asked
-        The number of questions that each sampler chose.
-    points
-        The quality of the tree by number of answers.
+    `took` is the duration of the simulation in seconds. `asked` counts the questions by sampler.
     """
 
     run: Run
@@ -162,7 +151,7 @@ def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
 def _run(
     study: Study, path: Path, n: int, kinds: Sequence[Kind], tree: Dendrogram, seed: int
 ) -> tuple[Run, float]:
-    """Serve the study to bots; return the results of the bots, and the duration in seconds."""
+    """Serve the study to `n` bots; return their results and the duration in seconds."""
     ready = threading.Event()
     found: list[Served] = []
     failed: list[BaseException] = []
@@ -210,7 +199,7 @@ def _run(
 def curve(
     session: Session, truth: Dendrogram, n_points: int = 10, *, excluded: Collection[str] = ()
 ) -> list[Point]:
-    """Return the quality of the trees that are made from the first answers, for some numbers of answers.
+    """Return the quality of the tree after some numbers of answers.
 
     Parameters
     ----------
@@ -254,10 +243,7 @@ def levels_of(n: int) -> list[int]:
 
 
 def _quality(comparisons: Any, truth: Dendrogram) -> float:
-    """Return the averaged adjusted Rand index between the tree of `comparisons` and the true tree.
-
-    The result is 0 if no tree can be made, for example without comparisons.
-    """
+    """Return the averaged adjusted Rand index of the tree of `comparisons` and `truth`; 0 without a tree."""
     tree = tree_of(model_of(comparisons, support=False))
     return 0.0 if tree is None else float(metrics.aari(tree, truth, levels=levels_of(truth.n_leaves)))
 
@@ -287,7 +273,6 @@ def _report(
     *,
     is_drawn: bool,
 ) -> list[str]:
-    """Return the lines of the report."""
     run = results.run
     how = [
         "at random" if kind.accuracy is None else f"right {kind.accuracy:.0%} of the time" for kind in kinds
@@ -334,7 +319,6 @@ def _report(
 
 
 def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
-    """Return a line for each sampler: the planned and the actual share of questions that it chose."""
     total = max(asked.total(), 1)
     return [
         f"  {name:<9}  {study.planned.get(name, 0):.0%} planned, {asked[name] / total:.0%} asked"
@@ -343,7 +327,7 @@ def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
 
 
 def _left_out(study: Study, summary: Summary) -> str:
-    """Return a text about the number of people whom the rules exclude, and about these rules."""
+    """Return a text about the people whom the rules of the study exclude."""
     if study.exclude.is_empty:
         return "nobody: there are no rules in [exclude]"
     count, total = len(summary.excluded), len(summary.people)
@@ -353,7 +337,6 @@ def _left_out(study: Study, summary: Summary) -> str:
 
 
 def _quality_lines(summary: Summary, points: Sequence[Point]) -> list[str]:
-    """Return lines about the held-out accuracy and the averaged adjusted Rand index (AARI) of the tree."""
     lines = []
     if summary.heldout is not None:
         n, share, low, high = summary.heldout

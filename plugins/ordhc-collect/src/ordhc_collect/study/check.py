@@ -19,15 +19,11 @@ _QUESTIONS = {
     "triplet": "is A more like B or C",
     "pairs": "which of two pairs is more alike",
 }
-
-
 #: The estimated seconds that a person spends on pages without questions.
 _PAGES = 60
-
-
 #: A slow connection, in bytes per second: 1.6 Mbit/s, as "slow 4G" in browsers' developer tools.
 _SLOW = 1.6e6 / 8
-#: Names that look like those of files: angry_03, IMG_2041.
+#: Item names that look like file names: angry_03, IMG_2041.
 _FILE_NAME = re.compile(r".*[A-Za-z].*(_|\d{2,}).*")
 
 
@@ -82,7 +78,6 @@ def _checked_picture(path: Path, study: Study, problems: Problems, with_location
 
 
 def _media(study: Study, media: MediaSize) -> list[str]:
-    """Return a list with a line about the size of the media; empty without media."""
     if not media.n:
         return []
     text = f"{media.n} files, {media.bytes / 1e6:,.1f} MB; a phone loads {media.phone_bytes / 1e6:,.1f} MB"
@@ -101,10 +96,7 @@ def _minutes(seconds: float) -> str:
 
 
 def _end(study: Study) -> list[str]:
-    """Return a line that says after how many questions the learner is finished.
-
-    The result is a list: empty if the learner has enough questions for the whole study.
-    """
+    """Return a line about the end of the learner; no line if its questions suffice for the whole study."""
     learner = ordhc.Learner(len(study.items), **study.learner_of_session)
     most, planned = learner.status.remaining, study.n_planned
     if math.isinf(most) or (planned is not None and planned <= most):

@@ -20,8 +20,6 @@ WIDTHS = (320, 640, 1280, 2560)
 #: The number of the EXIF directory with the place where a photo was taken.
 _GPS = 0x8825
 _ERRORS = (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning)
-
-
 #: The width of a phone's window in CSS pixels, and the number of screen pixels per CSS pixel.
 _PHONE, _DENSITY = 390, 3
 
@@ -62,7 +60,7 @@ def _opened(path: Path) -> Iterator[Image.Image]:
 
 
 def _is_turned(image: Image.Image) -> bool:
-    """Return True if the EXIF data of a photo say that browsers rotate it by 90 degrees."""
+    """Return True if browsers rotate a photo by 90 degrees, as its EXIF data request."""
     return bool(image.getexif().get(0x0112, 1) >= 5)
 
 

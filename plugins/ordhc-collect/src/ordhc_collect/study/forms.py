@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 KINDS = ("radio", "number", "text", "scale", "comment")
-#: Maximum number of characters of an answer.
+#: Maximum number of characters of an answer, by kind of question.
 _LONGEST = {"text": 300, "comment": 5_000}
 #: The last columns of people.csv in every study, with their meanings; questions cannot have these names.
 AUTOMATIC = {
@@ -186,10 +186,7 @@ def _question(section: Section, name: str, languages: tuple[str, ...], passing: 
 def _options(
     section: Section, key: str, languages: tuple[str, ...], n: int | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the texts of the key `key` ("options" or "labels") by language.
-
-    `n` is the required number of texts; None for two or more.
-    """
+    """Return the `n` texts of `key` ("options" or "labels") by language; None allows two or more."""
     given = section.any(key)
     by_language = given if isinstance(given, dict) else dict.fromkeys(languages, given)
     found: dict[str, tuple[str, ...]] = {}
@@ -222,7 +219,6 @@ def _quota(section: Section, n: int) -> tuple[int | None, ...]:
 
 
 def _right(section: Section, key: str, n: int, quota: tuple[int | None, ...]) -> frozenset[int]:
-    """Return the positions, from 0, of the options that let a person pass."""
     given = section.any(key)
     if given is None and quota:
         return frozenset(position for position, most in enumerate(quota) if most != 0)

@@ -15,7 +15,7 @@ __all__ = ["Item", "items_of", "rows_of_table"]
 
 _TEXTS = {".txt": "text", ".md": "markdown"}
 _COLUMNS = ("id", "text", "markdown", *MEDIA, "alt")
-#: Maximum number of characters of a text.
+#: Maximum number of characters of an item's text.
 _LONG_TEXT = 20_000
 #: The size of a file in bytes above which a warning is shown.
 _LARGE_FILE = 5_000_000
@@ -146,7 +146,7 @@ def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Return a sort key that sorts numbers within names as numbers."""
+    """Return a sort key by which "item2" comes before "item10"."""
     return [
         (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part.casefold())
         for part in re.split(r"([0-9]+)", name)
@@ -169,7 +169,6 @@ def _text(path: Path, place: str, problems: Problems) -> str:
 
 
 def _of_table(table: Path, root: Path, pictures: Pictures, problems: Problems) -> list[Item]:
-    """Return the items in a table."""
     place = f"[items] table = {table.name!r}"
     found = []
     for line, row in rows_of_table(table, place, problems, ("id",), _COLUMNS):

@@ -64,7 +64,7 @@ class Pictures:
         Parameters
         ----------
         folder
-            The folder of the text; sources are relative to it.
+            The folder of the text; sources are relative to this folder.
         place
             The place of the text in the study, for messages.
         """

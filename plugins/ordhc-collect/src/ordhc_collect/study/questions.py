@@ -16,7 +16,7 @@ from ordhc_collect.study.sections import Problems, Section, suggestion
 __all__ = ["COLUMNS", "SAMPLERS", "asked_by", "gold_of", "listed_of", "practice_of"]
 
 SAMPLERS = ("learner", "random", "heldout", "repeat", "list")
-#: Columns of tables of questions.
+#: The columns of a table of questions, by kind of question.
 COLUMNS = {
     "odd": ("a", "b", "c"),
     "triplet": ("head", "left", "right"),
@@ -24,8 +24,7 @@ COLUMNS = {
 }
 #: The default share of questions that each sampler chooses.
 _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
-#: Each session must have a learner. This is the learner if the study gives the learner no share of the
-#: questions. The key is the number of leaves in a question.
+#: The learner if [sampler] has no share of "learner", because a session needs one. Keys: leaves per question.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
 #: The default number of gold questions (with known answers) for each person.
 _CHECKS = 3
@@ -180,7 +179,6 @@ def practice_of(
 
 
 def _known(path: Path, place: str, question: str, items: tuple[Item, ...], problems: Problems) -> Gold:
-    """Return the questions with known answers in a table."""
     gold = Gold()
     columns = COLUMNS[question]
     for line, row in rows_of_table(path, place, problems, (*columns, "answer"), (*columns, "answer")):

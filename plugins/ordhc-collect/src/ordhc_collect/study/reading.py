@@ -84,7 +84,6 @@ _SECRET = re.compile(r"(?m)^(\s*password\s*=\s*).*$")
 
 
 def _read(path: Path, problems: Problems) -> str | None:
-    """Return the text of the study file; None, with an error, if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -150,7 +149,7 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
 
 
 def _general(section: Section, languages: tuple[str, ...]) -> dict[str, Any]:
-    """Return the values of the section [study], by the name of the attribute of `Study`."""
+    """Return the values of the section [study] as keyword arguments of `Study`."""
     if "title" not in section:
         section.missing("title", 'the heading of the pages, title = "Which animals belong together?"')
     return {
@@ -164,7 +163,6 @@ def _general(section: Section, languages: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _forms(top: Section, languages: tuple[str, ...], problems: Problems) -> dict[str, Any]:
-    """Return the questions of all forms, by the name of the attribute of `Study`."""
     comprehension, screening = top.section("comprehension"), top.section("screening")
     questionnaire = top.section("questionnaire")
     found: dict[str, Any] = {
@@ -181,7 +179,6 @@ def _forms(top: Section, languages: tuple[str, ...], problems: Problems) -> dict
 
 
 def _trials(section: Section, n_choices: int, items: tuple[Item, ...]) -> dict[str, Any]:
-    """Return the values of [trials] except `per_person`, by the name of the attribute of `Study`."""
     found: dict[str, Any] = {
         "can_undo": section.flag("undo", True),
         "undo_seconds": section.number("undo_seconds", 20.0, 0, 3600),
@@ -219,7 +216,6 @@ def _keys(section: Section, n_choices: int) -> tuple[str, ...]:
 
 
 def _people(section: Section, exclude: Exclusion) -> dict[str, Any]:
-    """Return the values of the section [people], by the name of the attribute of `Study`."""
     found = {
         "id_parameters": section.texts("id_parameters", ("PROLIFIC_PID", "workerId", "puid")),
         "parameters": section.texts("parameters", ("STUDY_ID", "SESSION_ID", "assignmentId", "hitId")),
@@ -238,7 +234,7 @@ def _people(section: Section, exclude: Exclusion) -> dict[str, Any]:
 
 
 def _languages(general: Section, root: Path) -> tuple[str, ...]:
-    """Return the languages of a study; a language without a catalogue is an error."""
+    """Return the languages of a study; add an error for a language without translations."""
     languages = general.texts("languages", ("en",))
     for language in languages:
         if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):
@@ -283,7 +279,6 @@ def _pages(
 
 
 def _outcome(section: Section) -> Outcome:
-    """Return the code and the address of an outcome."""
     code, url = section.text("code"), section.text("url")
     if code is not None and (unknown := set(re.findall(r"\{(.*?)\}", code)) - {"person"}):
         section.wrong("code", f"has {{{unknown.pop()}}}, but only {{person}} is filled in")

@@ -161,14 +161,13 @@ class Api:
         return places.get(given, 1)
 
     def _choices(self, trial: Trial) -> list[list[str]]:
-        """Return the names of the items of each choice, in the order in which choices are shown."""
+        """Return the names of the items of each choice, in the order shown."""
         names = [self._study.items[leaf].name for leaf in trial.shown]
         if len(trial.leaves) == 3:
             return [[name] for name in names]
         return [[name] for name in names[1:]] if len(trial.sides) == 3 else [names[:2], names[2:]]
 
     def _item(self, leaf: int) -> dict[str, Any]:
-        """Return an item as JSON, with the addresses of its files."""
         item, folder = self._study.items[leaf], f"{self._prefix}/media/"
         # In the pages, addresses of pictures are relative. Clients of the API are at other addresses, so make
         # the paths absolute.
@@ -177,7 +176,6 @@ class Api:
         return {"name": item.name, "label": item.label, "html": html, **files}
 
     def _progress(self, person: Person) -> dict[str, Any]:
-        """Return the progress of a person, with the question or the outcome."""
         study = self._study
         found: dict[str, Any] = {"done": person.n_done, "of": study.per_person, "question": None}
         if person.has_ended:
@@ -209,7 +207,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _plays(body: dict[str, Any]) -> tuple[int, ...] | None:
-    """Return the number of times that each sound and clip was played; None if the request has no `plays`."""
+    """Return the number of times that each sound and clip was played, or None."""
     plays = body.get("plays")
     if plays is None:
         return None
@@ -219,7 +217,6 @@ def _plays(body: dict[str, Any]) -> tuple[int, ...] | None:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """Return the JSON object in the body of a request."""
     try:
         found = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):

@@ -110,7 +110,7 @@ async def _icon(_: Request) -> Response:
 
 
 def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Route]:
-    """Return the routes of media files, the list of media to load first, and the style sheet of pictures."""
+    """Return the routes to media files, to the list of media to load first, and to the style sheet."""
 
     async def media(request: Request) -> Response:
         path = _file(study, request.path_params["leaf"], request.path_params["kind"])
@@ -174,7 +174,7 @@ async def _tidy(writer: Writer) -> None:
 
 
 async def _apply_rules(state: StudyState, writer: Writer, live: Live) -> None:
-    """Apply the rules that exclude people each time people have finished, as long as the server runs."""
+    """Apply the rules that exclude people, each time more people have finished."""
     while True:
         await asyncio.sleep(1)
         if not state.must_apply_rules():

@@ -70,7 +70,6 @@ class Dashboard:
         ]
 
     def _language(self, request: Request) -> str:
-        """Return the language that was chosen on the dashboard, or else the browser's preferred language."""
         for chosen in (request.query_params.get("lang"), request.cookies.get(_LANGUAGE)):
             if chosen in self._study.languages:
                 return str(chosen)
@@ -82,7 +81,6 @@ class Dashboard:
         return self._signer.is_admin(request.cookies.get(self._cookie), self._proof)
 
     def _is_password(self, secret: str) -> bool:
-        """Return True if `secret` is the password of the dashboard."""
         if self._study.password is None:
             return False
         try:
@@ -223,7 +221,7 @@ class Dashboard:
     # Actions.
 
     async def _allowed(self, request: Request) -> dict[str, str] | None:
-        """Return the fields of a form; None if it was not made by the dashboard for this researcher."""
+        """Return the fields of a form; None if its token is not from this researcher's dashboard."""
         if not self._is_admin(request):
             return None
         form = {key: str(value) for key, value in (await request.form()).items()}
@@ -272,7 +270,6 @@ class Dashboard:
         return self._result(request, text % {"count": f"{count:,}"})
 
     def _result(self, request: Request, text: str, status: int = 200) -> Response:
-        """Return a page that reports the result of an action."""
         page = self._render("result.html", self._language(request), up="../", text=text)
         return HTMLResponse(page, status)
 
@@ -298,6 +295,5 @@ def _up(request: Request) -> str:
 
 
 def _known(state: StudyState, name: str) -> tuple[str, int]:
-    """Return the id of a person, and the number of the person's answers."""
     who = state.find(name)
     return who, state.n_answers(who)

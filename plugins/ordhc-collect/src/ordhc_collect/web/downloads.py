@@ -16,7 +16,6 @@ from ordhc_collect.web.live import Live, Snapshot
 
 __all__ = ["DOWNLOADS", "download"]
 
-#: The names of the files, each with a description.
 DOWNLOADS = {
     "trials.csv": "every question and answer",
     "salmon.csv": "in Salmon's columns",

@@ -144,7 +144,6 @@ async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
 
 
 async def _refuse(send: Send, status: int, why: str) -> None:
-    """Send an error response, and close the connection."""
     text = why.encode()
     await send(
         {

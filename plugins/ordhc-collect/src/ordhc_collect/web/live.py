@@ -21,7 +21,7 @@ __all__ = ["Live", "Snapshot"]
 T = TypeVar("T")
 
 log = logging.getLogger("ordhc_collect")
-#: The minimum time between two snapshots is _PAUSE + _SHARE * t seconds. The last snapshot took t seconds.
+#: The minimum time between two snapshots is _PAUSE + _SHARE * t seconds, if the last one took t seconds.
 _PAUSE, _SHARE = 1.5, 4
 #: Maximum number of points of the curve of accuracy over time.
 _MOST_POINTS = 400
@@ -103,7 +103,6 @@ class Live:
             return self._snapshot
 
     def _summary(self) -> Summary:
-        """Return the summary from the dashboard's own session, which only reads the file."""
         return summarise(self._study, self.session(), self._state.clock.now())
 
     def session(self) -> Session:
@@ -121,7 +120,7 @@ class Live:
         copy_session(self.path, target)
 
     async def _snapshot_of(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Snapshot:
-        """Return the snapshot with a summary; `history` is the held-out accuracy over time."""
+        """Return a new snapshot, after adding the held-out accuracy of `summary` to `history`."""
         if summary.heldout is not None:
             _, share, low, high = summary.heldout
             point = (float(summary.n_answers), share, low, high)

@@ -47,7 +47,7 @@ def static_version() -> str:
 
 
 def _language_name(language: str) -> str:
-    """Return the name of a language in that language."""
+    """Return the name of a language in this language, such as "Deutsch"."""
     name = Locale.parse(language).display_name or language
     return name[:1].upper() + name[1:]
 
@@ -189,10 +189,7 @@ class Pages:
         return "".join(parts[part] if at % 2 else part for at, part in enumerate(frame))
 
     def _parts(self, language: str, trial: Trial) -> tuple[Markup, list[tuple[int, ...]]]:
-        """Return the HTML of the head, and the items of each choice.
-
-        The head is the item with which two others are compared. The HTML is empty if there is no head.
-        """
+        """Return the HTML of the item to which others are compared (or ""), and the items of each choice."""
         shown = trial.shown
         if len(trial.leaves) == 3:
             return Markup(""), [(leaf,) for leaf in shown]
@@ -256,8 +253,7 @@ class Pages:
     ) -> str:
         """Return the HTML of a choice: one item, or a pair of items.
 
-        `feedback` is None for a question. After a practice question, it is a pair: True if this choice is
-        right, and True if the person took this choice.
+        After a practice question, `feedback` says if this choice is right, and if the person chose it.
         """
         return self.render(
             "choice.html",

@@ -64,9 +64,9 @@ class Participants:
         return who if who in self._state.people else None
 
     def _platform(self, values: Any) -> tuple[str | None, str | None]:
-        """Return the name of the URL parameter with a person's id on the recruiting platform, and the id.
+        """Return the name and value of the URL parameter with a person's platform id; or (None, None).
 
-        Both are None if there is no id. Upper and lower case in names of parameters are not distinguished.
+        Names of parameters are compared without regard to case.
         """
         given = {key.casefold(): value for key, value in values.items()}
         for parameter in self._study.id_parameters:
@@ -96,7 +96,7 @@ class Participants:
         return None
 
     def _details(self, request: Request, platform: str | None) -> dict[str, str]:
-        """Return the details of a person in a request: URL parameters, and the browser."""
+        """Return URL parameters without the id, and data about the browser, for `Tables.note`."""
         given = {key.casefold(): value for key, value in request.query_params.items()}
         kept = (*self._study.id_parameters, *self._study.parameters)
         found = {name: given[name.casefold()][:_LONGEST_ID] for name in kept if given.get(name.casefold())}
@@ -284,7 +284,6 @@ class Participants:
         return HTMLResponse(self._pages.render("message.html", language, what=what, layout=layout), status)
 
     async def _refused(self, error: RefusedError, who: str, is_live: bool) -> Response:
-        """Return the page about a refused request."""
         person = self._state.people.get(who)
         language = self._study.languages[0] if person is None else person.language
         if error.reason in self._study.outcomes:
@@ -304,7 +303,6 @@ def _is_live(request: Request) -> bool:
 
 
 async def _fields(request: Request) -> dict[str, str]:
-    """Return the fields of a short form; an empty dict if the body is not a form."""
     try:
         return dict(parse_qsl((await request.body()).decode("latin-1"), max_num_fields=20))
     except ValueError:

@@ -43,8 +43,6 @@ _LAST = 2
 
 
 class _Server(uvicorn.Server):
-    """A server that calls `on_stop` when a signal stops it."""
-
     on_stop: Callable[[], None] | None = None
 
     def handle_exit(self, sig: int, frame: Any) -> None:

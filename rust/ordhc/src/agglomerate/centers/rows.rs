@@ -19,7 +19,6 @@ pub(in crate::agglomerate) enum Means {
 }
 
 impl Means {
-    /// Returns the kind of centers that a rule uses, or `None` if the rule uses no centers.
     pub(in crate::agglomerate) fn of(rule: &Rule) -> Option<Self> {
         match rule {
             Rule::Centroid => Some(Self::Centroid),
@@ -29,41 +28,38 @@ impl Means {
     }
 }
 
-/// Marks a missing position.
 pub(super) const NONE: u32 = u32::MAX;
 
 pub(super) struct Rows<'a> {
     values: Store<'a>,
-    /// The number of values from the start of one row to the start of the next, a multiple of [`LANES`]. The last
-    /// positions of a row may be unused.
+    /// The length of a row, including unused values at its end. A multiple of [`LANES`].
     pub(super) stride: usize,
-    /// For each position in a row: the smallest leaf of its cluster.
+    /// The smallest leaf of each row's cluster.
     pub(super) names: Vec<u32>,
-    /// For each position in a row: the number of leaves of its cluster.
     pub(super) sizes: Vec<f64>,
     pub(super) n_alive: usize,
     /// For each cluster: the factor that converts sums over its leaves into means. This is one over the size for the
     /// centroid, and 1 for the median.
     share: Vec<f64>,
-    /// For each cluster: the sum of the similarities between its own leaves (for the centroid).
+    /// For each cluster: the sum of the similarities between its leaves. Only for centroid linkage.
     pub(super) sums: Vec<f64>,
-    /// For each cluster: half the mean similarity between its leaves, which is subtracted from its similarities to
-    /// other clusters. In this mean, the similarity of a leaf with itself counts as 0. Infinite for removed clusters.
+    /// For each cluster: half the mean similarity between its leaves, where the similarity of a leaf with itself counts
+    /// as 0. This value is subtracted from all similarities of the cluster. Infinite for removed clusters.
     pub(super) inner: Vec<f64>,
     means: Means,
-    /// The pairs of positions that were merged since [`Rows::pack`] last removed the positions of removed clusters.
+    /// Pairs of rows whose clusters were merged since [`Rows::pack`] last removed the rows of removed clusters.
     log: Vec<(u32, u32)>,
     /// For each row: the number of merges in `log` that the row has applied.
     seen: Vec<u32>,
 }
 
-/// Rows with at most this number of values keep the positions of removed clusters.
+/// Rows with at most this number of values keep the values of removed clusters.
 const PACK_FROM: usize = 64;
 /// The number of SIMD vectors in a block of a row. A search compares the largest similarities of blocks.
 const BLOCK: usize = 64;
 
-/// `AFTER[k]` is added to a SIMD vector of similarities, and sets the first `k` lanes to minus infinity. A search for a
-/// later position uses this to skip the positions before.
+/// `AFTER[k]` is added to a SIMD vector of similarities, to exclude its first `k` lanes from a search: they become
+/// minus infinity.
 const AFTER: [[f64; LANES]; LANES] = {
     let mut all = [[0.0; LANES]; LANES];
     let mut at = 0;
@@ -77,8 +73,7 @@ const AFTER: [[f64; LANES]; LANES] = {
 };
 
 impl<'a> Rows<'a> {
-    /// Returns the rows of `n` leaves. `values` are the similarities of the leaves, in rows that start at multiples of
-    /// the [`stride`].
+    /// `values` are the similarities of `n` leaves, in rows that start at multiples of the [`stride`].
     pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
         let stride = stride(n);
         let mut inner = vec![0.0; stride];
@@ -103,7 +98,7 @@ impl<'a> Rows<'a> {
         self.values[i * self.stride + k]
     }
 
-    /// Returns the similarity of the clusters at two positions. Row `i` must have applied all merges.
+    /// Returns the similarity of the clusters of rows `i` and `k`. Row `i` must have applied all merges.
     #[inline(always)]
     pub(super) fn similarity(&self, i: usize, k: usize) -> f64 {
         self.sum(i, k) * (self.share[i] * self.share[k]) - (self.inner[i] + self.inner[k])
@@ -132,7 +127,7 @@ impl<'a> Rows<'a> {
         self.seen[i] = self.log.len() as u32;
     }
 
-    /// Merges the cluster at position `j` into the cluster at position `i < j`.
+    /// Merges the cluster of row `j` into the cluster of row `i < j`.
     #[inline(always)]
     pub(super) fn merge(&mut self, i: usize, j: usize) {
         self.bring_up_to_date(i);
@@ -158,13 +153,13 @@ impl<'a> Rows<'a> {
         self.n_alive -= 1;
     }
 
-    /// Returns true if most positions belong to removed clusters.
+    /// Returns true if at least half of the values of a long row are unused, or belong to removed clusters.
     #[inline(always)]
     pub(super) fn is_sparse(&self) -> bool {
         self.stride > PACK_FROM && 2 * self.n_alive <= self.stride
     }
 
-    /// Removes the positions of removed clusters. Returns the positions that are kept.
+    /// Removes the rows and columns of removed clusters. Returns the indices of the rows that are kept.
     pub(super) fn pack(&mut self) -> Vec<usize> {
         let (factor, old) = (self.factor(), self.stride);
         let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.inner[at] < f64::INFINITY).collect();
@@ -209,7 +204,7 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// Returns the similarities with the clusters at the [`LANES`] positions of SIMD vector `chunk`.
+    /// Returns the similarities with the clusters of SIMD vector number `chunk`.
     #[inline(always)]
     pub(super) fn similarities<S: Simd>(&self, simd: S, chunk: usize) -> f64x8<S> {
         let share = f64x8::load_array_ref(simd, &self.shares[chunk]) * self.share;
@@ -217,7 +212,7 @@ impl Row<'_> {
         f64x8::load_array_ref(simd, &self.sums[chunk]) * share - inner
     }
 
-    /// Returns the position after `i` with the largest similarity, this similarity, and the second largest similarity.
+    /// Returns the index after `i` with the largest similarity, this similarity, and the second largest similarity.
     #[inline(always)]
     pub(super) fn top_two<S: Simd>(&self, simd: S, i: usize) -> (usize, f64, f64) {
         let larger = |a: f64, b: f64| if b > a { b } else { a };
@@ -256,7 +251,7 @@ impl Row<'_> {
     }
 }
 
-/// Returns the largest value. The number of values is a multiple of [`LANES`].
+/// The number of values must be a multiple of [`LANES`].
 #[inline(always)]
 pub(super) fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
     let mut lanes = [f64x8::splat(simd, f64::NEG_INFINITY); 2];

@@ -195,7 +195,6 @@ fn packing_and_handing_over_keep_the_tree() {
     }
 }
 
-/// Returns the merges, computed from rounded similarities, and whether rounding errors may have changed the tree.
 fn found<U: Update>(update: &U, rule: &Rule, values: &[f64], at_once: usize) -> Found {
     let matrix = Matrix::new(Values::F64(values), Layout::Condensed, Kind::Similarity).unwrap();
     let monitor = Monitor::new();

@@ -30,7 +30,7 @@ pub(crate) struct Facts {
     pub(crate) positive: bool,
     /// True if any value is negative.
     pub(crate) negative: bool,
-    /// True if both triangles of the matrix are equal.
+    /// True if both triangles of the matrix are equal, or if only one triangle is stored.
     pub(in crate::agglomerate) symmetric: bool,
 }
 
@@ -41,10 +41,7 @@ impl Facts {
     }
 }
 
-/// Checks the values of a condensed matrix of `n` leaves.
-///
-/// # Errors
-/// A value that isn't finite.
+/// Returns the facts about a condensed matrix of `n` leaves, or an error if a value is not finite.
 pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts> {
     let parts = parallel::ranges(values.len(), 1 << 19);
     let facts = parallel::map(parts, |part| {
@@ -70,10 +67,7 @@ pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts>
     Ok(seen.facts(true))
 }
 
-/// Checks the values of a square matrix.
-///
-/// # Errors
-/// A value that isn't finite; triangles that differ.
+/// Returns the facts about a square matrix, or an error if a value is not finite or the triangles differ.
 pub(super) fn scan_square<T: Number>(values: &[T], n: usize) -> Result<Facts> {
     // Later blocks of rows are longer, so each thread takes every `n_threads`-th block.
     let (n_blocks, n_threads) = (n.div_ceil(ROWS), parallel::ranges(n.div_ceil(ROWS), 2).len());
@@ -103,7 +97,6 @@ fn not_finite(place: Position, value: f64) -> Error {
     Error::BadValue { what: "the value", place, value, limit: "similarities and dissimilarities must be finite" }
 }
 
-/// The number of rows in a block of a square matrix.
 const ROWS: usize = 4 * BLOCK;
 
 /// Checks the given blocks of rows below the diagonal, and compares them with the values above the diagonal. Returns

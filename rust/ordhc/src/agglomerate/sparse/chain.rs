@@ -90,7 +90,6 @@ pub(super) struct Lists<'m, K: Summary> {
     hub_from: usize,
     /// For each cluster: the number of the last merge that moved a link to this cluster.
     stamps: Vec<u32>,
-    /// The number of merges.
     stamp: u32,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Near {
 const BLOCK: usize = 1 << 16;
 
 impl Graph {
-    /// Builds the graph. Links must be between clusters with these names, and ordered by their two clusters.
+    /// `links` must be between clusters with these `names`, and ordered by their two clusters.
     pub(super) fn new(
         names: Vec<u32>,
         sizes: Vec<f64>,
@@ -90,7 +90,7 @@ impl Graph {
         &chunk.entries[start..chunk.ends[at]]
     }
 
-    /// Returns the number of entries. Every link has two entries, one for each of its clusters.
+    /// Every link has two entries, one for each of its clusters.
     pub(super) fn n_entries(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.entries.len()).sum()
     }
@@ -171,7 +171,6 @@ pub(super) struct Rules<'m> {
 }
 
 impl Rules<'_> {
-    /// Records that rounding errors may have changed the tree.
     pub(super) fn doubt(&self) {
         self.doubtful.store(true, Relaxed);
     }

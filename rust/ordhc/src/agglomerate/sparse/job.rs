@@ -301,7 +301,7 @@ impl Merged {
         (0..self.sizes.len() as u32).filter(|&leaf| self.sizes[leaf as usize] > 0.0).collect()
     }
 
-    /// Calls `make`, which makes merges, and updates the clusters for these merges.
+    /// Calls `make`, and updates the clusters for the merges that `make` appends.
     fn record<R>(&mut self, make: impl FnOnce(&mut Vec<RawMerge>) -> R) -> R {
         let before = self.merges.len();
         let result = make(&mut self.merges);

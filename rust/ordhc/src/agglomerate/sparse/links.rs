@@ -10,7 +10,6 @@ use crate::sorting::sort_by_key;
 pub(super) struct Link {
     pub(super) a: u32,
     pub(super) b: u32,
-    /// The number of stored pairs of leaves.
     pub(super) count: u32,
     /// The sum, minimum or maximum over the stored pairs.
     pub(super) value: f64,
@@ -38,7 +37,7 @@ pub(super) trait Summary: Sync {
     /// link only if all pairs between them are stored.
     const ALL: bool;
 
-    /// Returns the similarity of clusters of these sizes.
+    /// Returns the similarity of two clusters of sizes `n_i` and `n_k`, given their link `entry`.
     #[inline(always)]
     fn similarity(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
         match (Self::MEAN, Self::ALL) {
@@ -86,12 +85,10 @@ impl Summary for LeastOfKnown {
     const ALL: bool = false;
 }
 
-/// Sorts links by both clusters.
 pub(super) fn sort_ascending(links: &mut [Link], monitor: &Monitor) -> Result<()> {
     sort_by_key(links, |link| (link.a, link.b), monitor)
 }
 
-/// Sorts the links of one cluster by the other cluster. The sort is stable.
 fn sort_by_second(links: &mut [Link]) {
     links.sort_by_key(|link| link.b);
 }

@@ -53,8 +53,9 @@ impl SparsePairs {
     /// ascend within each row. A pair may be in either triangle or in both. The diagonal is ignored.
     ///
     /// # Errors
-    /// Arrays whose lengths don't fit together; columns that don't ascend or are outside the matrix; NaN or infinity;
-    /// two different values of a pair; each with its row and column; [`Error::Interrupted`].
+    /// Arrays whose lengths don't fit together; row pointers or columns that don't ascend; columns outside the matrix;
+    /// NaN or infinity; two different values of a pair; [`Error::Interrupted`]. Errors about columns and values report
+    /// the row and the column.
     pub fn from_csr<I: Copy + TryInto<usize>>(
         indptr: &[I],
         indices: &[I],
@@ -82,7 +83,7 @@ impl SparsePairs {
         let sign = if dissimilarity { -1.0 } else { 1.0 };
         let mut upper = memory::room(WHAT, (0..n).map(above).sum())?;
         let mut lower = Vec::new();
-        // For each row: the position of the first value that has not been compared with the lower triangle.
+        // For each row: the index of the first value that has not been compared with the lower triangle.
         let mut seen = starts.clone();
         let mut next_check = 0;
         for row in 0..n {
@@ -206,7 +207,7 @@ impl SparsePairs {
         self.facts
     }
 
-    /// Returns each stored pair as a link of two clusters, each of which is a single leaf.
+    /// Returns each stored pair as a link of two leaves.
     pub(super) fn links(&self) -> impl Iterator<Item = Link> + Clone {
         self.pairs.iter().map(|&Pair { i, j, similarity }| Link { a: i, b: j, count: 1, value: similarity })
     }
@@ -215,7 +216,6 @@ impl SparsePairs {
 /// The number of pairs between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
-/// Sorts pairs by row and column.
 fn sort_ascending(pairs: &mut [Pair], monitor: &Monitor) -> Result<()> {
     sort_by_key(pairs, |pair| (pair.i, pair.j), monitor)
 }

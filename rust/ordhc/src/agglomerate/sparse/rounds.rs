@@ -208,7 +208,6 @@ struct Writer {
 struct Sum {
     cluster: u32,
     count: u32,
-    /// The number of links.
     links: u32,
     /// Two sums (or minima) of links between two clusters, each of which may have two parts. `values[0]` is for the
     /// links between both first parts and between both second parts. `values[1]` is for all other links. So the lists

@@ -83,7 +83,6 @@ impl<'m, K: Summary> Rows<'m, K> {
         row
     }
 
-    /// Returns the remaining clusters and their links.
     pub(super) fn into_graph(mut self) -> Graph {
         let mut alive: Vec<usize> = (0..self.clusters.len()).filter(|&k| self.clusters.is_name(k as u32)).collect();
         alive.sort_unstable_by_key(|&cluster| self.names[cluster]);

@@ -29,8 +29,8 @@ impl Forest {
         self.leaves.attach(j, i);
     }
 
-    /// Merges the clusters that links above `bar` connect, in descending order. Among ties, the first pair merges
-    /// first.
+    /// Merges the clusters that are connected by links above `bar`, in descending order of similarity. Among ties, the
+    /// first pair merges first.
     pub(super) fn join(
         &mut self,
         mut links: Vec<Link>,

@@ -8,28 +8,27 @@ use super::links::{Entry, Link, Summary};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
-/// A full square of values, with NaN for missing links. Positions are in the order of names. A cluster keeps its
-/// number, but its position changes when positions of removed clusters are removed.
+/// A square with the value of each link, and NaN for missing links. Rows have the order of the clusters' `names`. A
+/// cluster keeps its number, but its row changes when the rows of removed clusters are removed.
 pub(super) struct Table<'m, K: Summary> {
     stride: usize,
     values: Buffer,
     /// For each link: the number of known pairs. Empty if shares of known pairs do not matter.
     counts: Vec<u32>,
-    /// For each position: the name of its cluster.
     names: Vec<u32>,
-    /// For each position: the size of its cluster, or 0 for a removed cluster.
+    /// The size of each row's cluster, or 0 for a removed cluster.
     sizes: Vec<f64>,
-    /// For each position: the number of its cluster.
+    /// The number of each row's cluster.
     numbers: Vec<u32>,
     n_alive: usize,
-    /// For each cluster number: the position of the cluster, or [`GONE`].
+    /// For each cluster number: the row of the cluster, or [`GONE`].
     places: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,
 }
 
 const LANES: usize = 8;
-/// Tables with fewer positions keep the positions of removed clusters.
+/// Tables with fewer rows keep the rows of removed clusters.
 const PACK_FROM: usize = 64;
 
 impl<'m, K: Summary> Table<'m, K> {
@@ -59,7 +58,7 @@ impl<'m, K: Summary> Table<'m, K> {
         Ok(Self { stride: k, values, counts, names, sizes, numbers, n_alive: k, places, rules, kind: PhantomData })
     }
 
-    /// Returns the combined value of two links to the same cluster.
+    /// Returns the combined value of two links to the same cluster, where NaN is a missing link.
     #[inline(always)]
     fn fold(x: f64, y: f64) -> f64 {
         let needs_both = K::ALL && !K::MEAN;
@@ -79,13 +78,13 @@ impl<'m, K: Summary> Table<'m, K> {
         Entry { cluster: place as u32, count: self.count(row + place), value: self.values[row + place] }
     }
 
-    /// Returns the similarity of a cluster of size `n_i` with the cluster at position `place`, or NaN without a link.
+    /// Returns the similarity of the clusters of row `row` and column `place`, or NaN without a link. `n_i` is the size
+    /// of the row's cluster.
     #[inline(always)]
     fn similarity(&self, row: usize, place: usize, n_i: f64) -> f64 {
         K::similarity(&self.entry(row, place), n_i, self.sizes[place])
     }
 
-    /// Returns the largest similarity in a row.
     fn largest(&self, row: usize, n_i: f64) -> f64 {
         let mut largest = [f64::NEG_INFINITY; LANES];
         let whole = self.stride / LANES * LANES;

@@ -6,18 +6,17 @@
 /// repeated only if the winner's similarity decreases.
 #[derive(Debug, Clone)]
 pub(super) struct Bracket {
-    /// The winner of each match. The children of match m are 2m and 2m + 1. Entry n + c is the
-    /// cluster c.
+    /// The winner of each match. The winners of matches 2m and 2m + 1 play match m. Entry n + c is the cluster c.
     winners: Vec<u32>,
 }
 
-/// Marks an entry of `winners` for a match in which no cluster is left.
+/// An entry of `winners`: no cluster is left in this match.
 const EMPTY: u32 = u32::MAX;
-/// Marks an entry of `winners` for a match that must be played.
+/// An entry of `winners`: this match must be played.
 const OPEN: u32 = u32::MAX - 1;
 
 impl Bracket {
-    /// Returns a tournament of the given clusters, which must be below `n`. `n` must be at least 2.
+    /// The numbers in `clusters` must be below `n`. `n` must be at least 2.
     pub(super) fn new(n: usize, clusters: impl Iterator<Item = u32>) -> Self {
         let mut winners = vec![OPEN; n];
         winners.resize(2 * n, EMPTY);
@@ -37,7 +36,7 @@ impl Bracket {
         }
     }
 
-    /// Returns the winner of the tournament, or `None` if matches must still be played.
+    /// Returns `None` if matches must still be played.
     pub(super) fn winner(&self) -> Option<u32> {
         Some(self.winners[1]).filter(|&winner| winner < OPEN)
     }
@@ -66,17 +65,15 @@ impl Bracket {
         false
     }
 
-    /// Returns the two clusters of a match.
     pub(super) fn players(&self, at: u32) -> [u32; 2] {
         [2 * at, 2 * at + 1].map(|child| self.winners[child as usize])
     }
 
-    /// Records the winner of a match.
     pub(super) fn decide(&mut self, at: u32, is_first: bool) {
         self.winners[at as usize] = self.players(at)[usize::from(!is_first)];
     }
 
-    /// Records that the similarity of a cluster to the given cluster has decreased.
+    /// Records that a cluster has become less similar to the given cluster.
     pub(super) fn decrease(&mut self, cluster: u32) {
         let mut at = (self.winners.len() / 2 + cluster as usize) / 2;
         // Go up to the root. After contradictory answers, a cluster may have lost a match and won a
@@ -89,7 +86,6 @@ impl Bracket {
         }
     }
 
-    /// Removes a cluster.
     pub(super) fn leave(&mut self, cluster: u32) {
         self.decrease(cluster);
         let n = self.winners.len() / 2;

@@ -2,7 +2,6 @@
 
 use super::Pair;
 
-/// The result of comparing two pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Verdict {
     /// 1 if the first pair is more similar, -1 if the second one is, 0 if neither.
@@ -28,7 +27,7 @@ impl<P> Compared<P> {
         ([i, j, k, l], Self { purpose, is_swapped })
     }
 
-    /// Returns the result for the pairs in the order in which they were passed to `question`.
+    /// Returns the result for the pairs in their order in the call of `question`.
     pub(super) fn answered(self, answer: i8) -> (P, Verdict) {
         let sign = if self.is_swapped { -answer } else { answer };
         let is_first = if sign == 0 { !self.is_swapped } else { sign > 0 };

@@ -24,20 +24,20 @@ use crate::tree::Dendrogram;
 #[derive(Debug, Clone)]
 pub(super) struct Complete {
     n: usize,
-    /// For each two clusters: the least similar pair between them (their representative), as a
-    /// condensed matrix. A cluster has the number of its smallest leaf.
+    /// The least similar pair between each two clusters (their representative), as a condensed matrix. A cluster has
+    /// the number of its smallest leaf.
     representatives: Vec<Pair>,
     active: Vec<u32>,
     brackets: Vec<Option<Bracket>>,
-    /// The nearest-neighbour chain. Each cluster except the first is the nearest neighbour of the one before.
+    /// Each cluster except the first is the nearest neighbour of the one before.
     chain: Vec<u32>,
     /// For each cluster: its leaf, or n + the index in `joins` of the merge that made the cluster.
     labels: Vec<u32>,
     joins: Vec<Join>,
-    /// The clusters being merged, the smaller one first.
+    /// The clusters being merged, the smaller number first.
     merging: Option<[u32; 2]>,
-    /// During a merge of two clusters, for each other cluster: true if its least similar pair with
-    /// the second part is less similar than its least similar pair with the first part.
+    /// During a merge of two clusters, for each third cluster: true if its least similar pair with the second cluster
+    /// is less similar than that with the first.
     is_second: Vec<bool>,
     ready: VecDeque<Contest>,
     waiting: usize,
@@ -51,26 +51,24 @@ struct Join {
     level: u32,
 }
 
-/// The purpose of a question.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Contest {
     /// A match of the tournament that finds the nearest neighbour of the last cluster of the chain.
     Match(u32),
-    /// Compares two pairs during a merge of two clusters: the least similar pair between a third
-    /// cluster and the first one, and the least similar pair between the third cluster and the
-    /// second one. The value is the third cluster.
+    /// A comparison during a merge. The value is a third cluster, whose least similar pairs with the two merging
+    /// clusters are compared.
     Third(u32),
     /// A comparison of the final merge sort. The value is the index of the merge of two sorted
     /// runs.
     Sort(u32),
 }
 
-/// The approximate number of questions of complete linkage for n leaves, divided by n^2. Measured:
-/// 1.1 on a line, 1.5 if similarities are independent.
+/// The approximate number of questions of complete linkage for n leaves, divided by n^2. Measured: 1.1 for leaves on
+/// a line, 1.5 for independent similarities.
 const PRICE: f64 = 1.25;
 
 impl Complete {
-    /// Returns the strategy for `n` leaves. `n` must be at least 1.
+    /// `n` must be at least 1.
     pub(super) fn new(n: usize) -> Result<Self> {
         memory::check("the representatives and tournaments", 12 * (n as u64) * n as u64)?;
         let leaves = 0..n as u32;
@@ -102,7 +100,6 @@ impl Complete {
         self.representatives[self.at(a, b)]
     }
 
-    /// Returns the clusters of `active` that are not in `not`.
     fn others<'a>(active: &'a [u32], not: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
         active.iter().copied().filter(move |cluster| !not.contains(cluster))
     }
@@ -146,8 +143,8 @@ impl Complete {
         }
     }
 
-    /// Completes the merge of two clusters, after all questions about other clusters were answered.
-    /// The merged cluster has the number `kept`.
+    /// Completes the merge of two clusters, after all questions about third clusters were answered. The merged
+    /// cluster has the number `kept`.
     fn merged(&mut self, [kept, gone]: [u32; 2]) {
         let parts = [kept, gone].map(|cluster| self.labels[cluster as usize]);
         let level = |&part: &u32| (part as usize).checked_sub(self.n).map_or(0, |join| self.joins[join].level);
@@ -188,9 +185,8 @@ impl Complete {
         order
     }
 
-    /// Returns `order`, a list of joins (merges of clusters), with one change: the joins that made
-    /// the two parts of a join are moved before this join. The order changes only if answers
-    /// contradict each other.
+    /// Returns `order`, a list of indices of joins (merges of clusters), changed so that the joins that made the
+    /// parts of a join come before this join. The order changes only if answers contradict each other.
     fn parts_first(&self, order: Vec<u32>) -> Vec<u32> {
         let mut is_there = vec![false; self.joins.len()];
         let mut result = Vec::with_capacity(order.len());

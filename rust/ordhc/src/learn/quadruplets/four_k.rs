@@ -1,4 +1,4 @@
-//! Average linkage of a kernel from comparisons with reference pairs.
+//! Average linkage of similarities that are estimated from comparisons with reference pairs.
 
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
@@ -25,16 +25,15 @@ use crate::tree::Dendrogram;
 #[derive(Debug, Clone)]
 pub(super) struct FourK {
     n: usize,
-    /// The landmarks, ascending.
+    /// In ascending order.
     landmarks: Vec<u32>,
     /// For each leaf: its index in `landmarks`, or [`NONE`] if the leaf is not a landmark.
     which: Vec<u32>,
     references: Vec<Pair>,
-    /// For each leaf: one bit per reference pair and landmark. The bit is 1 if the comparison of
-    /// (leaf, landmark) with the reference pair has an answer other than 0.
+    /// For each leaf: a bit for each reference pair and landmark. The bit is 1 if the comparison of (leaf, landmark)
+    /// with the reference pair has an answer other than 0.
     said: Vec<u64>,
-    /// For each leaf: one bit per reference pair and landmark. The bit is 1 if (leaf, landmark) is
-    /// more similar than the reference pair.
+    /// Bits in the order of `said`. A bit is 1 if (leaf, landmark) is more similar than the reference pair.
     more: Vec<u64>,
     /// The number of 64-bit words per leaf in `said` and `more`.
     width: usize,
@@ -45,8 +44,8 @@ pub(super) struct FourK {
     n_taken: u64,
 }
 
-/// A question: is the pair of `leaf` and `landmark` more similar than the pair `reference`?
-/// `reference` and `landmark` are indices.
+/// A question: is the pair of `leaf` and `landmark` more similar than the pair `reference`? `reference` and
+/// `landmark` are indices in `references` and `landmarks`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cell {
     reference: u32,
@@ -57,7 +56,7 @@ pub(super) struct Cell {
 const NONE: u32 = u32::MAX;
 
 impl FourK {
-    /// Returns the strategy for `n` leaves. `n` must be at least 1.
+    /// `n` must be at least 1.
     pub(super) fn new(
         n: usize,
         landmarks: Option<Landmarks>,
@@ -67,8 +66,7 @@ impl FourK {
         let landmarks = draw_landmarks(n, landmarks, seed)?;
         let mut which = vec![NONE; n];
         (0..).zip(&landmarks).for_each(|(at, &leaf)| which[leaf as usize] = at);
-        // The number of pairs of a landmark and another leaf. A pair of two landmarks counts once,
-        // because it is asked about once.
+        // A pair of two landmarks counts once, because it is asked about once.
         let pairs = landmarks.len() as u64 * (n as u64 - 1) - condensed_len(landmarks.len()) as u64;
         let references = draw_references(n, references, pairs, seed)?;
         let width = (references.len() * landmarks.len()).div_ceil(64);
@@ -146,8 +144,8 @@ fn draw_landmarks(n: usize, landmarks: Option<Landmarks>, seed: u64) -> Result<V
     Ok(drawn)
 }
 
-/// Returns different reference pairs (pairs of leaves that other pairs are compared with), in
-/// random order. `pairs` is the number of pairs that are compared with each reference pair.
+/// Returns different reference pairs of leaves, in random order. `pairs` is the number of pairs that are compared
+/// with each reference pair.
 fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u64) -> Result<Vec<Pair>> {
     let all = condensed_len(n);
     let count = match references.unwrap_or(References::Budget((n as u64).pow(2))) {

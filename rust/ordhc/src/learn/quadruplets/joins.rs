@@ -1,4 +1,4 @@
-//! Dendrograms from joins of clusters.
+//! Dendrograms from joins (merges) of clusters.
 
 use crate::error::Result;
 use crate::kind::Kind;

@@ -1,4 +1,4 @@
-//! The learners that compare two pairs, by name.
+//! The methods of learners that compare two pairs.
 
 use super::complete::Complete;
 use super::four_k::FourK;

@@ -11,16 +11,14 @@ use crate::tree::Dendrogram;
 #[derive(Debug, Clone)]
 pub(super) struct Once<S: Strategy<4>> {
     strategy: S,
-    /// The state of each question that was asked.
     asked: HashMap<[u32; 4], State<S::Purpose>>,
-    /// The next new question.
+    /// The next question that was not asked before.
     next: Option<([u32; 4], S::Purpose)>,
 }
 
 #[derive(Debug, Clone)]
 enum State<P> {
-    /// The question has no answer yet. The values are the purposes of its repetitions, which will
-    /// get the same answer.
+    /// The question has no answer yet. The values are the purposes of its repetitions.
     Open(Vec<P>),
     Answered(i8),
 }
@@ -100,7 +98,7 @@ mod tests {
     use crate::learn::asking::Asking;
     use crate::similarity::{Triangle, condensed_len};
 
-    /// Returns the tree and the questions that were asked, with batches of a given size.
+    /// Asks the questions in batches of this size. Returns the tree and the questions.
     fn learned<S: Strategy<4>>(strategy: S, values: &[u16], batch: usize) -> (Dendrogram, Vec<[u32; 4]>) {
         let n = strategy.n_leaves();
         let value = |i: u32, j: u32| values[Triangle::new(n).index(i as usize, j as usize)];

@@ -31,7 +31,6 @@ pub(super) struct Single {
     /// For each leaf outside of the spanning tree: the leaf in the tree that is most similar to it.
     best: Vec<u32>,
     newest: u32,
-    /// The pairs of the spanning tree.
     pairs: Vec<Pair>,
     /// For each pair in `pairs`: 1 + the largest level of the pairs that are known to be more
     /// similar.
@@ -51,14 +50,12 @@ pub(super) struct Single {
     sorting: Option<Sorting>,
 }
 
-/// The purpose of a question.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Duel {
-    /// Compares two pairs of a leaf outside of the spanning tree: the pair with the newest leaf in
-    /// the tree, and the best pair so far.
+    /// Compares two pairs of this leaf outside of the spanning tree: the pair with the newest leaf in the tree, and
+    /// the best pair so far.
     Challenge(u32),
-    /// A match of the tournament that finds the most similar of all best pairs. The value is the
-    /// index of the match.
+    /// A match of the tournament for the most similar of all best pairs. The value is the index of the match.
     Match(u32),
     /// A comparison of the final merge sort. The value is the index of the merge of two sorted
     /// runs.
@@ -68,7 +65,7 @@ pub(super) enum Duel {
 const NONE: u32 = u32::MAX;
 
 impl Single {
-    /// Returns the strategy for `n` leaves. `n` must be at least 1.
+    /// `n` must be at least 1.
     pub(super) fn new(n: usize) -> Self {
         let mut winners = vec![NONE; n];
         winners.extend(0..n as u32);
@@ -112,7 +109,7 @@ impl Single {
                 self.join_tree(self.winners[1]);
                 continue;
             }
-            // Update the matches of the level above the changed ones.
+            // Update the matches in which the winners of the changed matches play next.
             self.depth -= 1;
             if self.depth == 0 {
                 for at in std::mem::take(&mut self.changed[0]) {
@@ -167,7 +164,6 @@ impl Single {
         side
     }
 
-    /// Adds a leaf to the tree.
     fn join_tree(&mut self, leaf: u32) {
         if leaf != NONE {
             let partner = self.best[leaf as usize];

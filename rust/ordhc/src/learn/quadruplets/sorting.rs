@@ -2,15 +2,14 @@
 
 use std::collections::VecDeque;
 
-/// A merge sort of `0..n` whose comparisons are questions. All merges of one level run in parallel.
-/// The sort takes at most n log2 n questions. They are asked in at most 3n rounds, where the
-/// questions of a round are asked at the same time.
+/// A merge sort of `0..n` whose comparisons are questions. All merges of one level run in parallel. The sort takes at
+/// most n log2 n questions in at most 3n rounds. The questions of a round are asked at the same time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sorting {
     runs: Vec<Vec<u32>>,
     merges: Vec<Merge>,
     ready: VecDeque<u32>,
-    /// The number of merges of two sorted runs that have not finished.
+    /// The number of unfinished merges.
     n_open: usize,
     n: usize,
     n_taken: u64,
@@ -24,7 +23,7 @@ struct Merge {
 }
 
 impl Sorting {
-    /// Starts a sort of the items in `order`. The sort first compares neighbours in `order`.
+    /// The sort first compares neighbours in `order`.
     pub(super) fn new(order: Vec<u32>) -> Self {
         let runs: Vec<Vec<u32>> = order.into_iter().map(|item| vec![item]).collect();
         let mut new = Self { n: runs.len(), runs, ..Self::default() };
@@ -32,7 +31,7 @@ impl Sorting {
         new
     }
 
-    /// Starts to merge each two neighbouring runs.
+    /// Starts to merge each two neighbouring sorted runs.
     fn begin(&mut self) {
         let runs = std::mem::take(&mut self.runs);
         if runs.len() <= 1 {
@@ -84,7 +83,6 @@ impl Sorting {
         self.runs.iter().cloned().chain(merges).flatten().collect()
     }
 
-    /// Returns an estimate of the number of remaining questions.
     pub(super) fn remaining(&self) -> f64 {
         if self.done() { 0.0 } else { (cost(self.n) - self.n_taken as f64).max(1.0) }
     }
@@ -97,7 +95,7 @@ impl Merge {
     }
 }
 
-/// Returns the approximate number of questions for sorting `n` items.
+/// Returns the approximate number of comparisons for sorting `n` items.
 pub(super) fn cost(n: usize) -> f64 {
     let n = n as f64;
     if n < 2.0 { 0.0 } else { (n * n.log2() - 1.25 * n + 1.5).max(1.0) }

@@ -6,7 +6,6 @@ use super::lengths::Lengths;
 use super::places::Tilt;
 use crate::refine::Shape;
 
-/// Answers to questions about three leaves.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
     answers: Vec<([u32; 3], i8)>,
@@ -25,7 +24,7 @@ pub(super) struct Evidence {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Votes {
     pub(super) agree: u64,
-    /// The number of answers about the node which say that no two leaves are closer.
+    /// The number of answers about the node that are "no two leaves are closer".
     pub(super) none: u64,
     pub(super) all: u64,
 }
@@ -39,12 +38,10 @@ impl Evidence {
         self.answers.len()
     }
 
-    /// Returns all answers.
     pub(super) fn answers(&self) -> impl Iterator<Item = &([u32; 3], i8)> {
         self.answers.iter()
     }
 
-    /// Returns the number of answers about a leaf.
     pub(super) fn count(&self, leaf: usize) -> usize {
         self.of_leaf[leaf].len()
     }
@@ -127,8 +124,6 @@ impl Evidence {
             .filter(|(_, more)| *more != 0.0)
     }
 
-    /// Returns the [`Votes`] for each node. An answer is about a node if two of its leaves are
-    /// below the node and the third is not.
     pub(super) fn votes(&self, shape: &Shape) -> Vec<Votes> {
         let mut votes = vec![Votes::default(); shape.n_nodes()];
         for &(leaves, answer) in &self.answers {

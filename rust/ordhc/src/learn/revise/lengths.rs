@@ -17,17 +17,16 @@ pub(super) struct Lengths {
     evidence: f64,
 }
 
-/// The maximum number of times that the prior variance of the lengths of leaves is estimated.
+/// The maximum number of estimates of the prior variance of the lengths.
 const UPDATES: usize = 20;
-/// The maximum number of Newton steps that fit the lengths of leaves, for each prior variance.
+/// The maximum number of Newton steps that fit the lengths, for each prior variance.
 const STEPS: usize = 20;
-/// The estimate of the prior variance is final when its relative change is below `SETTLED`. The fit
-/// of the lengths of leaves ends when no length changes by `FOUND` or more.
+/// The estimate of the prior variance is final when its relative change is below `SETTLED`. The fit of the lengths
+/// ends when no length changes by `FOUND` or more.
 const SETTLED: f64 = 1e-2;
 const FOUND: f64 = 1e-3;
-/// If the estimated prior variance of the lengths of leaves is at most `LEAST_VARIANCE`, all
-/// lengths become 0. The estimate is at most `MOST_VARIANCE`, because odds above exp(5) cannot be
-/// estimated precisely.
+/// If the estimated prior variance is at most `LEAST_VARIANCE`, all lengths become 0. The estimate is at most
+/// `MOST_VARIANCE`, because odds above exp(5) cannot be estimated precisely.
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.0;
 
@@ -43,13 +42,11 @@ fn odd_in(shape: &Shape, leaves: [u32; 3]) -> usize {
 }
 
 impl Lengths {
-    /// Returns the length 0 for each of `n` leaves. `evidence` is the log odds of a right answer
-    /// against either wrong one.
+    /// All lengths are 0. `evidence` is the log odds of a right answer against either wrong one.
     pub(super) fn new(n: usize, evidence: f64) -> Self {
         Self { lengths: vec![0.0; n], evidence }
     }
 
-    /// Returns the given lengths of leaves, for tests.
     #[cfg(test)]
     pub(super) fn of(lengths: Vec<f64>, evidence: f64) -> Self {
         Self { lengths, evidence }

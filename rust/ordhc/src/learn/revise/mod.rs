@@ -21,7 +21,6 @@ use places::{Places, Trust};
 use probe::Probe;
 use revision::Revision;
 
-/// The settings of a learner that revises a given tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) p: f64,
@@ -47,8 +46,7 @@ pub(crate) struct Revise {
     /// For each leaf: the number of open questions about it.
     open: Vec<u32>,
     n_open: usize,
-    /// The sets of three leaves that were asked about. The leaves of each set are in ascending
-    /// order.
+    /// The sets of three leaves that were asked about, each in ascending order.
     asked: HashSet<[u32; 3]>,
     queue: VecDeque<[u32; 3]>,
     /// True if there were answers since questions were last chosen, or if no questions were chosen yet.
@@ -59,8 +57,7 @@ pub(crate) struct Revise {
     random: ChaCha8Rng,
 }
 
-/// The learner that is used instead if the given tree is useless. The fallback doesn't use the
-/// tree.
+/// The learner that is used instead if the given tree is useless.
 struct Fallback(Box<dyn Learner>);
 
 impl Clone for Fallback {
@@ -69,7 +66,6 @@ impl Clone for Fallback {
     }
 }
 
-/// The purpose of an open question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     Revise([u32; 3]),
@@ -92,8 +88,7 @@ const LOOSE: f64 = 3.0;
 const WORTH: f64 = 1e-3;
 
 impl Revise {
-    /// Returns a learner that revises the tree `prior`. `fallback` is used instead if the answers
-    /// agree with the tree no more than by chance.
+    /// `fallback` is used instead if the answers agree with the tree no more than by chance.
     pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, fallback: Box<dyn Learner>) -> Self {
         let n = prior.n_leaves();
         let Settings { p, strength, .. } = settings;
@@ -115,12 +110,11 @@ impl Revise {
         }
     }
 
-    /// Returns the fallback learner, if it has started.
+    /// Returns the fallback, if it has started.
     fn other(&self) -> Option<&dyn Learner> {
         self.probe.is_useless().then_some(&*self.fallback.0)
     }
 
-    /// Returns the number of questions that are chosen at a time.
     fn at_once(&self) -> usize {
         let n = self.revision.shape.n_leaves();
         let share = match self.settings.schedule {
@@ -131,7 +125,6 @@ impl Revise {
         share.max(self.settings.parallel).max(1)
     }
 
-    /// Chooses the next questions.
     fn choose(&mut self) {
         self.revision.settle();
         if self.revision.evidence.n_answers() == 0 || !self.probe.is_decided() {

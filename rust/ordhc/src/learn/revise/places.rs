@@ -10,11 +10,9 @@ pub(super) struct Trust {
     /// The probability that an answer agrees with the right place of a subtree. The two other
     /// answers share the remaining probability equally.
     pub(super) right: f64,
-    /// How much the given tree is trusted. Whenever the cluster around a subtree doubles in size,
-    /// new places for the subtree are added. Before any answer, these places together have 1 /
-    /// `strength` times the probability of the current place.
+    /// How much the given tree is trusted, see [`Places`].
     pub(super) strength: f64,
-    /// The value of `strength` for a subtree whose parent has more than two children.
+    /// The value of `strength` for a subtree whose parent has more than two children in the given tree.
     pub(super) loose: f64,
 }
 
@@ -37,9 +35,7 @@ pub(super) type Tilt = (Range<usize>, f64);
 /// The conclusion about the place of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Finding {
-    /// The node beside which the subtree belongs: the median of the posterior over its places. The
-    /// distance of two places is the number of triplets that change if the subtree moves from one
-    /// place to the other.
+    /// The node beside which the subtree belongs: the median of the posterior, see [`Places`].
     pub(super) best: usize,
     /// True if the subtree must move: the best place is elsewhere, and the current place is unlikely.
     pub(super) moves: bool,
@@ -72,13 +68,10 @@ pub(super) struct Places {
     /// For each position of a node in the [`Shape`]: the number of leaves at and below the node,
     /// without the leaves of the subtree that is examined.
     sizes: Vec<f64>,
-    /// For each position of a node in the [`Shape`]: the probability that the subtree belongs at or
-    /// below the node.
+    /// For each position of a node: the probability that the subtree belongs at or below the node.
     masses: Vec<f64>,
     sums: Vec<f64>,
-    /// For each position of a node in the [`Shape`]: the value of a question about the children of
-    /// the node. The value is the number of triplets that the answer is expected to correct,
-    /// divided by the number of leaves of the subtree.
+    /// For each position of a node: the value of a question about the children of the node, see [`ask`](Self::ask).
     values: Vec<f64>,
     above: Vec<f64>,
 }

@@ -24,7 +24,7 @@ const MOST_A_LEAF: usize = 2;
 const BATCH: usize = 10;
 
 impl Probe {
-    /// Returns a test for answers that are right with probability `p`.
+    /// `p` is the probability that an answer is right.
     pub(super) fn new(tree: &Topology, p: f64) -> Self {
         let chance = 1.0 / 3.0;
         let useful = 0.5 * (chance + p);

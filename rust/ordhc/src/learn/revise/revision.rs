@@ -11,7 +11,6 @@ use crate::parallel;
 use crate::refine::Shape;
 use crate::tree::{Child, Dendrogram, Topology, dendrogram_of_nodes};
 
-/// A tree and the answers about it.
 #[derive(Debug, Clone)]
 pub(super) struct Revision {
     pub(super) shape: Shape,

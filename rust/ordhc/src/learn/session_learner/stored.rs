@@ -30,12 +30,10 @@ impl<const K: usize> Default for Stored<K> {
 }
 
 impl<const K: usize> Stored<K> {
-    /// Returns the number of answers.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Adds an answer to a question.
     pub(super) fn push(&mut self, question: [u32; K], told: Told) {
         self.len += 1;
         let few = self.few(&question);

@@ -264,8 +264,8 @@ proptest! {
     }
 }
 
-/// Checks that retiring a leaf keeps the answers about other leaves that are not in the tree yet.
-/// The learner uses these answers again. Questions that people have keep their numbers.
+/// Retiring a leaf must keep the answers about other leaves that are not in the tree yet. Questions that people have
+/// must keep their numbers.
 #[test]
 fn retiring_loses_few_answers() {
     for kind in [0, 5] {
@@ -333,9 +333,8 @@ fn searches_follow_what_is_wanted() {
     }
 }
 
-/// Checks that the estimate of remaining answers stays small if each question is asked several
-/// times. Then the learner must count the questions with decided majorities, because the number of
-/// answers does not determine the number of decided questions.
+/// If each question is asked several times, the number of answers does not determine the number of decided
+/// majorities. So the learner must count these majorities, to estimate the number of remaining answers.
 #[test]
 fn majorities_are_counted_when_leaves_come_and_go() {
     let mut session = SessionLearner::new(changing(8, 5), None, None);

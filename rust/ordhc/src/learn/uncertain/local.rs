@@ -49,8 +49,7 @@ const VISITS: usize = 150_000;
 /// The number of most recent answers about a leaf that are used to find a better place for the
 /// leaf. Others are spread over the earlier answers.
 const LAST: usize = 32;
-/// The number of answers about a moved leaf that are compared with the tree, to estimate how
-/// reliable answers are.
+/// The number of answers about a moved leaf from which the reliability of answers is estimated.
 const OBSERVED: usize = 8;
 /// The tree is rebuilt if at least this number of answers is new, and most answers are new.
 const REBUILD: usize = 1_000;
@@ -67,10 +66,9 @@ const OF_SUBTREE: usize = 4_096;
 /// A subtree moves if the log-likelihood rises by at least this number, so that a few wrong answers do not move many
 /// leaves.
 const SURE: f64 = 2.0;
-/// The number of times that all leaves and subtrees are moved for the result of `tree`.
+/// The number of times that all leaves and subtrees are moved for the result of [`Local::tree`].
 const SWEEPS: usize = 8;
 
-/// A tree, and the data for moving its leaves.
 #[derive(Debug, Clone)]
 pub(super) struct Local<const K: usize> {
     shape: Shape,
@@ -83,7 +81,6 @@ pub(super) struct Local<const K: usize> {
     reliability: Reliability,
     /// The leaves that must be moved to better places, or inserted.
     due: VecDeque<u32>,
-    /// For each leaf: true if the leaf is in `due`.
     is_due: Vec<bool>,
     /// For each leaf: the leaf is added to `due` when the number of answers about the leaf reaches
     /// this value.
@@ -117,12 +114,10 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Returns the number of answers that were added.
     pub(super) fn n_answers(&self) -> usize {
         self.people.len()
     }
 
-    /// Returns the number of leaves that are in the tree.
     pub(super) fn n_placed(&self) -> usize {
         self.shape.n_placed() as usize
     }
@@ -275,7 +270,7 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Returns the tree over all leaves. Leaves without a place are joined last.
+    /// Leaves without a place are joined last.
     pub(super) fn tree(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
         watched!(monitor);
         let n = self.of_leaf.len();

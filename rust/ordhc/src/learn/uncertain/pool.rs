@@ -13,13 +13,13 @@ const CANDIDATES: usize = 200;
 /// recorded answers to such questions give little information.
 const OF_A_LIST: usize = 10;
 
-/// The questions that may be asked: all, or those of a list, each as often as the list contains it.
+/// The questions that may be asked.
 #[derive(Debug, Clone)]
 pub(super) enum Pool<const K: usize> {
     All,
     /// All questions about two pairs that share a leaf, which comes first in both.
     Anchored,
-    /// The questions of the list that were not asked, ordered by `key`.
+    /// The questions of a list that were not asked, ordered by `key`, each as often as the list contains it.
     Some(Vec<[u32; K]>),
 }
 
@@ -29,7 +29,7 @@ impl<const K: usize> Pool<K> {
         Self::Some(rows)
     }
 
-    /// Returns random questions about some leaves. Returns all questions of a short list.
+    /// Returns random questions about the given leaves, or all questions of a short list.
     pub(super) fn candidates(&self, leaves: &[u32], random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
         let n = leaves.len() as u32;
         let named = |question: [u32; K]| question.map(|at| leaves[at as usize]);
@@ -41,7 +41,7 @@ impl<const K: usize> Pool<K> {
         }
     }
 
-    /// Removes the question about `leaves` from the list, because this question is asked now.
+    /// Removes a question from the list, because this question is asked now.
     pub(super) fn take(&mut self, leaves: [u32; K]) {
         let Self::Some(rows) = self else { return };
         if let Ok(at) = rows.binary_search_by_key(&key(leaves), |&row| key(row)) {
@@ -49,7 +49,6 @@ impl<const K: usize> Pool<K> {
         }
     }
 
-    /// Returns true if all questions are about two pairs that share a leaf.
     pub(super) fn is_anchored(&self) -> bool {
         matches!(self, Self::Anchored)
     }

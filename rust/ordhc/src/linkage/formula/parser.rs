@@ -7,8 +7,7 @@ use crate::error::{Error, Result};
 /// overflow the stack.
 const DEEPEST: usize = 100;
 
-/// A parser that reads a formula from left to right. It writes steps (numbers, variables and operations) in postfix
-/// order.
+/// Writes the steps (numbers, variables and operations) of a formula in postfix order.
 pub(super) struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -22,7 +21,6 @@ impl<'a> Parser<'a> {
         Self { text, at: 0, variables, depth: 0, steps: Vec::new() }
     }
 
-    /// Parses the whole text. Returns the steps (numbers, variables and operations) in postfix order.
     pub(super) fn steps(mut self) -> Result<Vec<Step>> {
         self.sum()?;
         match self.peek() {

@@ -221,7 +221,6 @@ fn posteriors_with_people_are_exact() {
     assert_posterior_is_exact(&Triplets::new(rows, None).unwrap(), Some(&people), 40);
 }
 
-/// Returns answers of one kind, drawn from heights.
 fn drawn(n: usize, kind: Kind, count: usize, seed: u64) -> Vec<Reply> {
     let mut random = Random::new(seed, 23);
     let height = |a: usize, b: usize| if a / 2 == b / 2 { 1.5 } else { 0.0 };

@@ -102,13 +102,11 @@ impl Kind {
         }
     }
 
-    /// Returns the number of leaves in a question.
     fn width(self, n: usize) -> usize {
         if matches!(self, Self::Closer | Self::Odd | Self::Central) { 3 } else { n }
     }
 }
 
-/// An answer to a question.
 #[derive(Debug, Clone)]
 pub(super) struct Reply {
     pub(super) kind: Kind,
@@ -136,7 +134,6 @@ impl Reply {
         Self { kind, answer: all.iter().find(ends_here).unwrap_or(&all[0]).clone() }
     }
 
-    /// Returns the probability without noise.
     pub(super) fn clear(&self, height: &dyn Fn(usize, usize) -> f64) -> f64 {
         self.kind.clear(&self.answer, height)
     }
@@ -159,7 +156,6 @@ pub(super) fn rows_of(replies: &[Reply]) -> (Vec<[i32; 3]>, Vec<u32>) {
     replies.iter().enumerate().flat_map(each).unzip()
 }
 
-/// Returns `each` random answers of each kind.
 pub(super) fn replies(n: usize, each: usize, seed: u64) -> Vec<Reply> {
     let mut random = Random::new(seed, 17);
     let all = KINDS.into_iter().flat_map(|kind| std::iter::repeat_n(kind, each));

@@ -12,14 +12,15 @@ use super::super::rooting::{Rooting, move_root};
 use super::{answers_of, assert_valid, chain_with, clusters, height};
 use crate::monitor::Monitor;
 
-/// Returns the paths between leaves, less the path between the first two.
+/// Returns the length of the path between each two leaves, minus that between the first two leaves.
 fn paths(tree: &HeightTree, lengths: &Lengths) -> Vec<f64> {
     let n = tree.n_leaves() as u32;
     let path = |a: u32, b: u32| lengths.of(a) + lengths.of(b) - height(tree, [a, b]);
     (0..n).flat_map(|a| (a + 1..n).map(move |b| path(a, b) - path(0, 1))).collect()
 }
 
-/// Returns the inner child of a root with two children, and the length of the edge between both children.
+/// Returns the height of an inner child of `root`, and the length of the edge between the two children of `root`. The
+/// length is infinite if one child is a leaf. `root` must have height 0.
 fn edge_of(tree: &HeightTree, root: u32) -> (f64, f64) {
     let children: Vec<u32> = tree.children(root).collect();
     let rises: Vec<f64> =

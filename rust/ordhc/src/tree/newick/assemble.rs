@@ -102,8 +102,8 @@ impl Shape {
         self.nodes.iter().enumerate().filter(|(_, node)| node.n_children > 0)
     }
 
-    /// Returns the tree. Inner nodes have the numbers that comments in the Newick text give to them. Without such
-    /// comments, inner nodes are numbered in the order of the text.
+    /// Returns the tree. Inner nodes have the numbers in comments of the Newick text, or else are numbered in the order
+    /// of the text.
     fn tree(&self, found: &Found, notes: &mut Vec<String>) -> Result<Tree> {
         let n = self.n;
         let numbers = if found.inner.is_empty() {

@@ -1,6 +1,5 @@
 //! Labels in Newick text: quoting, numbers, and their display in messages.
 
-/// A label of a node as written in Newick text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) text: String,

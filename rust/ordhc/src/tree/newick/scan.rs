@@ -17,26 +17,25 @@ pub(super) struct Node {
     pub(super) height: f64,
     /// True if a comment says that heights are dissimilarities, false if similarities.
     pub(super) dissimilarity: Option<bool>,
-    /// The position in the text where the node begins.
+    /// The byte of the text at which the node begins.
     at: usize,
 }
 
-/// The contents of the text.
+/// The contents of a Newick text. In pairs, the first number is the index of a node in `nodes`.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) nodes: Vec<Node>,
     /// The labels of the leaves, in the order of the text.
     pub(super) leaves: Vec<Label>,
-    /// The labels of the inner nodes, with the indices of their nodes.
+    /// The labels of the inner nodes.
     pub(super) labels: Vec<(usize, Label)>,
-    /// The support in comments, with the indices of the nodes.
+    /// The support in comments.
     pub(super) support: Vec<(usize, String)>,
-    /// The indices of inner nodes in `nodes`, and the numbers that comments give to them.
+    /// The numbers that comments give to inner nodes.
     pub(super) inner: Vec<(usize, u32)>,
-    /// The indices of leaves in `nodes`, and the numbers that comments give to them.
+    /// The numbers that comments give to leaves.
     pub(super) numbers: Vec<(usize, u32)>,
-    /// The support in comments that programs such as BEAST write, with the indices of the nodes. Used if there is no
-    /// other support.
+    /// The support in comments that programs such as BEAST write. Used if there is no other support.
     pub(super) foreign_support: Vec<(usize, String)>,
 }
 
@@ -307,7 +306,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Returns the items of a comment. They are separated by colons after `&&NHX:`, and by commas after `&`.
+/// Splits a comment into items such as `support=98`: at colons after `&&NHX:`, and at commas after `&`.
 fn items(comment: &str) -> std::str::Split<'_, char> {
     match comment.strip_prefix("&&NHX") {
         Some(list) => list.split(':'),

@@ -22,7 +22,6 @@ enum Step {
 pub(super) struct Writer<'a> {
     tree: &'a Topology,
     annotations: &'a Annotations,
-    /// The lengths of the edges, if they are written.
     lengths: Option<Cow<'a, [f64]>>,
     /// The tree with heights, if heights are written.
     heights: Option<&'a Dendrogram>,

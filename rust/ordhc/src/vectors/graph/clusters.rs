@@ -29,8 +29,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns how the similarity of two clusters is computed for a linkage and a measure. Returns `None` for
-    /// combinations that a linkage along a graph of neighbours does not support.
+    /// Returns `None` for combinations that a linkage along a graph of neighbours does not support.
     pub(super) fn of(rule: &Rule, measure: Measure) -> Option<Self> {
         Some(match (rule, measure) {
             (_, Measure::Manhattan) => return None,
@@ -50,7 +49,7 @@ impl Form {
     }
 }
 
-/// The clusters. The position of a cluster is its smallest leaf.
+/// The clusters. The index of a cluster is its smallest leaf.
 pub(super) struct Clusters {
     pub(super) form: Form,
     measure: Measure,
@@ -68,7 +67,6 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
-    /// Returns one cluster for each of `n` rows of `p` coordinates.
     pub(super) fn new<R: Iterator<Item = f64>>(
         (form, measure): (Form, Measure),
         halves: bool,
@@ -99,7 +97,6 @@ impl Clusters {
         self.p
     }
 
-    /// Returns true if the measure is a similarity.
     pub(super) fn is_similarity(&self) -> bool {
         self.measure == Measure::Dot
     }
@@ -127,7 +124,6 @@ impl Clusters {
         if self.weights.is_empty() { 1.0 } else { f64::from(self.weights[at][of_sample]) }
     }
 
-    /// Writes the similarities of a cluster with other clusters.
     pub(super) fn similarities(&self, a: usize, others: impl Iterator<Item = usize>, out: &mut [f64]) {
         wide!(for (out, b) in out.iter_mut().zip(others) {
             // Order the two clusters, because rounding could make their similarity depend on the order.
@@ -175,19 +171,16 @@ impl Clusters {
         found * (all / (squares / over.weight)).sqrt()
     }
 
-    /// Returns the dot product or the squared distance of two vectors, depending on the measure.
     #[inline(always)]
     fn sum(&self, a: &[f64], b: &[f64]) -> f64 {
         if self.measure == Measure::Dot { dot(a, b) } else { squared(a, b) }
     }
 
-    /// Returns the similarity of two vectors.
     #[inline(always)]
     pub(super) fn of_rows(&self, a: &[f64], b: &[f64]) -> f64 {
         self.of_sum(self.sum(a, b))
     }
 
-    /// Returns the similarity of two vectors, given their dot product or squared distance.
     #[inline(always)]
     fn of_sum(&self, sum: f64) -> f64 {
         match self.measure {
@@ -284,7 +277,7 @@ impl Over {
 
 const LANES: usize = 8;
 
-/// Returns the squared distance. The order of additions is fixed, so the rounding is always the same.
+/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f64], b: &[f64]) -> f64 {
     let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());

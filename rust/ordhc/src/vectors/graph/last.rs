@@ -106,7 +106,7 @@ fn mirror(values: &mut [f64], n: usize, stride: usize) {
 /// The leaves that are compared, cluster by cluster: all leaves, or evenly chosen leaves.
 struct Members {
     p: usize,
-    /// The start of the leaves of each cluster.
+    /// The index of the first leaf of each cluster.
     starts: Vec<usize>,
     weights: Vec<f64>,
     rows: Buffer,
@@ -150,8 +150,7 @@ impl Members {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
 
-    /// Writes the similarities of each cluster in `own` with all later clusters. `rows` are the rows of these clusters
-    /// in a square matrix.
+    /// `rows` are the rows of the clusters `own` in a square matrix, and only receive values above its diagonal.
     fn write_above(&self, clusters: &Clusters, own: Range<usize>, rows: &mut [f64], stride: usize) {
         let n = self.starts.len() - 1;
         for first in (own.start..n).step_by(TILE) {

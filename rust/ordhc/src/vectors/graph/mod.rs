@@ -214,8 +214,8 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Returns the neighbours of each cluster, as positions in `names`. Each name is the smallest leaf of a cluster.
-    /// Only the given neighbours of this leaf are used, because the other leaves of the cluster are equal vectors.
+    /// Returns the neighbours of each cluster, as indices of `names`. Each name is the smallest leaf of a cluster. Only
+    /// the given neighbours of this leaf are used, because the other leaves of the cluster are equal vectors.
     fn among(&self, names: &[u32], given: &[u32]) -> Vec<u32> {
         let k = self.k;
         let mut position = vec![NONE; given.len() / k];

@@ -27,10 +27,10 @@ const SLOW: usize = 48;
 const EPSILON: f64 = 0.1;
 /// Neighbours are searched again when the number of clusters has been divided by this number.
 const AGAIN: usize = 4;
-/// The smallest number of clusters in a part of a parallel loop.
+/// The smallest number of clusters per thread.
 const GRAIN: usize = 256;
 
-/// A link from a cluster to a near cluster at position `to`. The similarity is NaN until it is computed.
+/// A link from a cluster to a near cluster, which has the index `to`. The similarity is NaN until it is computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link {
     pub(super) to: u32,
@@ -50,25 +50,22 @@ impl Link {
 /// The clusters and their links to near clusters, ordered by the smallest leaf of each cluster.
 pub(super) struct Rounds<'c> {
     pub(super) clusters: &'c mut Clusters,
-    /// For each position: the smallest leaf of the cluster.
+    /// The smallest leaf of each cluster.
     pub(super) names: Vec<u32>,
-    /// For each position: the links of the cluster to near clusters.
     pub(super) links: Vec<Vec<Link>>,
     alive: Vec<bool>,
     n_alive: usize,
-    /// For each position: the position of the cluster into which its cluster was merged in this round, or else the same
-    /// position.
+    /// For each cluster: the index of the cluster into which it was merged in this round, or else its own index.
     into: Vec<u32>,
-    /// For each position: whether its cluster has merged in this round.
+    /// For each cluster: true if it has merged in this round.
     changed: Vec<bool>,
-    /// The number of neighbours to search.
+    /// The number of neighbours of each cluster to search.
     k: usize,
     pub(super) merges: Vec<RawMerge>,
 }
 
 impl<'c> Rounds<'c> {
-    /// Returns the clusters with the smallest leaves `names`, which are in ascending order. The clusters have no links
-    /// yet.
+    /// Returns clusters without links. `names` has the smallest leaf of each cluster, in ascending order.
     pub(super) fn new(clusters: &'c mut Clusters, names: Vec<u32>, k: usize) -> Result<Self> {
         let n = names.len();
         check("links", (n * (size_of::<Vec<Link>>() + 2 * k.min(n) * size_of::<Link>())) as u64)?;
@@ -139,7 +136,7 @@ impl<'c> Rounds<'c> {
         self.tidy(monitor)
     }
 
-    /// Removes positions without clusters.
+    /// Removes clusters that were merged into other clusters from all lists.
     fn pack(&mut self) {
         let mut next = 0;
         let number: Vec<u32> = self
@@ -164,7 +161,7 @@ impl<'c> Rounds<'c> {
         self.changed = vec![false; self.n_alive];
     }
 
-    /// Runs one round of merges. Returns the number of merged pairs.
+    /// Returns the number of merged pairs.
     fn round(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
         let mut best = self.best(monitor)?;
         self.link_back(&mut best);
@@ -213,7 +210,7 @@ impl<'c> Rounds<'c> {
         Ok(before - self.n_alive)
     }
 
-    /// Merges the cluster at position `b` into the cluster at position `a < b`.
+    /// Merges the cluster at index `b` into the cluster at index `a < b`.
     pub(super) fn merge(&mut self, a: u32, b: u32, similarity: f64) {
         let [i, j] = [a, b].map(|at| self.names[at as usize] as usize);
         self.clusters.merge(i, j);
@@ -227,7 +224,6 @@ impl<'c> Rounds<'c> {
         self.links[a].extend(links);
     }
 
-    /// Returns the best link of each cluster.
     fn best(&self, monitor: &Monitor) -> Result<Vec<Option<Link>>> {
         let best = |at: usize| {
             self.links[at]
@@ -259,7 +255,7 @@ impl<'c> Rounds<'c> {
         }
     }
 
-    /// Returns the pairs of clusters that have chosen each other, with the smaller position first.
+    /// Returns the pairs of clusters that have chosen each other, with the smaller index first.
     fn reciprocal(&self, chosen: &[Option<Link>]) -> Vec<(u32, u32, f64)> {
         let pair = |(at, link): (u32, &Option<Link>)| {
             let link = link.filter(|link| at < link.to)?;
@@ -319,7 +315,6 @@ fn disjoint(pairs: Vec<(u32, u32, f64)>, n: usize) -> Vec<(u32, u32, f64)> {
     pairs.into_iter().filter(free).collect()
 }
 
-/// The working memory of a thread.
 #[derive(Default)]
 struct Scratch {
     stale: Vec<usize>,

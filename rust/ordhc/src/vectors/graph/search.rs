@@ -35,7 +35,6 @@ const SETTLED: f64 = 0.002;
 const BATCH: usize = 1 << 14;
 /// The bit of an id in a list of neighbours that marks a neighbour as new: not yet compared with the other neighbours.
 const NEW: u32 = 1 << 31;
-/// Marks a missing neighbour.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Points in single precision, centred and scaled.
@@ -47,7 +46,6 @@ pub(super) struct Points {
 }
 
 impl Points {
-    /// Returns the rows as points.
     pub(super) fn new<'r>(n: usize, p: usize, row: impl Fn(usize) -> &'r [f64]) -> Result<Self> {
         let mut mean = vec![0.0; p];
         for i in 0..n {
@@ -70,7 +68,7 @@ impl Points {
     }
 }
 
-/// Returns the squared distance. The order of additions is fixed, so the rounding is always the same.
+/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
@@ -106,7 +104,6 @@ fn total(mut sums: [f32; LANES]) -> f32 {
     sums[0]
 }
 
-/// An offer of point `id` as a neighbour of point `to`.
 #[derive(Clone, Copy)]
 struct Offer {
     to: u32,

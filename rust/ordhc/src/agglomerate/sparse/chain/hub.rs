@@ -53,7 +53,8 @@ impl<K: Summary> Hub<K> {
         }
     }
 
-    /// Stores the entry at index `at`. `about` is the size and the name of the entry's cluster.
+    /// Adds or updates the link `entry`, which is at index `at` in the list of entries. `about` is the size and the
+    /// name of the entry's cluster.
     pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32)) {
         let rank = Self::rank(entry, about);
         if let Some((_, old)) = self.places.insert(entry.cluster, (at as u32, rank)) {

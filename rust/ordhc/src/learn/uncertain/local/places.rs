@@ -10,12 +10,11 @@ use super::shape::{NONE, Place, Shape};
 /// Differences of log-likelihoods below this value may be rounding errors.
 const ROUNDED: f64 = 1e-9;
 
-/// A place of a subtree, and the score of the place. If `is_part` is true, the place is beside any
-/// leaf at or below `node`. Otherwise, the place is beside `node`.
+/// A place of a subtree, and the score of the place. If `is_part` is true, the place is beside any leaf at or below
+/// `node`, because no answer distinguishes these places. Otherwise, the place is beside `node`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spot {
     pub(super) node: u32,
-    /// True if the place may be beside any leaf at or below `node`, because no answer distinguishes these places.
     pub(super) is_part: bool,
     /// The log-likelihood of the answers if the subtree is at this place, up to a constant.
     pub(super) score: f64,
@@ -42,16 +41,14 @@ pub(super) struct Places {
     pub(super) entropy: f64,
 }
 
-/// The rest of the tree after a subtree was cut off, and other data that do not change while the
-/// subtree's places are scored.
+/// The rest of the tree after a subtree was cut off. `size` is the number of leaves of the subtree, and `inside` is
+/// true for these leaves.
 #[derive(Clone, Copy)]
 pub(super) struct Rest<'a> {
     pub(super) shape: &'a Shape,
     pub(super) logs: &'a [f64],
     pub(super) reliability: &'a Reliability,
-    /// The number of leaves of the subtree that was cut off.
     pub(super) size: u32,
-    /// For each leaf: true if it is in the subtree that was cut off.
     pub(super) inside: &'a [bool],
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Reliability {
     /// answer that agrees with the tree adds 1 to the sum. Other answers lower the sum, so that
     /// random answers add 0 on average.
     people: Vec<[f64; 2]>,
-    /// The sums over all people.
+    /// The sum of `people` over all people.
     all: [f64; 2],
     /// For each level of a person and each class of questions: the logarithms of the probabilities
     /// of the right answer and of one wrong answer.
@@ -56,8 +56,8 @@ impl Reliability {
         new
     }
 
-    /// Returns the share of right answers beyond chance for a class of questions. The share is 0
-    /// for random answers, and 1 if all answers are right.
+    /// Returns the share of right answers beyond chance for a class of questions: 0 for random answers, 1 if all are
+    /// right.
     fn excess(&self, class: usize) -> f64 {
         // The prior is Luce's choice rule, mixed with a tenth of random answers. In this rule, the
         // log odds of the right answer against one wrong answer rise by 1.2 when the ratio of the
@@ -87,8 +87,7 @@ impl Reliability {
         ((difference * PER_DOUBLING) as usize).min(CLASSES - 1)
     }
 
-    /// Returns the level of reliability of a person, below `LEVELS`. The index of a person is the
-    /// same as in [`Self::observe`].
+    /// Returns the level of reliability of a person, below `LEVELS`.
     pub(super) fn level(&self, person: u32) -> usize {
         let [right, expected] = self.people.get(person as usize).copied().unwrap_or_default();
         // Compare the person with all people. If all people disagree with the tree, the tree is
@@ -98,22 +97,19 @@ impl Reliability {
         (share * (LEVELS - 1) as f64).round() as usize
     }
 
-    /// Returns the logarithms of the probabilities of the right answer and of one wrong answer, for
-    /// a person of this level. `difference` is the base-2 logarithm of the ratio of the sizes of
-    /// the two clusters that the question compares.
+    /// Returns the logarithms of the probabilities of the right answer and of one wrong answer, for a person of this
+    /// level. `difference` is the base-2 logarithm of the ratio of the sizes of the two compared clusters.
     #[inline]
     pub(super) fn logs(&self, level: usize, difference: f64) -> [f64; 2] {
         self.logs[level * CLASSES + Self::class(difference)]
     }
 
-    /// Returns the logarithm of the probability of an answer if all possible answers are equally
-    /// likely.
+    /// Returns the log probability of an answer if all possible answers are equally likely.
     pub(super) fn even(&self) -> f64 {
         self.chance.ln()
     }
 
-    /// Returns the probabilities of the right answer and of one wrong answer, for a person of usual
-    /// reliability. `difference` is as in [`Self::logs`].
+    /// Returns the probabilities of the right answer and of one wrong answer, for a person of usual reliability.
     pub(super) fn probabilities(&self, difference: f64) -> [f64; 2] {
         self.logs(LEVELS - 1, difference).map(f64::exp)
     }

@@ -13,7 +13,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns the place beside a node at which the subtree becomes the second child.
+    /// The subtree becomes the second child.
     pub(super) fn beside(node: u32) -> Self {
         Self { beside: node, is_first: false }
     }
@@ -34,7 +34,6 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Returns a tree without leaves.
     pub(super) fn new(n: usize) -> Self {
         let n_nodes = (2 * n).saturating_sub(1);
         Self {
@@ -67,7 +66,6 @@ impl Shape {
         (node as usize) < self.n
     }
 
-    /// Returns true if the tree has this node.
     pub(super) fn has(&self, node: u32) -> bool {
         self.sizes[node as usize] > 0
     }
@@ -90,7 +88,6 @@ impl Shape {
         self.sizes.len()
     }
 
-    /// Returns the number of leaves of the tree.
     pub(super) fn n_placed(&self) -> u32 {
         if self.root == NONE { 0 } else { self.size(self.root) }
     }
@@ -165,7 +162,6 @@ impl Shape {
         Some(Place { beside: sibling, is_first: a == top })
     }
 
-    /// Removes a leaf from the tree.
     pub(super) fn remove(&mut self, leaf: u32) {
         if self.cut(leaf).is_none() && self.root == leaf {
             self.root = NONE;
@@ -204,7 +200,6 @@ impl Shape {
         node
     }
 
-    /// Writes the leaves at and below a node into `leaves`.
     pub(super) fn leaves_under(&self, node: u32, leaves: &mut Vec<u32>) {
         leaves.clear();
         let mut open = vec![node];

@@ -24,7 +24,6 @@ fn parents(shape: &Shape) -> HashMap<u32, u32> {
     found
 }
 
-/// The leaves at and below a node.
 fn leaves(shape: &Shape, node: u32) -> Vec<u32> {
     if shape.is_leaf(node) {
         vec![node]
@@ -215,7 +214,6 @@ fn learner<const K: usize>(n: usize) -> Uncertain<K> {
     Uncertain::new(n, 3, Some(1 << 40), 1)
 }
 
-/// Adds answers to random questions.
 fn import(learner: &mut Uncertain, count: usize, simulated: &mut Simulated) {
     let n = learner.n_leaves() as u32;
     for _ in 0..count {
