@@ -21,6 +21,7 @@ SLOW = "length(hex(zeroblob(200000000 + a))) > 0"
 def answered(path):
     with ordhc.Session(path, NAMES) as session:
         session.set_rules(seconds=0.5)
+        session.set_question("Which one differs?")
         for _ in range(4):
             answer(session, 2, who="ann")
         asked = session.ask(1, who="ann")
@@ -32,7 +33,7 @@ def beside(path):
     """What a file keeps beside its events."""
     with closing(sqlite3.connect(path)) as db:
         return (
-            db.execute("SELECT * FROM state WHERE key = 'rules'").fetchall(),
+            db.execute("SELECT * FROM state WHERE key IN ('rules', 'question') ORDER BY key").fetchall(),
             db.execute("SELECT * FROM places").fetchall(),
         )
 
@@ -122,8 +123,9 @@ for path in sys.argv[1:]:
 
 def test_files_that_would_hang_are_refused_and_salvaged(tmp_path):
     expected = answered(tmp_path / "fine.ordhc")
-    rules, places = beside(tmp_path / "fine.ordhc")
-    assert len(rules) == len(places) == 1
+    values, places = beside(tmp_path / "fine.ordhc")
+    assert len(values) == 2
+    assert len(places) == 1
     paths = []
     for number, damage in enumerate(HOSTILE.values()):
         paths.append(tmp_path / f"{number}.ordhc")
@@ -139,7 +141,7 @@ def test_files_that_would_hang_are_refused_and_salvaged(tmp_path):
             assert "contains no part of a session" in kept
         else:
             assert int(kept) == len(expected[0])
-            assert beside(f"{path}.new") == (rules, places)
+            assert beside(f"{path}.new") == (values, places)
 
 
 def test_checks_in_tables_of_others_are_not_evaluated(tmp_path):

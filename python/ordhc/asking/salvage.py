@@ -109,7 +109,7 @@ def salvage(
         raw = list(records(Path(copy).read_bytes(), part(report, 0.1, 0.4)))
     found = _settings([*settings, *(row for _, row in raw)])
     numbered = [(seq, *row[1:]) if row[:1] == (None,) else row for seq, row in raw]
-    rules, places = _rules_and_places([*numbered, *others])
+    state, places = _state_and_places([*numbered, *others])
     rows = [*events, *((seq, row[1:]) for seq, row in raw if seq is not None and len(row) in (12, 13))]
     notes: list[str] = []
     if found is None:
@@ -128,7 +128,7 @@ def salvage(
         times.append(times[-1])
         notes.append("If a lost event had taken an answer back, this answer counts again.")
     create(new, found, width, kept, at=times)
-    _add_rules_and_places(new, rules, {seq: place for seq, place in places.items() if seq <= len(kept)})
+    _add_state_and_places(new, state, {seq: place for seq, place in places.items() if seq <= len(kept)})
     n_answers = _n_answers(kept, found["n_leaves"], width)
     report(1.0)
     return Salvaged(n_answers, n_kept, lost, tuple(notes))
@@ -138,32 +138,36 @@ def _ignore(_: float) -> None:
     pass
 
 
-def _rules_and_places(rows: list[Row]) -> tuple[str | None, dict[int, int]]:
-    """Return the session's rules (None if it has none), and each answer's position on the page by event.
+def _state_and_places(rows: list[Row]) -> tuple[dict[str, str], dict[int, int]]:
+    """Return the rules and the words of the question by key, and each answer's position on the page by event.
 
     Rows that are damaged or from other tables are skipped.
     """
-    rules: str | None = None
+    state: dict[str, str] = {}
     places: dict[int, int] = {}
     for key, value, total in (row for row in rows if len(row) == 3):
-        if key == "rules" and isinstance(value, str) and total == sum_of(key, value):
+        if key in ("rules", "question") and isinstance(value, str) and total == sum_of(key, value):
+            if key == "question":
+                # The rows that SQLite reads come last, so old words do not replace the current ones.
+                state[key] = value
+                continue
             with suppress(ValueError, TypeError):
                 from_json(value)
                 # Each version of the rules contains all earlier ones, so the longest text is the latest.
-                rules = value if rules is None else max(rules, value, key=len)
+                state[key] = max(state.get(key, ""), value, key=len)
         elif isinstance(key, int) and isinstance(value, int) and total == sum_of(key, value):
             places[key] = value
-    return rules, places
+    return state, places
 
 
-def _add_rules_and_places(new: str, rules: str | None, places: dict[int, int]) -> None:
-    if rules is None and not places:
+def _add_state_and_places(new: str, state: dict[str, str], places: dict[int, int]) -> None:
+    if not state and not places:
         return
     store = Store(new)
     try:
         store.begin()
-        if rules is not None:
-            store.set_state("rules", rules)
+        for key, value in state.items():
+            store.set_state(key, value)
         if places:
             store.add_places(places)
         store.commit()
