@@ -281,7 +281,6 @@ class Asker:
         return reply.text if reply.status == "ok" else None
 
     def _count(self, reply: Reply) -> None:
-        """Count a reply; raise `JudgeError` after too many faults in a row."""
         self.replies[reply.status] += 1
         if reply.status in ("ok", "refusal", "malformed", "truncated"):
             self._in_a_row, self._has_worked = 0, True
@@ -300,17 +299,14 @@ class Asker:
         if self._n_measured >= 5:
             share = 1.25 / self._n_measured
             return int(share * self._measured[0]) + 1, int(share * self._measured[1]) + 1
-        return _rough(messages), 16
+        return rough_tokens(messages), 16
 
     def _used(self, document: Any, messages: list[dict[str, str]]) -> Tokens | None:
-        """Return the tokens of a chat completion; None if `document` is something else.
-
-        If the server does not count tokens, the numbers are estimates.
-        """
+        """Return the tokens of a chat completion (estimates if the server counts none), and add them up."""
         if read_chat(document) is None:
             return None
         asked, written = usage_of(document)
-        asked = _rough(messages) if asked is None else asked
+        asked = rough_tokens(messages) if asked is None else asked
         written = 4 if written is None else written
         self.prompt_tokens += asked
         self.completion_tokens += written
@@ -320,13 +316,10 @@ class Asker:
 
 
 def _lets_others_finish(error: JudgeError) -> bool:
-    """Return True if the asker waits for the replies to requests that were sent before this error.
-
-    After `BudgetError` the asker waits, because the budget has already paid for these requests.
-    """
+    """Return True for `BudgetError`: the asker awaits open requests, because the budget has paid for them."""
     return isinstance(error, BudgetError)
 
 
-def _rough(messages: list[dict[str, str]]) -> int:
+def rough_tokens(messages: list[dict[str, str]]) -> int:
     """Return a rough estimate of a prompt's tokens: one token for three bytes, plus 8 for each message."""
     return sum(len(message["content"].encode()) // 3 + 8 for message in messages)

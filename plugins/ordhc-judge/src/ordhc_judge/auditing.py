@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
+from ordhc.io.trees import ONLY_TREES
 from ordhc.progress import Progress, shows_progress
 from ordhc_judge.report import Share
 
@@ -215,6 +216,11 @@ def audit(
     return found
 
 
+def read_gold(path: str | os.PathLike[str]) -> ordhc.Dendrogram | ordhc.Triplets | ordhc.Quadruplets:
+    """Read a tree if the ending of the file is one of trees, otherwise answers."""
+    return ordhc.read_tree(path) if str(path).lower().endswith(ONLY_TREES) else ordhc.read_answers(path)
+
+
 def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
     """Return the questions in `gold`, (m, 3) leaves with the odd one out last, and a tree.
 
@@ -222,8 +228,7 @@ def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
     questions by the distance of the odd one out (`_distances`).
     """
     if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
-        is_tree = str(gold).lower().endswith((".nwk", ".newick", ".tree", ".nex", ".json"))
-        gold = ordhc.read_tree(gold) if is_tree else ordhc.read_answers(gold)
+        gold = read_gold(gold)
     if isinstance(gold, np.ndarray | list | tuple) and np.ndim(gold) == 2 and np.shape(gold)[1] == 3:
         gold = ordhc.Triplets(gold)
     if not isinstance(gold, ordhc.Triplets):
@@ -310,7 +315,6 @@ def _distances(tree: ordhc.Dendrogram, rows: NDArray[np.int64]) -> NDArray[np.in
 
 
 def _ancestors(tree: ordhc.Dendrogram, leaf: int) -> dict[int, None]:
-    """Return the labels of the nodes from a leaf up to the root, in order."""
     node: Node | None = tree.node(leaf)
     labels: dict[int, None] = {}
     while node is not None:

@@ -134,8 +134,6 @@ class Cache:
                     raise
                 time.sleep(0.01)
 
-    # Replies.
-
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
         """Return the cached replies by key.
 
@@ -198,8 +196,6 @@ class Cache:
             )
         return int(count), float(asked or 0), float(written or 0), float(seconds or 0)
 
-    # Vectors.
-
     def find_vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the cached vectors, as bytes, by key."""
         found: dict[bytes, bytes] = {}
@@ -242,7 +238,7 @@ class Cache:
         return True
 
     def release_claims(self) -> None:
-        """Delete the claims of this object, so that other processes can send these requests."""
+        """Delete this object's claims (marks on open requests), so that other processes can send them."""
         with self._naming_errors(), self._writing():
             self._connection.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
@@ -252,8 +248,6 @@ class Cache:
             self.release_claims()
         finally:
             self._connection.close()
-
-    # SQLite.
 
     def _one(self, statement: str, values: Sequence[Any] = ()) -> Any:
         return self._connection.execute(statement, values).fetchone()
@@ -271,7 +265,6 @@ class Cache:
 
     @contextmanager
     def _naming_errors(self) -> Iterator[None]:
-        """Convert errors of SQLite to `JudgeError` with the name of the file."""
         try:
             yield
         except sqlite3.Error as error:

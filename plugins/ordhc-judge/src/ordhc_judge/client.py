@@ -252,7 +252,6 @@ class Client:
         return document, self._clean(text)[:_KEPT]
 
     def _cleaned(self, value: Any) -> Any:
-        """Return a JSON value without secrets such as API keys."""
         if isinstance(value, str):
             return self._clean(value)
         if isinstance(value, list):

@@ -76,7 +76,9 @@ def audit(
     Example:
       ordhc judge audit gold.csv --param url=http://localhost:11434/v1 --param model=qwen3
     """
-    known = _read_gold(gold)
+    from ordhc_judge.auditing import read_gold
+
+    known = read_gold(gold)
     with _judge(known.names if items is None else items, params) as asked:
         with progress_bar("auditing", quiet=quiet) as progress:
             found = asked.audit(known, questions, seed=seed, progress=progress)
@@ -211,16 +213,7 @@ def label(
         say(found.to_newick())
 
 
-def _read_gold(path: str) -> Any:
-    """Return the tree or the triplets in a file of right answers."""
-    import ordhc
-
-    endings = (".nwk", ".newick", ".tree", ".tre", ".nex", ".nexus", ".json")
-    return ordhc.read_tree(path) if path.lower().endswith(endings) else ordhc.read_answers(path)
-
-
 def _judge(items: Any, params: tuple[str, ...]) -> Any:
-    """Return a judge with the items and parameters that the command-line options give."""
     from ordhc_judge.making import judge_of
 
     if items is None:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 import ordhc
 from ordhc.errors import InputError, warn
 from ordhc.progress import Progress, shows_progress
+from ordhc_judge.asker import rough_tokens
 from ordhc_judge.engine import Engine, Setup
 from ordhc_judge.inquiry import Inquiry
 from ordhc_judge.items import Items
@@ -173,8 +174,6 @@ class Judge:
         # Do not run the finalizer at exit: all replies are written by then, and the event loop may be closed.
         self._finalizer.atexit = False
 
-    # The interface of oracles.
-
     @property
     def n_leaves(self) -> int:
         """The number of items."""
@@ -206,8 +205,6 @@ class Judge:
                 "if the server allows it, remove the limit with rpm=None (--param rpm=none)"
             )
         return answers
-
-    # Questions without a learner.
 
     @shows_progress("asking")
     def answer(self, questions: ArrayLike, *, progress: Progress | bool | None = None) -> ordhc.Triplets:
@@ -257,8 +254,6 @@ class Judge:
         """
         answers, _, replies = self._inquiry.ask(self._checked(questions), progress)
         return answers, replies
-
-    # Costs and accuracy.
 
     @property
     def budget(self) -> dict[str, float | None]:
@@ -373,8 +368,6 @@ class Judge:
         """
         return Engine(replace(self._setup, optional=dict(optional)), self._budget)
 
-    # Internals.
-
     def _checked(self, rows: ArrayLike) -> NDArray[np.int64]:
         """Return questions as (m, 3) numbers of items; raise `InputError` for invalid questions."""
         table = np.asarray(rows)
@@ -411,10 +404,9 @@ class Judge:
         return [known[name] for name in names]
 
     def _rough_tokens(self) -> float:
-        """Return a rough estimate of the tokens of a prompt: one for three bytes."""
+        """Return a rough estimate of a prompt's tokens, for three items of mean length."""
         length = sum(len(text.encode()) for text in self._items.texts) / self.n_leaves
-        empty = sum(len(part["content"].encode()) for part in self._template.messages(["", "", ""]))
-        return (empty + 3 * length) / 3 + 8
+        return rough_tokens(self._template.messages(["", "", ""])) + length
 
     def close(self) -> None:
         """Close connections and the cache; the next question opens them again."""

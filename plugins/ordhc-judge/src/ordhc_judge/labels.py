@@ -142,7 +142,6 @@ def label(
 
 
 def _texts(tree: ordhc.Dendrogram, items: Any) -> list[str]:
-    """Return the text of each leaf."""
     given = Items.of(items)
     if tree.names is not None and given.names is not None:
         return [given.texts[leaf] for leaf in given.leaves_of(tree.names)]
@@ -275,7 +274,6 @@ def _name_in(text: str | None) -> str | None:
 
 
 def _numbered(name: str, taken: Sequence[str]) -> str:
-    """Return the name with a number that makes it different from the names in `taken`."""
     number = 2
     while f"{name} ({number})" in taken:
         number += 1

@@ -30,7 +30,7 @@ class Share:
 
     @property
     def value(self) -> float:
-        """The share; NaN if the total is 0."""
+        """The share `count` / `total`; NaN if `total` is 0."""
         return self.count / self.total if self.total else math.nan
 
     @property
@@ -81,7 +81,7 @@ class Report:
     calls, cached
         The number of requests that were sent, and of prompts with a reply in the cache.
     prompt_tokens, completion_tokens
-        The numbers of tokens that the server counted.
+        The numbers of tokens that the server counted; estimates if the server counts none.
     cost
         The cost in the currency of `prices`; None without prices.
     faults

@@ -55,7 +55,7 @@ class Runner:
             raise
 
     def _wait_for_rest(self) -> None:
-        """Give cancelled tasks time to end."""
+        """Wait 0.05 seconds, so that cancelled tasks can end."""
         rest = asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), self._started())
         rest.result(5)
 

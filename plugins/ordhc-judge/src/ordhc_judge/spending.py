@@ -35,8 +35,8 @@ def money(cost: float) -> str:
 class Budget:
     """Limits of calls, tokens and money, and the amounts that were spent.
 
-    A call is a request that is sent, with or without an answer. The server counts the tokens. While a request
-    is open, an estimate of its tokens is reserved.
+    A call is a request that is sent, with or without an answer. Tokens are counted by the server, or
+    estimated if the server counts none. While a request is open, an estimate of its tokens is reserved.
     """
 
     def __init__(self, given: Mapping[str, Any] | None, prices: "Prices | None" = None) -> None:

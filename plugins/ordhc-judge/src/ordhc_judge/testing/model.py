@@ -142,7 +142,6 @@ class Model:
         return " ".join(best[: min(words, 2)]).capitalize() if best else "Other"
 
     def _known_name(self, leaves: Sequence[int]) -> str | None:
-        """Return the name of the smallest node that contains at least 80% of the given leaves, or None."""
         if self._tree is None or self._tree.node_names is None or not leaves:
             return None
         fitting = [
