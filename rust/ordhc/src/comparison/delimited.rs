@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
+use crate::memory::{push, room};
 
 /// The delimiter between columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,12 +128,12 @@ impl<'a> Rows<'a> {
             if self.peek() == Some(b'"') && delimiter != b'"' {
                 let cell = self.quoted()?;
                 self.skip_blanks(Some(delimiter));
-                push(cells, cell)?;
+                push("a table", cells, cell)?;
             } else {
                 let start = self.at;
                 self.at += until(&self.data[start..], [delimiter, b'\n', b'\r']);
                 let text = self.data[start..self.at].trim_ascii();
-                push(cells, Cell { text: Cow::Borrowed(text), quoted: false })?;
+                push("a table", cells, Cell { text: Cow::Borrowed(text), quoted: false })?;
             }
             match self.peek() {
                 Some(byte) if byte == delimiter => self.at += 1,
@@ -149,7 +150,7 @@ impl<'a> Rows<'a> {
                 None | Some(b'\n' | b'\r') => return Ok(()),
                 Some(b'"') => {
                     let cell = self.quoted()?;
-                    push(cells, cell)?;
+                    push("a table", cells, cell)?;
                     if !matches!(self.peek(), None | Some(b'\n' | b'\r' | b' ' | b'\t')) {
                         return Err(self.early_quote());
                     }
@@ -159,7 +160,7 @@ impl<'a> Rows<'a> {
                     while !matches!(self.peek(), None | Some(b'\n' | b'\r' | b' ' | b'\t')) {
                         self.at += 1;
                     }
-                    push(cells, Cell { text: Cow::Borrowed(&self.data[start..self.at]), quoted: false })?;
+                    push("a table", cells, Cell { text: Cow::Borrowed(&self.data[start..self.at]), quoted: false })?;
                 }
             }
         }
@@ -216,7 +217,7 @@ fn until(data: &[u8], stops: [u8; 3]) -> usize {
 }
 
 fn undoubled(inside: &[u8]) -> Result<Vec<u8>> {
-    let mut text = reserved("a cell", inside.len())?;
+    let mut text = room("a cell", inside.len())?;
     let mut after_quote = false;
     for &byte in inside {
         after_quote = byte == b'"' && !after_quote;
@@ -225,24 +226,6 @@ fn undoubled(inside: &[u8]) -> Result<Vec<u8>> {
         }
     }
     Ok(text)
-}
-
-pub(crate) fn reserved<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
-    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-    crate::memory::check(what, bytes)?;
-    let mut values = Vec::new();
-    values.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { what, bytes })?;
-    Ok(values)
-}
-
-pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
-    if values.len() == values.capacity() {
-        let bytes = 2 * (values.len() * size_of::<T>()) as u64;
-        crate::memory::check("a table", bytes)?;
-        values.try_reserve(1).map_err(|_| Error::OutOfMemory { what: "a table", bytes })?;
-    }
-    values.push(value);
-    Ok(())
 }
 
 pub(crate) fn text_error(line: usize, message: impl Into<String>) -> Error {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::delimited::{Cell, Delimiter, Rows, checked_utf8, listed, push, reserved, shown, sniff, text_error};
+use super::delimited::{Cell, Delimiter, Rows, checked_utf8, listed, shown, sniff, text_error};
 use super::header::{Plan, looks_whole, plan};
 use crate::error::{Error, Result};
+use crate::memory::{push, room};
 use crate::monitor::Monitor;
 
 /// The columns with the leaves.
@@ -132,7 +133,7 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: Option<&Monitor
         if let Err(error) = reader.row(line, &cells) {
             match error {
                 Error::Line { line, reason } if options.skip_bad => {
-                    push(&mut reader.table.bad, (line as u32, reason))?;
+                    push("a table", &mut reader.table.bad, (line as u32, reason))?;
                 }
                 error => return Err(error),
             }
@@ -209,14 +210,14 @@ impl Coder {
             return Ok(code);
         }
         let code = self.texts.len() as i64;
-        let mut key = reserved("names", text.len())?;
+        let mut key = room("names", text.len())?;
         key.extend_from_slice(text);
-        let mut copy = reserved("names", text.len())?;
+        let mut copy = room("names", text.len())?;
         copy.extend_from_slice(text);
         let copy = String::from_utf8(copy).map_err(|_| text_error(0, "not UTF-8 text"))?;
         let bytes = self.codes.len() as u64 * 64;
         self.codes.try_reserve(1).map_err(|_| Error::OutOfMemory { what: "names", bytes })?;
-        push(&mut self.texts, copy)?;
+        push("a table", &mut self.texts, copy)?;
         self.codes.insert(key, code);
         Ok(code)
     }
@@ -235,20 +236,20 @@ impl<'a> Reader<'a> {
             labels.push(match at {
                 Some(at) => {
                     let column = String::from_utf8_lossy(header[*at].trimmed()).into_owned();
-                    let codes = reserved("labels", most)?;
+                    let codes = room("labels", most)?;
                     Some((Coder::new(), Labels { column, codes, texts: Vec::new() }))
                 }
                 None => None,
             });
         }
         let table = Table {
-            ids: reserved("a table of leaves", most.saturating_mul(width))?,
+            ids: room("a table of leaves", most.saturating_mul(width))?,
             width,
             names: None,
-            weights: plan.weight.map(|_| reserved("weights", most)).transpose()?,
+            weights: plan.weight.map(|_| room("weights", most)).transpose()?,
             labels: Vec::new(),
             has_header: plan.has_header,
-            lines: reserved("the lines of a table", most)?,
+            lines: room("the lines of a table", most)?,
             missing: Vec::new(),
             bad: Vec::new(),
         };
@@ -266,7 +267,7 @@ impl<'a> Reader<'a> {
             let cell = cells[at].trimmed();
             let literal = self.plan.literal && cells[at].quoted;
             if !literal && (cell.is_empty() || self.options.missing.iter().any(|word| word.as_bytes() == cell)) {
-                return push(&mut self.table.missing, (line as u32, shown(cell)));
+                return push("a table", &mut self.table.missing, (line as u32, shown(cell)));
             }
         }
         let leaves = &self.plan.leaves;
