@@ -5,7 +5,7 @@ from typing import Any
 
 __all__ = ["asked", "block", "picture", "table"]
 
-#: The border of tables: a thin line in a pale shade of the theme's text colour.
+#: A thin line in a pale shade of the theme's text colour.
 _LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
 _PADDING = "padding:.25em .8em"
 _LONGEST = 60
@@ -25,20 +25,10 @@ def table(
     strong: int | None = None,
     notes: Iterable[str] = (),
 ) -> str:
-    """Return an HTML table.
+    """Return an HTML table with `columns` as headings.
 
-    Parameters
-    ----------
-    columns
-        The headings of the columns.
-    rows
-        The cells of each row.
-    left
-        The number of columns, from the first, that are aligned left. The others are aligned right.
-    strong
-        The index of a row to write in bold, or None.
-    notes
-        Lines of text below the rows, each across the whole table.
+    The first `left` columns are aligned left, the others right. Row `strong` is bold. `notes` are lines of
+    text below the rows, each across the whole table.
     """
 
     def cells(kind: str, row: Sequence[Any], weight: int) -> str:

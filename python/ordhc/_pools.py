@@ -55,7 +55,6 @@ class _QueuingExecutor(Executor):
         raise NotImplementedError
 
     def _next_waiting(self) -> _Work | None:
-        """Return the next task that was not cancelled, or None."""
         with self._lock:
             while self._waiting:
                 work = self._waiting.popleft()
@@ -65,7 +64,7 @@ class _QueuingExecutor(Executor):
 
 
 class _PoolExecutor(_QueuingExecutor):
-    """An executor that runs tasks in a pool with the method `apply_async`, as `multiprocessing.pool.Pool`."""
+    """An executor that runs tasks by `apply_async` of a pool, such as `multiprocessing.pool.Pool`."""
 
     def __init__(self, pool: Any) -> None:
         # Ray's pool has a list of actors instead of a number of processes.
@@ -83,7 +82,7 @@ class _PoolExecutor(_QueuingExecutor):
         return super().submit(function, *args, **kwargs)
 
     def _processes(self) -> set[Any]:
-        """Return the processes of a pool of multiprocessing; the set is empty for other kinds of pools."""
+        """Return the processes of the pool; none if the pool is not of multiprocessing."""
         workers = getattr(self._pool, "_pool", None)
         return {worker for worker in workers if _number_of(worker)} if isinstance(workers, list) else set()
 
@@ -199,10 +198,7 @@ class _JoblibExecutor(_QueuingExecutor):
 def _outcome(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[Any, Exception | None]:
-    """Return the result of a call and None, or None and the exception that the call raised.
-
-    The exception is returned, because joblib would stop the other tasks if it were raised.
-    """
+    """Return the result or the exception of a call, because joblib stops all tasks if a call raises."""
     try:
         return function(*args, **kwargs), None
     except Exception as error:

@@ -147,16 +147,7 @@ def run_tasks(
     A task whose worker was lost is submitted again. If no worker is left, the task runs in this process. If
     a task raises an exception, all tasks that have not started are cancelled.
 
-    Parameters
-    ----------
-    executor
-        A `concurrent.futures.Executor`.
-    function
-        The function, which must be picklable.
-    tasks
-        The arguments of each call of `function`.
-    progress
-        `True` shows a progress bar; a callable receives the completed fraction in [0, 1].
+    `function` must be picklable; each task is a tuple of its arguments.
 
     Raises
     ------
@@ -243,10 +234,7 @@ def _is_lost(error: BaseException) -> bool:
 
 
 def _threads_each(executor: Executor) -> int:
-    """Return the number of threads for each worker, so that all workers together use each core once.
-
-    The result is 1 if the number of workers is unknown.
-    """
+    """Return the number of threads per worker, so that all workers together use each core once."""
     count = getattr(executor, "_max_workers", None)
     return max(1, (os.cpu_count() or 1) // int(count)) if count else 1
 

@@ -48,8 +48,6 @@ def _init_with_place(
 
 # Rust and Python create InputErrors with the same fields. The message is the place, followed by the reason.
 InputError.__init__ = _init_with_place  # type: ignore[method-assign]
-for _type in (InputError, InternalError, OrdhcWarning):
-    _type.__module__ = __name__
 
 
 def _text_with_report(self: InternalError) -> str:

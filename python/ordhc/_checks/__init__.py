@@ -2,7 +2,8 @@
 
 Each public function checks its arguments once, with these functions. A checked array has a type that the Rust
 crate reads: native byte order, aligned, C-contiguous. A masked value is an error. For an
-invalid value the functions raise an `InputError` with the argument, the index and the value.
+invalid value the functions raise an `InputError` with the argument, the index and the value. The parameter
+`what` is the name of the argument in this error.
 """
 
 from ordhc._checks.arrays import array, labels, numbers_of, whole_numbers

@@ -21,15 +21,8 @@ def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
 
     The elements are bools, integers, floats, text or objects. Subclasses of arrays become plain arrays.
 
-    Parameters
-    ----------
-    what
-        The name of the argument, for messages.
-    values
-        An array, or anything that NumPy can convert to an array.
-    also
-        NumPy's letters for further kinds to accept: "c" complex, "M" dates, "m" durations, "S" bytes, "V"
-        records. By default none.
+    `also` has NumPy's letters for further kinds to accept: "c" complex, "M" dates, "m" durations, "S" bytes,
+    "V" records.
 
     Raises
     ------
@@ -88,15 +81,6 @@ def _at(place: Iterable[Any]) -> str:
 def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
     """Return `values` as a C-contiguous array of float64; NaN and infinity are kept.
 
-    Parameters
-    ----------
-    what
-        The name of the argument, for messages.
-    values
-        An array, or anything that NumPy can convert to an array.
-    shape
-        The shape that the array must have; None accepts all shapes.
-
     Raises
     ------
     InputError
@@ -135,17 +119,6 @@ def whole_numbers(
 ) -> NDArray[np.int64]:
     """Return `values` as a C-contiguous array of int64; floats and objects must be whole numbers.
 
-    Parameters
-    ----------
-    what
-        The name of the argument, for messages.
-    values
-        An array, or anything that NumPy can convert to an array.
-    shape
-        The shape that the array must have; None accepts all shapes.
-    at_least
-        The smallest allowed value; None accepts all values.
-
     Raises
     ------
     InputError
@@ -153,7 +126,7 @@ def whole_numbers(
         does not fit into 64 bits; or the shape differs from `shape`.
     """
     if type(values) is np.ndarray and values.dtype.kind == "i" and shape is None and at_least is None:
-        # This shortcut makes questions and answers of one row fast. Most calls have one row.
+        # A shortcut for speed: most calls pass one row.
         whole = np.ascontiguousarray(values, dtype=np.int64).reshape(values.shape)
         return whole if whole.flags.aligned else whole.copy()
     table = array(what, values)

@@ -17,13 +17,6 @@ __all__ = ["LeafNumbers", "leaf_number", "names"]
 def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
     """Return the names of leaves as a tuple of distinct strings; None if `given` is None.
 
-    Parameters
-    ----------
-    given
-        A sequence of strings, or None.
-    n
-        The number of leaves, if known.
-
     Raises
     ------
     InputError
@@ -51,10 +44,7 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=4)
 def _distinct(given: tuple[Any, ...]) -> tuple[str, ...]:
-    """Return the names after a check that they are distinct.
-
-    The result is cached, because a file is read in blocks, and each block has the same names.
-    """
+    """Check that names are distinct; cached, because a file is read in blocks with the same names."""
     seen: dict[str, int] = {}
     for at, name in enumerate(given):
         name = text(f"names[{at}]", name)
@@ -100,7 +90,6 @@ class LeafNumbers(dict[str, int]):
         return super().__contains__(name) or (isinstance(name, str) and self.get(name) is not None)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the number of a leaf, or `default`."""
         try:
             return self[name]
         except KeyError:

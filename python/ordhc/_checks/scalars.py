@@ -31,15 +31,6 @@ __all__ = [
 def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
     """Return `value`, a whole number of any type, as int.
 
-    Parameters
-    ----------
-    what
-        The name of the argument, for messages.
-    value
-        The value.
-    at_least, at_most
-        The smallest and the largest allowed value. By default `at_most` is the largest int64.
-
     Raises
     ------
     InputError
@@ -87,18 +78,7 @@ def number(
     at_most: float = math.inf,
     open_ends: bool = False,
 ) -> float:
-    """Return a finite number as float.
-
-    Parameters
-    ----------
-    what
-        The name of the argument, for messages.
-    value
-        The value.
-    at_least, at_most
-        The limits. By default there are none.
-    open_ends
-        True excludes both limits, False includes them.
+    """Return a finite number as float; `open_ends` excludes both limits.
 
     Raises
     ------

@@ -117,10 +117,7 @@ def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArra
 
 
 def _joined(pairs: NDArray[np.int64], n: int, initial: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Return cluster labels, (n,), after joining the clusters of the two leaves of each pair.
-
-    `initial` has the labels before the joins; None means that each leaf is a cluster of its own.
-    """
+    """Return the cluster labels `initial`, after joining the clusters of the two leaves of each pair."""
     labels = np.arange(n) if initial is None else np.unique(initial, return_inverse=True)[1].reshape(n)
     for a, b in pairs:
         labels[labels == labels[b]] = labels[a]

@@ -30,7 +30,7 @@ from ordhc.tree.settings import made_by, settings_of
 __all__ = ["linkage", "merged_by"]
 
 
-#: The meaning of pairs that a sparse matrix does not store.
+#: The values of the argument `missing`: the meaning of pairs that a sparse matrix does not store.
 MISSING = ("zero", "ignore")
 
 
@@ -187,7 +187,7 @@ def linkage(
 
 @dataclass(frozen=True)
 class _Given:
-    """Optional arguments of `linkage`, unchecked; the fields have the names of the arguments."""
+    """Optional arguments of `linkage`, not checked yet."""
 
     names: Sequence[str] | None
     n_leaves: int | None
@@ -211,7 +211,7 @@ def _linked(
     dissimilarity: bool,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
-    """Return the tree that `linkage` returns; `given` is checked here."""
+    """Check the arguments of `linkage`, and return the tree."""
     plain = type(S) is np.ndarray
     progress = _checks.callback("progress", progress)
     spec, settings = registry.chosen("linkage", name, **parameters)
@@ -282,7 +282,6 @@ def _of_matrix(
     dissimilarity: bool,
     progress: Progress | None,
 ) -> Dendrogram:
-    """Return the tree of a full matrix, which is given as a square or as its n(n-1)/2 pairs."""
     values = _checks.overwritable(S) if given.overwrite else _checks.matrix(S)
     n = len(values) if values.ndim == 2 else _checks.leaves_of_condensed(len(values))
     look = None
@@ -323,10 +322,7 @@ def _of_matrix(
 
 
 def _small_tree(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:
-    """Return the tree of a small matrix by a built-in linkage, or None.
-
-    None means that `linkage` must call `_linked`, which takes all arguments, and reports errors and warnings.
-    """
+    """Return the tree of a small matrix; None if `linkage` must call `_linked`, which reports errors too."""
     if not isinstance(name, str):
         return None
     spec = registry.get("linkage", name)
@@ -339,7 +335,6 @@ def _small_tree(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram
 
 @lru_cache(maxsize=64)
 def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Annotations]:
-    """Return a built-in linkage in compiled form, and the annotations (settings) that its trees record."""
     return _ordhc.Linkage.native(native), _annotations(name)
 
 
@@ -400,5 +395,4 @@ def merged_by(
 
 @lru_cache(maxsize=64)
 def _annotations(name: str) -> Annotations:
-    """Return the annotations of a tree without names, made by a linkage without parameters."""
     return Annotations(settings=settings_of(made_by(linkage=name)))

@@ -22,7 +22,7 @@ _SQUARED = ("ward", "centroid", "median")
 
 @dataclass(frozen=True)
 class Placement:
-    """The places of m new items in a tree of n leaves.
+    """The nodes of a tree of n leaves with which m new items merge, and the heights of these merges.
 
     Parameters
     ----------

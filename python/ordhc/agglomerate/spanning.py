@@ -32,7 +32,8 @@ def single_linkage(
     """
     n = len(order)
     sign = -1.0 if dissimilarity else 1.0
-    # Leaves outside of the spanning tree; for each its nearest leaf in the tree, and their similarity.
+    # For each leaf `outside` of the spanning tree: `link` is its nearest leaf in the tree, and `best` is the
+    # similarity of both.
     outside = np.arange(1, n)
     link = np.zeros(n - 1, dtype=np.int64)
     best = np.full(n - 1, -np.inf)

@@ -16,7 +16,7 @@ from ordhc.tree.parts import from_engine
 __all__ = ["LINKAGES", "as_pairs", "is_sparse", "merged"]
 
 
-#: Linkages that need no full matrix.
+#: The linkages that take sparse matrices.
 LINKAGES = ("single", "complete", "average")
 
 
@@ -50,7 +50,7 @@ def merged(
     dissimilarity: bool,
     missing: str,
 ) -> Dendrogram:
-    """Return the tree of a linkage on a CSR matrix; warn if its pairs do not connect all leaves."""
+    """Return the tree of a linkage on a CSR matrix; warn if the stored pairs do not connect all leaves."""
     if native not in LINKAGES:
         raise InputError(
             f"linkage {name!r} takes no sparse matrix, only {', '.join(LINKAGES)} do: pass S.toarray()"
@@ -79,6 +79,6 @@ def merged(
 
 
 def _row_pointers_and_columns(pairs: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the row pointers and the columns of CSR, both of the same integer type."""
+    """Return `indptr` and `indices` of a CSR matrix with the same type, as `_ordhc` requires."""
     wide = np.int64 if np.int64 in (pairs.indptr.dtype, pairs.indices.dtype) else np.int32
     return tuple(np.ascontiguousarray(part, dtype=wide) for part in (pairs.indptr, pairs.indices))  # type: ignore[return-value]

@@ -6,7 +6,7 @@ from ordhc.plugins.specs import MethodSpec
 _FOUNDATIONS = "Ghoshdastidar, Perrot & von Luxburg 2019"
 _REVENUE = "Mandal, Perrot & Ghoshdastidar 2023"
 
-#: Rows of name, similarity, linkage, source.
+#: The name, similarity, linkage and source of each method.
 _METHODS = [
     ("adds3-al", "adds3", "average", _REVENUE),
     ("adds4-al", "adds4", "average", _REVENUE),

@@ -38,13 +38,7 @@ def configure(ctx: click.Context, _parameter: click.Parameter, path: str | None)
 
 
 def _settings_for(ctx: click.Context, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the settings in a file that apply to the command of a context, general settings first.
-
-    Raises
-    ------
-    InputError
-        A key or a table in the file is unknown, or a key is no option of its table's command.
-    """
+    """Yield the settings in a file that apply to the command of a context, general settings first."""
     words = ctx.command_path.split()[1:]
     table: Mapping[str, Any] = _read(path)
     command = ctx.find_root().command
@@ -84,7 +78,6 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _options_of(command: click.Command) -> dict[str, click.Option]:
-    """Return the options of a command by their long names, without hyphens at the front."""
     return {
         word.lstrip("-"): option
         for option in command.params
@@ -95,7 +88,6 @@ def _options_of(command: click.Command) -> dict[str, click.Option]:
 
 
 def _every_option(command: click.Command) -> dict[str, click.Option]:
-    """Return the options of a command; for a group also those of its commands."""
     found = _options_of(command)
     if isinstance(command, click.Group):
         for inner in command.commands.values():
@@ -104,13 +96,7 @@ def _every_option(command: click.Command) -> dict[str, click.Option]:
 
 
 def _checked(ctx: click.Context, option: click.Option, key: str, value: Any, path: str) -> Any:
-    """Return a value from the file of settings in the form that click needs for a default of `option`.
-
-    Raises
-    ------
-    InputError
-        The option does not accept the value. The message has the file and the key.
-    """
+    """Return a value from the file of settings in the form that click needs for a default of `option`."""
     if option.is_flag:
         if not isinstance(value, bool):
             raise InputError(f"{key} = {value!r}: must be true or false", path=path)

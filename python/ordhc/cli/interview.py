@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 #: Seconds between two checks of the file for answers of other people.
 POLL = 0.5
 
-#: The message when the person quits.
 QUIT_MESSAGE = "All answers are kept. The same command continues."
 
 _LATE = "Another person has answered this question in the meantime. Your answer is kept too."
@@ -107,7 +106,6 @@ def _asked(session: "Session", count: int, who: str | None) -> "Questions":
 
 
 def _wait(session: "Session", who: str | None, console: "Console") -> None:
-    """Wait until there is a question for this person, or the session is done."""
     console.print("\nOther people have all open questions: waiting for their answers (Ctrl-C quits).")
     while not session.done and not len(_asked(session, 1, who)):
         time.sleep(POLL)

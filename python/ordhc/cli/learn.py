@@ -263,14 +263,12 @@ def _method(settings: Mapping[str, Any], prior: str | None, default: str) -> Met
 
 
 def _refuse(options: dict[str, Any], needed: str) -> None:
-    """Raise `UsageError` if any of `options` has a value; the message is "OPTION needs NEEDED"."""
     for option, value in options.items():
         if value is not None:
             raise click.UsageError(f"{option} needs {needed}")
 
 
 def _say_found(found: dict[str, Any], n_leaves: int, report: Any) -> None:
-    """Print the number of answers, the quality of the tree, and the report of the oracle."""
     state = "done" if found["done"] else remaining_in_words(found["remaining"])
     say(f"{found['n_answers']:,} answers, {found['n_placed']:,} of {n_leaves:,} leaves, {state}")
     if "n_rounds" in found:
@@ -380,7 +378,6 @@ def _items(items: str | None, start: Dendrogram | None) -> tuple[tuple[str, ...]
 
 
 def _names(session: str | None, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the given names of the leaves, or those of an existing session; None if there are none."""
     if names is not None:
         return names
     if session is None or not _exists(session):

@@ -90,7 +90,6 @@ def cluster_numbers(kind: str) -> None:
 
 
 def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
-    """Return the tree of a matrix of distances or similarities."""
     from ordhc.agglomerate.linkage import linkage
     from ordhc.io import read_matrix
 
@@ -122,7 +121,6 @@ def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":
 
 
 def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Bootstrap | None]":
-    """Return the tree of vectors, and the resamples if --bootstrap is given."""
     from ordhc.clustering.cluster import cluster
     from ordhc.io import read_vectors
     from ordhc.similarities.vectors import Vectors
@@ -154,7 +152,6 @@ def _of_vectors(given: dict[str, Any], progress: Any) -> "tuple[Dendrogram, Boot
 
 
 def _names(given: str | None, own: Any) -> Any:
-    """Return the names in the file of --names; without --names the names in FILE."""
     from ordhc.io.names import read_names
 
     return own if given is None else read_names(given)

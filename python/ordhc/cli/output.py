@@ -287,7 +287,6 @@ _UNITS = {"answer": "answers", "group": "people", "file": "files", "coordinate":
 
 
 def _counted_answers(n_answers: int, n_people: int | None) -> str:
-    """Return a text with the numbers of answers and people; `n_people` is None if people are unknown."""
     counted = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
     if n_people is None:
         return f"{counted}; no column names the person (--person COLUMN)"

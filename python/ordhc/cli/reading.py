@@ -182,7 +182,7 @@ underscores_option = click.option(
     "Homo_sapiens and Homo sapiens are the same leaf.",
 )
 
-#: The option that keeps the answers of a person or a file together in resamples and folds.
+#: The option that keeps the answers of a person or a file together in resamples and cross-validation.
 unit_option = click.option(
     "--unit",
     type=click.Choice(["answer", "group", "file"]),
@@ -361,7 +361,6 @@ def listed(columns: str) -> list[Any]:
 
 
 def _positions(found: Sequence[str]) -> list[Any]:
-    """Return columns as positions if all are numbers, else as names."""
     if all(column.isascii() and column.isdigit() and len(column) < 10 for column in found):
         return [int(column) for column in found]
     return list(found)
@@ -377,7 +376,6 @@ def _pairs_of(text: str) -> dict[str, str]:
 
 
 def _exclude_of(given: tuple[str, ...]) -> dict[str, list[str]] | None:
-    """Return texts `COLUMN=VALUE` as a dict of values by column."""
     found: dict[str, list[str]] = {}
     for pair in given:
         column, equals, value = pair.partition("=")
@@ -410,7 +408,10 @@ def _left_out() -> Iterator[None]:
 
 
 def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
-    """Return the local files of a path, and the files that are given by reading options (or None)."""
+    """Return the local files that a command reads: those of `path`, and those that reading options name.
+
+    A reading option that names no file gives None.
+    """
     from ordhc.io.names import names_file
     from ordhc.io.remote import is_remote
     from ordhc.io.scan import files_of as files_in
@@ -442,7 +443,7 @@ def reading_arguments(reading: dict[str, Any]) -> list[str]:
 
 
 def say_next(command: str, file: str, reading: dict[str, Any], *more: str) -> None:
-    """Print a command that continues with the same answers."""
+    """Print a suggestion for the next command: `command` with the same answers and reading options."""
     from ordhc.io.remote import masked
 
     source = "FILE" if file == "-" else masked(file)
@@ -475,11 +476,7 @@ def parts_of(similarity: str | None, linkage: str | None, settings: dict[str, An
 
 
 def _with_settings(part: str, name: str | None, settings: dict[str, Any]) -> Any:
-    """Return `name`, or a pair of `name` and its settings, if there are any.
-
-    `part` is "similarity" or "linkage". The settings of a linkage have names such as linkage.beta. The
-    settings that are returned are removed from `settings`.
-    """
+    """Return `name`, or a pair of `name` and its settings, which are removed from `settings`."""
     prefix = f"{part}."
     own = {key.removeprefix(prefix): settings.pop(key) for key in [*settings] if key.startswith(prefix)}
     if own and name is None:

@@ -189,7 +189,7 @@ _REPEATED_SECTIONS = ("The method", "How sure it is", "Names of clusters")
 
 
 def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
-    """Return the comparisons of a file, or the session if it is one."""
+    """Return a context manager that gives the comparisons in a file, or the session if the file is one."""
     from contextlib import nullcontext
 
     from ordhc.io.scan import Scan
@@ -204,7 +204,7 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
 
 
 def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
-    """Return how the options and the rules of a session select and weight the answers of the session."""
+    """Return the dict that describes how the answers of a session are selected and weighted."""
     given = {name: value for name, value in reading.items() if name != "exclude"}
     found = analysed_session(session, **session_options(file, reading["exclude"], given))
     return found.about
@@ -240,7 +240,6 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
 
 
 def _print_findings(found: "Report", paths: list[str]) -> None:
-    """Print the findings and the path of the report."""
     from ordhc.reporting.words import summary
 
     for sentence in summary(found.numbers):

@@ -69,7 +69,6 @@ class Root(Group):
 
 
 def _made(name: str) -> click.Command:
-    """Return the command of a plugin."""
     from ordhc.errors import InputError, PluginError
     from ordhc.plugins import registry
 
@@ -87,5 +86,4 @@ def _made(name: str) -> click.Command:
 
 
 def _sentence(summary: str) -> str:
-    """Return a plugin's summary as a sentence."""
     return f"{summary[:1].upper()}{summary[1:].rstrip('.')}."

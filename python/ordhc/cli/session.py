@@ -71,7 +71,7 @@ def retire(file: str, items: tuple[str, ...], source: str | None) -> None:
 
 
 def _change(file: str, items: tuple[str, ...], source: str | None, method: str, what: str) -> None:
-    """Add or retire items, and print the progress of the session."""
+    """Call the session's method `method` with the names of items, and print the session's progress."""
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
     from ordhc.io import read_names

@@ -13,8 +13,7 @@ from ordhc.comparison.units import answers_of
 
 __all__ = ["Crowd", "chances_of", "simulated", "unknown_text", "with_own_noise"]
 
-#: Maximum number of existing answers that are drawn at random. Each simulated answer has the kind (odd one
-#: out, ranking and so on) of a drawn answer.
+#: Maximum number of existing answers whose kinds (odd one out, ranking and so on) are simulated.
 _KINDS = 40
 
 
@@ -62,16 +61,9 @@ class Crowd:
 def chances_of(
     data: Triplets | Quadruplets, numbers: NDArray[Any], at: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the probability that random guessing gives the answer, for each row in `at`.
+    """Return the probability that random guessing gives the answer of each row `at`, (k,).
 
-    Parameters
-    ----------
-    data
-        The comparisons.
-    numbers
-        (m,) for each row of `data`, the number of the answer that the row belongs to.
-    at
-        (k,) the numbers of the rows whose answers are considered.
+    `numbers` has for each row of `data` the number of the answer that the row belongs to, (m,).
     """
     by_answer = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[by_answer], [numbers[at], numbers[at] + 1])
@@ -119,7 +111,7 @@ def with_own_noise(
 def simulated(
     H: NDArray[np.float64], crowd: Crowd, count: int, like: Triplets | Quadruplets, seed: int
 ) -> Triplets | Quadruplets:
-    """Return the answers `like`, extended by `count` simulated answers to random questions.
+    """Return the answers `like`, extended by up to `count` simulated answers to random questions.
 
     Parameters
     ----------
@@ -129,7 +121,7 @@ def simulated(
     crowd
         The people who answer.
     count
-        The number of simulated answers.
+        The maximum number of simulated answers. Questions that compare a pair with itself are left out.
     like
         The existing answers. The simulated answers have the same kinds (odd one out, ranking and so on).
     seed
@@ -185,10 +177,7 @@ def _several_rows(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32] | None]:
-    """Simulate answers that can consist of several rows, such as rankings.
-
-    Return the rows, the number of the answer of each row, and the person of each row.
-    """
+    """Simulate answers of one or more rows; return the rows, and the answer and the person of each row."""
     numbers = answers_of(like)
     models = rng.integers(int(numbers.max()) + 1, size=min(_KINDS, count))
     rows, answer, people = [], [], []
@@ -198,8 +187,7 @@ def _several_rows(
         leaves, places = np.unique(own, return_inverse=True)
         shape = places.reshape(own.shape)
         found = order_of(shape)
-        # If the rows are no known kind of answer, simulate each row as a separate question about the same
-        # leaves.
+        # Simulate the rows of an unknown kind of answer one by one, about the same leaves.
         orders = [found] if found is not None else [order_of(row[None]) for row in shape]
         here = np.argsort(rng.random((len(many), len(H))), axis=1)[:, : len(leaves)]
         who, noise = crowd.drawn(len(many), rng)
@@ -225,8 +213,8 @@ def _drawn(
 ) -> NDArray[np.int64]:
     """Simulate one answer for each row of `leaves`; return (a, r, 4): r quadruplets for each of a answers.
 
-    `order` is the result of `order_of`: the pairs of leaves that an answer ranks, closest pairs first, and
-    the sizes of its blocks. A block contains pairs of equal rank.
+    `order` is the result of `order_of`: the ranked pairs of leaves, closest first, and the number of pairs of
+    each rank.
     """
     pairs, blocks = leaves[:, np.array(order[0])], order[1]
     closeness = H[pairs[..., 0], pairs[..., 1]]
@@ -237,8 +225,7 @@ def _drawn(
     ranks = np.argsort(-closeness - rng.gumbel(size=closeness.shape), axis=1)
     at = np.arange(len(pairs))
     if blocks[-1] == 1 and blocks[-2] > 1:
-        # In best-and-worst questions, the last pair is drawn as the farthest: in proportion to
-        # exp(-closeness).
+        # Best-and-worst questions: draw the last pair, the farthest, in proportion to exp(-closeness).
         last = ranks[:, -blocks[-2] - 1 :]
         left = closeness[at[:, None], last]
         worst = np.argmax(-left + rng.gumbel(size=left.shape), axis=1)

@@ -209,8 +209,8 @@ def fit(
             _warn_of_one_cluster(plan, tree)
     else:
         if plan.similarity is not None and is_adds(plan.similarity):
-            # `less_lengths` corrects the weights for the lengths of leaves (how untypical each leaf is). Turn
-            # lengths off in the plan, so that they are not corrected twice.
+            # `less_lengths` corrects the weights for lengths (how untypical each leaf is). The plan must not
+            # correct them again.
             data, has_lengths = less_lengths(data, plan.similarity_settings["lengths"], unit=unit)
             made, plan = plan.with_lengths(has_lengths), plan.with_lengths(False)
         with _errors_about(order), _checks.remedied(plan.remedy(of_vectors=False)):
@@ -244,7 +244,6 @@ def _errors_about(leaves: NDArray[np.int64]) -> Iterator[None]:
 
 
 def _warn_of_one_cluster(plan: Plan, tree: Dendrogram) -> None:
-    """Warn if a cut has nearly all leaves in one cluster, which happens if the vectors are not centred."""
     if tree.n_leaves <= _CUT:
         return
     largest = int(np.bincount(tree.cut(_CUT)).max())
@@ -257,7 +256,6 @@ def _warn_of_one_cluster(plan: Plan, tree: Dendrogram) -> None:
 
 
 def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None) -> None:
-    """Raise `InputError` if the method and the options of the vectors cannot be combined."""
     if plan.refine in ("revenue", "satisfied"):
         raise InputError(
             f"moves of subtrees by {plan.refine!r} need comparisons; for vectors use a method such as "
@@ -284,7 +282,6 @@ def _check_vectors(plan: Plan, data: Vectors, initial: NDArray[np.int64] | None)
 def _of_answered(
     plan: Plan, data: Triplets | Quadruplets, initial: NDArray[np.int64] | None, progress: Progress | None
 ) -> tuple[Dendrogram, NDArray[np.int64]]:
-    """Return the tree, in which leaves without answers are merged last, and the numbers of these leaves."""
     n = data.n_leaves
     answered = _ordhc.answered(data.rows, data.weights, n)
     if answered.all():

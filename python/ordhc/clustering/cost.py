@@ -8,7 +8,7 @@ from ordhc.errors import warn
 
 __all__ = ["warn_of_cost", "seconds_of_moves", "seconds_of_pairs"]
 
-#: Calls with a longer estimated processor time, in seconds, warn before they begin.
+#: The estimated processor time in seconds above which a call warns before it begins.
 LONG = 30.0
 #: Seconds of processor time: for each row in AddS, for each row in other similarities, and for each pair of
 #: leaves in a linkage. Measured on triplets of `datasets.planted` with 200 to 2,000 leaves.
@@ -45,18 +45,8 @@ def seconds_of_pairs(n: int, m: int, *, are_sums: bool) -> float:
 def warn_of_cost(what: str, data: Any, seconds: float, remedy: str, *, memory: float = 0) -> None:
     """Warn before a call that is estimated to take more than half a minute of processor time.
 
-    Parameters
-    ----------
-    what
-        The call, for the message.
-    data
-        The comparisons, for the message.
-    seconds
-        The estimated processor time.
-    remedy
-        A way to need less time or memory, for the message.
-    memory
-        The estimated memory in bytes, without the comparisons; 0 if the memory is checked elsewhere.
+    `what` is the call, and `remedy` a way to need less time or memory. Both are parts of the message.
+    `memory` is the estimated memory in bytes, without the comparisons; 0 if it is checked elsewhere.
 
     Raises
     ------

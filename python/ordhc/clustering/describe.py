@@ -84,7 +84,6 @@ def describe(
 
 
 def _words(vocabulary: Any, width: int) -> list[str]:
-    """Return the word of each column."""
     if isinstance(vocabulary, Mapping):
         columns = {
             _checks.whole("vocabulary", at, at_least=0): _checks.text("vocabulary", word)
@@ -127,10 +126,7 @@ def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> l
 def _name(
     own: NDArray[np.float64], whole: NDArray[np.float64], n_classes: int, words: list[str], n_words: int
 ) -> str | None:
-    """Return the `n_words` most distinctive words of a cluster, or None if there are none.
-
-    The words have the largest difference between their tf-idf in the cluster and in all siblings together.
-    """
+    """Return the name of a cluster, given its counts of words (`own`) and those of its parent (`whole`)."""
     total, rest = own.sum(), whole.sum() - own.sum()
     if total <= 0:
         return None
@@ -145,7 +141,6 @@ def _name(
 
 
 def _medoids(tree: Dendrogram, rows: Any) -> list[str | None]:
-    """Return the medoid of each cluster, by the mean cosine with all members."""
     n, unit = tree.n_leaves, normalized(rows)
     told: list[str | None] = [None] * (len(tree.sizes))
     for node in tree.nodes("postorder"):

@@ -106,7 +106,7 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
 
 
 def _at_correlations(truth: Dendrogram) -> Dendrogram:
-    """Return the drawn tree `truth` with correlations between leaves as heights, instead of its own heights.
+    """Return the drawn tree `truth` with correlations between leaves as heights.
 
     Row i of an (n, n) matrix has the heights at which leaf i joins the other leaves of `truth`. The
     correlation of two leaves is the correlation of their rows. The height of a merge is the mean correlation

@@ -20,9 +20,9 @@ MIXED = 1.1
 #: Quantities that do not describe the tree. If only these have not mixed, the tree and its support are still
 #: reliable.
 _OF_THE_MODEL = frozenset({"noise", "nodes", "lengths"})
-#: True while one of many trees is made, such as the tree of a resample or of a fold.
+#: True within a `with` block of `one_of_many_trees`.
 _IS_ONE_OF_MANY = ContextVar("is_one_of_many", default=False)
-#: Number of clusters that are checked for agreement of the chains.
+#: Maximum number of clusters in the result of `unsure_clusters`.
 _UNSURE = 5
 
 
@@ -99,7 +99,7 @@ def _problem(r_hats: Mapping[str, float]) -> str | None:
 
 
 def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return split R-hat and the effective sample size of a quantity, given its values in each chain."""
+    """Return split R-hat and the effective sample size."""
     return _ordhc.mixing([np.ascontiguousarray(chain) for chain in by_chain])
 
 
@@ -119,7 +119,7 @@ def one_of_many_trees() -> Iterator[None]:
 
 
 def warn_unmixed(states: list[NDArray[np.float64]]) -> None:
-    """Warn if the chains have not mixed; column 0 of each array in `states` is the log-likelihood."""
+    """Warn if the chains have not mixed; `states` is the argument of `mixing_of`."""
     problem = _problem({"log-likelihood": _mixed(chain[:, 0] for chain in states)[0]})
     if problem is not None and not _IS_ONE_OF_MANY.get():
         warn(problem)

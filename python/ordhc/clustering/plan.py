@@ -31,8 +31,7 @@ __all__ = [
 #: Default methods move subtrees up to this number of leaves, which takes one or two seconds.
 MOVES_UP_TO = 2_000
 #: The posterior is the default method up to this estimated processor time in seconds (two cores need half of
-#: this time). If a learner chose the questions, the second limit applies. The second limit is higher, because
-#: other methods are biased for such questions.
+#: this time). The second limit applies if a learner chose the questions: other methods are then biased.
 DRAWN_UP_TO, DRAWN_UP_TO_IF_ADAPTIVE = 20.0, 120.0
 _POSTERIOR = "posterior-al"
 #: Linkages that do not depend on how often a question was asked.
@@ -131,7 +130,7 @@ class Plan:
         return found + (seconds_of_moves(self.refine, n, m) if self.refine else 0)
 
     def remedy(self, *, of_vectors: bool) -> str:
-        """Return the hint in memory errors: a way that needs less memory than the plan."""
+        """Return a hint for errors about memory: how to make a tree with less memory."""
         if of_vectors:
             free = "Ward's linkage, single linkage and the average of cosines need no matrix"
             return f"give Vectors(X, neighbors=20); {free}" if self.can_use_neighbors else free
@@ -201,7 +200,6 @@ class Plan:
 #: For each similarity that can use nearest neighbours: the dot products or distances by which neighbours are
 #: searched. For cosines, the vectors are normalized first.
 NEIGHBOR_MEASURES = {"cosine": "dot", "euclidean": "euclidean", "sqeuclidean": "sqeuclidean"}
-#: Linkages that can be computed from nearest neighbours.
 NEIGHBOR_LINKAGES = ("single", "average", "weighted", "complete", "ward")
 #: Linkages whose heights are similarities or means of them.
 _AVERAGES = ("single", "complete", "average", "weighted")
@@ -279,7 +277,7 @@ def biased_text(plan: Plan, data: Any) -> str | None:
 
 
 def _parts(data: Any, similarity: Named | None, linkage: Named | None) -> tuple[Named | None, Named]:
-    """Return the similarity and the linkage, with defaults; no similarity if the linkage needs none."""
+    """Return the similarity (None if the linkage takes comparisons) and the linkage, or their defaults."""
     linkage = "average" if linkage is None else linkage
     merge, _ = registry.chosen("linkage", linkage)
     if merge.from_comparisons is not None:

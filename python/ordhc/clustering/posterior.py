@@ -193,7 +193,7 @@ class Posterior:
         return mixing_of(self._states(), has_clusters, has_lengths=bool(self._lengths.size))
 
     def _states(self) -> list[NDArray[np.float64]]:
-        """Return the values of each chain (log-likelihood, noise, ...) by sweep, without the burn-in."""
+        """Return the argument `states` of `mixing_of`, without the burn-in."""
         return [chain[self._burn_in :] for chain in self._samples.states()]
 
     @cached_property
@@ -609,7 +609,6 @@ def drawn_posterior(
 
 
 def _checked_length(m: int, chains: Any, sweeps: Any) -> tuple[int, int]:
-    """Return the valid numbers of chains and of sweeps; the default of `sweeps` depends on m comparisons."""
     sweeps = sweeps_for(m) if sweeps is None else sweeps
     return (
         _checks.whole("chains", chains, at_least=1, at_most=1_000),
@@ -645,11 +644,7 @@ def _sampled(
 
 
 def _note_of(found: Posterior, again: Repeats, data: Triplets | Quadruplets) -> str | None:
-    """Return a note that repeated answers of a person count once, or None.
-
-    The result is None if independent answers, given the estimated noise, would agree as often as the repeated
-    answers do.
-    """
+    """Return the result of `Repeats.note`, given the posterior probabilities of the repeated answers."""
     if not found.n_trees:
         return None
     numbers = numbers_of_answers(data)

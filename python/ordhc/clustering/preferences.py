@@ -76,7 +76,6 @@ def build(
 
 
 def _build(data: Triplets, progress: Progress | None) -> Dendrogram | None:
-    """Return the tree of BUILD, or None if no tree satisfies all triplets."""
     with suppress(InputError):
         return from_engine(_ordhc.build(data.rows, data.weights, data.n_leaves, progress, None))
     return None

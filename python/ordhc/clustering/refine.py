@@ -192,7 +192,7 @@ _BYTES_OF_ROW = 72
 
 @dataclass(frozen=True)
 class _Search:
-    """The arguments of `refine` that control the search; `initial` is the argument `initial_clusters`."""
+    """The arguments of `refine` that control the search; `initial` is `initial_clusters`."""
 
     dissimilarity: bool = False
     heights: str | None = None
@@ -216,7 +216,7 @@ def refined(
 
 
 def _restarted(shared: Shared, restarts: int, seed: int, at: int) -> tuple[Dendrogram, float]:
-    """Return the result of search number `at`, which has its own random numbers."""
+    """Return the tree and the improvement of search `at`. Each search has its own random numbers."""
     tree, data, objective, how = shared.value()
     number = int(np.random.default_rng([seed, at]).integers(2**32))
     return _searched(tree, data, objective, replace(how, restarts=restarts, seed=number))
@@ -229,7 +229,7 @@ def _searched(
     search: _Search,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
-    """Return the tree that the search found, and the improvement of the objective."""
+    """Return the better tree, and by how much its objective is better than that of `tree`."""
     if search.heights is not None:
         _checks.choice("heights", search.heights, ("sizes", "average"))
     how_high = refining(objective, search.heights)["heights"]
@@ -253,8 +253,7 @@ def _searched(
         if isinstance(data, Triplets | Quadruplets):
             data, unit = in_units(data)
             if data.weights is not None:
-                # The rounding of sums of weights depends on the order of rows, so rows are put into an order
-                # that only the data determine.
+                # Number the leaves and sort the rows by the data: rounding depends on the order of rows.
                 order = canonical_order(data)
                 data = in_order(data, order)
                 start = tree.relabel(np.argsort(order))

@@ -33,7 +33,7 @@ __all__ = ["is_sparse", "of_comparisons", "of_pairs", "of_vectors", "stages"]
 
 Initial = NDArray[np.int64] | None
 
-#: The completed fraction of the work when the moves of subtrees begin.
+#: The completed fraction of the work when the linkage ends and the moves of subtrees begin.
 _REFINING = 0.2
 
 #: With at least `_MANY` leaves, answers count as sparse if they concern less than 1/`_FEW` of all pairs.
@@ -75,7 +75,7 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
 
 
 def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree of AddS without a matrix; efficient if most pairs have similarity 0."""
+    """Return the tree by AddS similarities, of which only those that are not 0 are stored."""
     rule = _ordhc.Linkage.native(str(plan.linkage.native))
     tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
     return from_engine(tree)
@@ -157,7 +157,6 @@ def stages(plan: Plan, progress: Progress | None) -> tuple[Progress | None, Prog
 def _moved(
     plan: Plan, tree: Dendrogram, data: Any, initial: Initial, progress: Progress | None
 ) -> Dendrogram:
-    """Return the tree after moves of its subtrees; `tree` itself if the plan has no objective."""
     if plan.refine is None or tree.n_leaves < 3:
         return tree
     less_is_closer = plan.refine == "dasgupta" and tree.kind == "dissimilarity"
@@ -172,7 +171,6 @@ def _with_own(tree: Dendrogram, own: NDArray[np.float64] | None) -> Dendrogram:
 
 
 def _needs_no_matrix(plan: Plan, rows: Any, initial: Initial, storage: str) -> bool:
-    """Return True if the vectors are clustered without a matrix of all pairs."""
     native = plan.linkage.native
     if plan.measure is None or native is None or plan.refine or storage == "matrix":
         return False
@@ -182,7 +180,7 @@ def _needs_no_matrix(plan: Plan, rows: Any, initial: Initial, storage: str) -> b
 
 
 def is_sparse(plan: Plan, n: int, n_rows: int) -> bool:
-    """Return True if there are so few answers that most pairs of the n leaves have AddS similarity 0."""
+    """Return True if few pairs of the n leaves are in answers, so that most AddS similarities are 0."""
     if plan.similarity is None or plan.refine or not is_adds(plan.similarity):
         return False
     few = n >= _MANY and 2 * n_rows * _FEW < n * (n - 1) // 2

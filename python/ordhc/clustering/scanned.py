@@ -30,11 +30,9 @@ from ordhc.tree.parts import from_engine, replaced
 
 __all__ = ["check_additive", "fit_scan", "takes_scan"]
 
-#: The completed fraction of the work when the sums over all rows are complete.
+#: The shares of the remaining work: sums over all rows, the order of leaves, and lengths of leaves.
 _COUNTING = 0.7
-#: The share of progress for finding the order of leaves, if subtrees are moved.
 _ORDERING = 0.3
-#: The share of progress for estimating lengths of leaves.
 _LENGTHS = 0.4
 #: How to load answers into memory, for messages.
 _WHOLE = "scan.read() or one file (ordhc convert FOLDER FILE)"
@@ -144,7 +142,6 @@ class _ScannedTree:
         self.starts, self.spill = starts, spill
 
     def tree(self, progress: Progress | None) -> tuple[Dendrogram, NDArray[np.int64]]:
-        """Return the tree, and the leaves without answers, which are merged last."""
         after: Progress | None
         counting, after = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
         n = len(self.order)
@@ -220,7 +217,7 @@ class _ScannedTree:
 
 
 def _picked(pairs: NDArray[Any], n: int, leaves: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the condensed values of the pairs among `leaves`; `pairs` itself for all leaves in order."""
+    """Return the values of all pairs of `leaves` in SciPy's order; `pairs` itself for all leaves in order."""
     if len(leaves) == n and bool((leaves == np.arange(n)).all()):
         return pairs
     m = len(leaves)

@@ -16,7 +16,6 @@ __all__ = ["FORMATS", "KINDS", "AnswerOptions", "Asked", "FileOptions"]
 KINDS = {"odd-one-out": 3, "most-central": 3, "ranking": None, "triplet": 3, "pairs": 4}
 #: Tools whose column names are known.
 FORMATS = ("salmon", "jspsych", "qualtrics", "gorilla", "psychopy", "cblearn", "prolific", "collect")
-#: For each kind of question, lists of usual names of the columns of items, such as ["odd", "a", "b"].
 _ROLES: dict[str, list[list[str]]] = {
     "triplet": [list(known) for known in ROLES["triplets"]],
     "pairs": [list(known) for known in ROLES["quadruplets"]],
@@ -27,7 +26,7 @@ _ROLES: dict[str, list[list[str]]] = {
 
 
 class AnswerOptions(TypedDict, total=False):
-    """Options for reading a frame; `ordhc.read_answers` describes them."""
+    """Options for reading a data frame; `ordhc.read_answers` describes them."""
 
     chosen_as: str | Mapping[Any, Any] | None
     ranks: Sequence[Any] | None

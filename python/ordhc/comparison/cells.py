@@ -76,10 +76,7 @@ def _levels(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> NDArray[np.int64]:
-    """Return the level of each item besides the reference, (m, w - 1): smaller is nearer.
-
-    Levels come from the columns of ranks, from the choices, or from the order of the columns.
-    """
+    """Return the level of each item besides the reference, (m, w - 1): smaller is nearer."""
     others = len(items) - 1
     if asked.ranks is not None:
         columns = [table.column(name, "ranks") for name in _checks.listed("ranks", asked.ranks)]
@@ -194,7 +191,6 @@ def leaves_of(
 
 
 def _is_in(rows: NDArray[np.intp], bad: dict[int, str]) -> NDArray[np.bool_]:
-    """Return a mask of `rows` that is True for the rows in `bad`."""
     return np.isin(rows, np.fromiter(bad, dtype=np.intp, count=len(bad)))
 
 
@@ -254,7 +250,6 @@ def _refuse_twice(
 
 
 def _twice(kind: str, leaves: list[Any]) -> str:
-    """Return the message for an answer in which a leaf occurs twice."""
     if kind == "pairs":
         for pair in (leaves[:2], leaves[2:]):
             if pair[0] == pair[1]:

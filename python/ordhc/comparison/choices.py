@@ -23,9 +23,9 @@ Numbers = NDArray[np.int64]
 
 #: The possible answers to a question are listed if there are at most this number.
 ENUMERATED = 720
-#: Probabilities are computed in blocks of this number of values.
+#: The maximum number of values that `probabilities` handles at once, to limit memory.
 _AT_ONCE = 4_000_000
-#: Probabilities with a smaller relative difference are ties.
+#: Values with a smaller relative difference count as equal.
 _TIED = 1e-9
 
 #: Closeness of pairs of leaves, larger is closer: an (n, n) array, or a function of two arrays of leaves.
@@ -33,18 +33,13 @@ Closeness = Floats | Callable[[Numbers, Numbers], Floats]
 
 
 def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return the pairs of leaves that an answer ranks, closest pairs first, and the sizes of its blocks.
+    """Return the pairs of leaves that the rows of an answer rank, closest first, and the sizes of its blocks.
 
     A block contains pairs of equal rank. If c is the odd one out of a, b and c, then (a, b) is closer than
     (a, c) and (b, c), so the sizes are [1, 2]. If c is the most central, the sizes are [2, 1].
 
     Returns None if the rows do not rank the pairs, for example if two rows contradict each other. Repeated
     rows count once.
-
-    Parameters
-    ----------
-    rows
-        (m, 3) or (m, 4) rows of one answer.
     """
     pairs = rows[:, [0, 1, 0, 2]] if rows.shape[1] == 3 else rows
     said = {(tuple(sorted(row[:2])), tuple(sorted(row[2:]))) for row in pairs.tolist()}
@@ -99,10 +94,7 @@ def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
 def right_of(probabilities: Floats) -> Floats:
     """Return the score of each given answer: 1/t if it is one of the t likeliest answers, else 0.
 
-    Parameters
-    ----------
-    probabilities
-        (a, K) the probabilities of all possible answers; the given answer comes first.
+    `probabilities`, (a, K), has those of all K possible answers to each question; the given answer is first.
 
     Examples
     --------
@@ -199,12 +191,7 @@ class Kind:
     def probabilities(self, closeness: Closeness, noise: float = 0.0) -> Floats:
         """Return the (a, K) probabilities of the answers in `orders`; the given answer comes first.
 
-        Parameters
-        ----------
-        closeness
-            The closeness of pairs of leaves.
-        noise
-            Half of the share of answers that are random guesses.
+        `noise` is half of the share of answers that are random guesses.
         """
         U, orders = self.utilities(closeness), self.orders
         found = np.empty((len(U), len(orders)))
@@ -307,13 +294,9 @@ class Choices:
     def gathered(self, of_kinds: Sequence[Floats]) -> tuple[Floats, Floats]:
         """Return a weighted mean of values for each answer, and the answer's weight: (n_answers,) each.
 
-        The mean is over the choices of the answer: usually one, but one for each row if the rows do not rank
-        the answer's pairs of leaves. The mean of an answer without weight is 0.
-
-        Parameters
-        ----------
-        of_kinds
-            For each kind, an (a,) array with a value for each choice.
+        `of_kinds` has, for each kind, an (a,) array with a value for each choice. An answer is usually one
+        choice, but one for each row if the rows do not rank its pairs of leaves. The mean of an answer
+        without weight is 0.
         """
         total, weight = np.zeros(self.n_answers), np.zeros(self.n_answers)
         for kind, values in zip(self.kinds, of_kinds, strict=True):
@@ -323,10 +306,9 @@ class Choices:
 
 
 def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
-    """Group answers by the positions of equal leaves; yield the answers of each group, and the pattern.
+    """Group answers by which of their leaves are equal; yield the rows and the pattern of each group.
 
-    The pattern has, for each position, the first position with the same leaf. For example, the leaves
-    (7, 4, 7) have the pattern (0, 1, 0).
+    `pattern[i]` is the first index whose leaf equals leaf i: leaves (7, 4, 7) have the pattern (0, 1, 0).
     """
     first = np.stack([(leaves == leaves[:, [at]]).argmax(axis=1) for at in range(leaves.shape[1])], axis=1)
     if (first == first[0]).all():
@@ -339,10 +321,10 @@ def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
 
 
 def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers, float]]:
-    """Return the choices of one answer, usually one: each with its kind, its pairs of leaves and its weight.
+    """Return the choices of one answer: usually one, but one per row if the rows do not rank pairs of leaves.
 
-    The kind is a name, and the numbers of pairs of equal rank. If the rows do not rank pairs of leaves, each
-    row is a choice. The weights add up to 1.
+    Each choice has a kind (its name, and the numbers of pairs of equal rank), its pairs of leaves and a
+    weight. The weights add up to 1.
     """
     found = order_of(rows)
     if found is None:
@@ -352,7 +334,6 @@ def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers,
 
 
 def _name(order: Numbers, blocks: tuple[int, ...]) -> str:
-    """Return the name of a kind of answer."""
     leaves = len(np.unique(order))
     shared = bool((order == order[0, 0]).any(axis=1).all() or (order == order[0, 1]).any(axis=1).all())
     if blocks == (1, 1):

@@ -13,7 +13,7 @@ from ordhc.errors import InputError
 
 __all__ = ["READINGS", "Options", "chosen_places", "not_an_option"]
 
-#: The ways to read the cell of a choice.
+#: The ways to read a cell that says which item was chosen.
 READINGS = {
     "name": "the item itself",
     "column": "the name of the item's column",
@@ -103,7 +103,6 @@ def not_an_option(table: Table, column: Any, options: Options, row: int, reading
 
 
 def _option(table: Table, options: Options, name: Any) -> int:
-    """Return the number of the option that has the column called `name`."""
     for at, names in enumerate(options.columns):
         if any(str(there).strip().casefold() == str(name).strip().casefold() for there in names):
             return at
@@ -111,7 +110,7 @@ def _option(table: Table, options: Options, name: Any) -> int:
 
 
 def _looked_up(codes: NDArray[np.int32], meaning: list[int]) -> _Places:
-    """Return the number of the chosen option, `meaning[code]`, for each code; -1 for code -1 (no cell)."""
+    """Return `meaning[code]` for each code; -1 for code -1 (no cell)."""
     return np.array([*meaning, -1], dtype=np.int64)[codes]
 
 
@@ -153,7 +152,6 @@ def _read(
 
 
 def _plain(text: str) -> str:
-    """Return `text` without a decimal part of zeros: "3.0" becomes "3"."""
     return text[:-2] if text.endswith(".0") else text
 
 

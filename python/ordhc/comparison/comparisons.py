@@ -200,7 +200,6 @@ class Triplets(Rows):
         weights: ArrayLike | None,
         groups: ArrayLike | None,
     ) -> Triplets:
-        """Return the triplets of all answers in `rows`, answer by answer."""
         answers, columns = None, question.columns
         if (frame := columns_of(rows, question.name, len(columns))) is not None:
             rows, answers = frame.rows, frame.answers
@@ -405,7 +404,6 @@ class Quadruplets(Rows):
 
 
 def _width_of(rows: Any) -> int:
-    """Return the number of columns of a table; 0 if `rows` is not a table."""
     frame = columns_of(rows, "ranking", 0)
     if frame is not None:
         return int(frame.rows.shape[1])
@@ -413,7 +411,6 @@ def _width_of(rows: Any) -> int:
     return table.shape[1] if table.ndim == 2 else 0
 
 
-#: Comparisons of either kind.
 Comparisons = Triplets | Quadruplets
 
 

@@ -16,7 +16,6 @@ from ordhc.errors import InputError
 
 __all__ = ["comparisons_of_any", "is_antisymmetric", "is_sparse"]
 
-#: The hint in errors about numbers that are not leaf ids.
 _VECTORS = "; for vectors use ordhc.VectorClustering"
 
 
@@ -59,7 +58,7 @@ def comparisons_of_any(
 def _from_frame(
     X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[Any, ArrayLike | None, ArrayLike | None]:
-    """Return a data frame's columns by name, with responses and weights; return other input unchanged."""
+    """Return the rows, responses and weights of a data frame; return other input unchanged."""
     X = eager(X)
     names = column_names(X)
     if names is None:
@@ -127,7 +126,6 @@ def _joined(parts: Sequence[Any]) -> Comparisons:
 
 
 def _weighted(data: Comparisons, weights: NDArray[np.float64] | None) -> Comparisons:
-    """Return the comparisons with their weights multiplied by `weights`."""
     if weights is None:
         return data
     return changed(data, weights=weights if data.weights is None else weights * data.weights)
@@ -140,7 +138,6 @@ def _from_list(
     sample_weight: ArrayLike | None,
     n_leaves: int | None,
 ) -> Comparisons:
-    """Return comparisons from rows of leaves, with or without responses."""
     if table.ndim == 2 and table.shape[1] not in (3, 4):
         raise InputError(
             f"X has {table.shape[1]} feature(s) (shape={table.shape}) while a minimum of 3 is required, "

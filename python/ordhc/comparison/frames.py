@@ -40,11 +40,10 @@ PERSONS = (
     "workerid", "respondent", "respondent_id", "annotator", "annotator_id", "rater", "rater_id", "user",
     "user_id", "puid", "prolific_pid", "who",
 )  # fmt: skip
-#: Names for the person's column if no column has a name in `PERSONS`: Qualtrics, JATOS, PsychoPy, BIDS.
+#: Names of persons' columns in Qualtrics, JATOS, PsychoPy and BIDS, used if no name in `PERSONS` is found.
 LESS_SURE = (
     "responseid", "response_id", "run_id", "pid", "subj", "subj_id", "sub", "sub_id",
 )  # fmt: skip
-#: All names for the person's column, the most reliable names first.
 PEOPLE = (*PERSONS, *LESS_SURE)
 GROUPS = ("group", "groups", *PERSONS)
 RESPONSES = ("y", "response", "target")
@@ -52,7 +51,7 @@ RESPONSES = ("y", "response", "target")
 SAMPLERS = ("sampler",)
 _LEARNERS = ("learner", "uncertain")
 
-#: Names of the columns of the two other items, in a question about three items.
+#: Names of the columns of two items, beside the column of the odd item, the central item or the anchor.
 PAIRS = (("a", "b"), ("left", "right"), ("first", "second"), ("other_1", "other_2"), ("x", "y"), ("i", "j"))
 ODD = ("odd", "odd_one_out", "odd_one", "odd_item")
 CENTRAL = ("central", "most_central", "centre", "center")
@@ -115,7 +114,7 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
     plain = [name.strip().lower() if isinstance(name, str) else "" for name in names]
     shown = ", ".join(str(name) for name in names)
     sets = [known for known in ROLES.get(what, ()) if all(name in plain for name in known)]
-    # `i, j, k` are also in `i, j, k, l`: use the longer set of names.
+    # A frame with the columns i, j, k, l also has i, j, k, but it holds quadruplets.
     wider = [known for known in ROLES["quadruplets"] if what == "triplets" and set(known) <= set(plain)]
     if wider:
         raise _other_kind(shown, "quadruplets", wider[0])
@@ -140,7 +139,6 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
 
 
 def _other_kind(shown: str, kind: str, known: Sequence[str]) -> InputError:
-    """Return the error for columns of other comparisons, such as quadruplets instead of triplets."""
     return InputError(
         f"the columns are {_checks.quoted(shown)}: {', '.join(known)} are for ordhc.{_MAKERS[kind]}"
     )
@@ -149,7 +147,7 @@ def _other_kind(shown: str, kind: str, known: Sequence[str]) -> InputError:
 def _by_position(
     data: Any, names: Sequence[Any], plain: list[str], shown: str, what: str, width: int
 ) -> Columns:
-    """Return the columns of a frame by position, because their names are not known names."""
+    """Return the columns of a frame in their order, because their names are unknown."""
     needed = ", ".join(ROLES[what][0]) if what in ROLES else f"{width} leaves"
     for kind, sets in ROLES.items():
         for known in sets:

@@ -106,7 +106,7 @@ def as_ids(
 
 
 def _read(rows: Any, width: int) -> NDArray[Any]:
-    """Return nested sequences as an array of ids."""
+    """Return nested sequences as an array; raise an error if the rows have different lengths."""
     if isinstance(rows, list | tuple) and len({_length(cells) for cells in rows}) > 1:
         raise _ragged(rows, width)
     table = _checks.array("rows", rows)
@@ -157,12 +157,7 @@ def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None
     - Without `names`, `n_leaves` and `ids_from`, more than half of the ids 0..max never occur. As positions,
       these would be leaves without answers.
 
-    Parameters
-    ----------
-    ids
-        The distinct ids, sorted.
-    asked
-        The caller's options; `names`, `n_leaves`, `ids_from` and `by_name` are used.
+    The argument `ids` has the distinct ids, sorted.
 
     Raises
     ------

@@ -16,9 +16,9 @@ Floats = NDArray[np.float64]
 
 #: Lower limit of a utility minus the largest utility, so that products of weights stay above 0.
 _LOWEST = -300.0
-#: The integral in `_several` is evaluated at times with these logarithms.
+#: Logarithms of the times at which `_several` evaluates its integrand.
 _TIMES = np.arange(-120, 21) * 0.25
-#: The integral is computed in blocks of this number of values, to limit memory.
+#: The maximum number of values of the integrand that are held at once, to limit memory.
 _AT_ONCE = 4_000_000
 
 

@@ -22,7 +22,7 @@ __all__ = ["asked_of_frame", "replies_with_format"]
 
 #: Values of Prolific's column "status" for submissions that researchers do not use.
 _UNUSED = ("REJECTED", "RETURNED", "TIMED OUT", "SCREENED OUT", "CONSENT REVOKED")
-#: The columns of Salmon's format that ordhc-collect writes: all but the loser's.
+#: Salmon's columns without the loser's, as the plugin ordhc-collect writes them.
 _SHORT = ("head", "left", "right", "winner")
 _UNKNOWN = "not among the participants"
 
@@ -200,7 +200,6 @@ def _as_shown(table: Table, columns: list[Any]) -> Table:
 
 
 def _listed(cell: Any) -> tuple[list[Any], bool]:
-    """Return the elements of a cell and True if the cell contains a list, otherwise [cell] and False."""
     found = list_of(cell)
     return ([cell], False) if found is None else (found, True)
 

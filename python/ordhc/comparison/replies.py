@@ -145,10 +145,7 @@ def _count_of_bad(table: Table, bad: dict[int, str], total: int) -> str:
 
 
 def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
-    """Return the table, and its columns of items and of choices.
-
-    A column of lists is split: the returned table has one column for each item of the lists.
-    """
+    """Return the table, with columns of lists split, and its columns of items and of choices."""
     chosen = asked.chosen
     if chosen is None:
         columns = []
@@ -296,7 +293,6 @@ def excluded_values(given: Any) -> list[Any]:
 
 
 def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
-    """Leave out the rows with the given values of a column, or the rows of the given people."""
     if exclude is None:
         return
     if not isinstance(exclude, Mapping):
@@ -325,7 +321,6 @@ def _exclude(table: Table, exclude: Any, person: Any, out: LeftOut) -> None:
 
 
 def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Asked, out: LeftOut) -> None:
-    """Leave out rows that lack an item or an answer."""
     words = set(missing_words("na", asked.na, asked.names))
     literal = is_literal(items)
     before = int(out.kept.sum())
@@ -380,7 +375,6 @@ def _weights(
 
 
 def _weight_of(cell: Any) -> float:
-    """Return a cell as a number; NaN if it is not a number."""
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):

@@ -217,7 +217,6 @@ class Rows:
         return f"<{type(self).__name__}: {len(self):,} of {self._n_leaves:,} leaves{weighted}{counted}{note}>"
 
     def _repr_html_(self) -> str:
-        """Return an HTML table of the first rows, for a notebook."""
         some = self[:_SHOWN]
         by_name = [] if self._names is None else [tuple(self._names[leaf] for leaf in row) for row in some]
         columns, rows = list(self._columns), [list(row) for row in by_name or some]

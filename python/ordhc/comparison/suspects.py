@@ -43,18 +43,9 @@ def warn_of_suspects(
 ) -> None:
     """Warn of suspect ids, or of suspect names.
 
-    Parameters
-    ----------
-    rows
-        Rows of ids.
-    n_leaves
-        The number of leaves.
-    found
-        The names of the leaves, or None if `rows` were given as ids.
-    said
-        True if the caller gave the number of leaves: then ids are not suspect.
-    named
-        True if the caller gave the names: then names are not suspect.
+    `found` has the names of the leaves; None if `rows` were given as ids. `said` is True if the caller gave
+    the number of leaves: then ids are not suspect. `named` is True if the caller gave the names: then names
+    are not suspect.
     """
     if found is None:
         problem = None if said else suspect_ids(distinct_ids(rows), n_leaves)
@@ -66,7 +57,7 @@ def warn_of_suspects(
 
 
 def suspect_ids(there: NDArray[np.int64], n_leaves: int) -> str | None:
-    """Return the problem with the distinct, sorted ids `there`, or None.
+    """Return a warning about the distinct, sorted ids `there`; None if no id is suspect.
 
     `n_leaves` is the largest id plus one. Do not call this function if the caller gave the number of leaves.
     """
@@ -99,7 +90,7 @@ def names_warning(there: NDArray[np.int64]) -> str:
 
 
 def _far_above(there: NDArray[np.int64]) -> str | None:
-    """Return the problem that the largest id is far above all others, or None."""
+    """Return a message if the largest id is more than twice the second largest; else None."""
     if len(there) < 2 or there[-1] <= 2 * there[-2]:
         return None
     last, below = int(there[-1]), int(there[-2])
@@ -129,7 +120,7 @@ def outside_advice(rows: NDArray[Any], n_leaves: int | None) -> str:
 
 
 def suspect_names(names: Sequence[str]) -> tuple[str, int] | None:
-    """Return the problem with names that were found in answers, and the index of the suspect name."""
+    """Return a warning about names found in answers, and the index of the suspect name; None without one."""
     if found := alike(names, "leaves"):
         return found
     for at, name in enumerate(names):
@@ -147,7 +138,7 @@ def suspect_names(names: Sequence[str]) -> tuple[str, int] | None:
 
 
 def _numbered(names: Sequence[str]) -> tuple[str, int] | None:
-    """Return the problem with ids that are given as text and therefore become names."""
+    """Return a warning (and index 0) if the names are 0..n-1 or 1..n: probably ids, given as text."""
     if len(names) > 2 and all(name.isascii() and name.isdigit() and len(name) < 10 for name in names):
         numbers = sorted(int(name) for name in names)
         if numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(names))):
@@ -160,7 +151,7 @@ def _numbered(names: Sequence[str]) -> tuple[str, int] | None:
 
 
 def alike(names: Sequence[str], what: str) -> tuple[str, int] | None:
-    """Return the problem with two names that look alike, and the position of the later name; or None."""
+    """Return a warning about two names that look alike, and the index of the later name; None without one."""
     first: dict[str, int] = {}
     for at, name in enumerate(names):
         other = first.setdefault(plain, at) if (plain := _plain(name)) else at
@@ -183,7 +174,7 @@ def _plain(name: str) -> str:
 
 
 def _difference(one: str, other: str) -> str | None:
-    """Return the difference of two names for which `_plain` is equal; None if they are not suspect."""
+    """Return in words how two names with equal `_plain` differ; None if they are not suspect."""
     forms = [unicodedata.normalize("NFC", name) for name in (one, other)]
     if forms[0] == forms[1]:
         return "their Unicode form (normalise to NFC)"

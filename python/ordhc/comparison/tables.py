@@ -76,7 +76,6 @@ def text_of(cell: Any) -> str:
 
 
 def _short(number: int) -> int:
-    """Return the integer; raise an error if it is too long to print."""
     if _is_printable(number):
         return number
     raise InputError(f"{quoted(number)} is too long")

@@ -167,7 +167,7 @@ def count_answers(data: "Comparisons") -> int:
 
 
 def units_of(data: "Comparisons", unit: str | None) -> tuple[Numbers, str]:
-    """Return the unit of each row, numbered from 0, and the kind of unit, "group" or "answer".
+    """Return the unit of each row (its answer or its person), numbered from 0, and "answer" or "group".
 
     By default, the unit is the person if two or more are known, otherwise the answer.
     """

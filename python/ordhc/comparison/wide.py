@@ -31,7 +31,6 @@ class _Long(Table):
     question: Column | None = None
 
     def error(self, reason: str, row: int | None = None) -> InputError:
-        """Return an error that names the file, the line and the column of a cell."""
         if row is not None and self.question is not None:
             reason = f"column {quoted(self.question.different[self.question.places[row]])}: {reason}"
         return super().error(reason, row)
@@ -92,7 +91,7 @@ def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _pattern(table: Table, asked: Asked) -> re.Pattern[str]:
-    """Return the compiled pattern of columns; raise an error if an option does not fit a wide table."""
+    """Compile `asked.wide`, the pattern of column names; refuse options that do not fit a wide table."""
     if asked.wide is None:
         texts = [f"{name} ({text_of(table.cell(name, 0))})" for name in table.names if table.length]
         shown = quoted(", ".join(texts[-3:]), 300)
@@ -168,7 +167,7 @@ def _cells(
 
 
 def _value(text: str | None, in_file: bool) -> Any:
-    """Return the text that a group of the pattern matched, as an integer if possible and not from a file."""
+    """Return a matched text; as an integer if it is one and the table is not from a file."""
     if text is not None and not in_file and text.isascii() and text.isdigit() and str(int(text)) == text:
         return int(text)
     return text

@@ -232,7 +232,6 @@ def _positions(asked: Asked) -> list[int]:
 
 
 def _names_for_positions(table: Table, given: Any) -> Any:
-    """Return the argument `items` or `chosen` with each position replaced by the name of the column."""
     if isinstance(given, list | tuple):
         return [_names_for_positions(table, each) for each in given]
     at = None if isinstance(given, str) else _checks.as_int(given)

@@ -219,7 +219,6 @@ class Table:
 
         parquet = pyarrow_parquet()
         file = parquet.ParquetFile(where, **options)
-        #: The descriptions of the row groups in the file's footer.
         self._groups = row_groups_of(pyarrow.OSFile(where) if isinstance(where, str) else where)
         encodings: dict[str, set[str]] = {}
         #: For each column, an upper limit of the bytes of its longest text.
@@ -240,10 +239,7 @@ class Table:
         self._file = parquet.ParquetFile(where, read_dictionary=coded, **options) if coded else file
 
     def _rows_at_once(self, columns: Sequence[str], most: int) -> int:
-        """Return how many rows to read at once, at most `most`.
-
-        The texts of a column in these rows have at most `max_unpacked()` / 16 bytes.
-        """
+        """Return `most`, or fewer rows if the texts of a column could exceed `max_unpacked()` / 16 bytes."""
         size = max((self._longest[name] for name in columns if name in self._without_codes), default=1)
         return max(1, min(most, max_unpacked() // (16 * max(size, 1))))
 
@@ -407,9 +403,9 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
 
 
 def further_column(table: Table, given: str | None, known: Sequence[str], wanted: list[str]) -> str | None:
-    """Return the column `given`, by default the first with a name in `known`; None if there is none.
+    """Return the column `given`, by default the first whose name is in `known`.
 
-    Return None also if this column is one of `wanted`, the columns of leaves.
+    Return None if there is no such column, or if it is one of `wanted`, the columns of leaves.
     """
     found = table.find([given] if given else list(known))
     if given and found is None:

@@ -32,10 +32,9 @@ __all__ = [
     "whole_ids",
 ]
 
-#: The number of Parquet rows that are read at a time. Arrays of this size are small enough that the memory
-#: allocator uses their memory again for the next rows.
+#: Parquet rows to read at a time: few enough that the memory allocator reuses the memory of their arrays.
 ROWS = 1 << 17
-#: The number of bytes of text that are read at a time, and the maximum number of bytes of a row.
+#: The number of bytes of text to read at a time, and the maximum length of a row in bytes.
 BYTES, LONGEST_ROW = 1 << 22, 1 << 28
 #: The first piece of a text has at least this number of lines, which show the delimiter and the header.
 BEGINNING = 30
@@ -149,24 +148,18 @@ class _Batches(Table):
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Return the first of `names` that is a column, or None.
-
-        The column of answers is skipped unless all rows are kept in memory (`whole` of `read_piece`).
-        """
+        """Find a column as `Table` does, but find no column of answers unless all rows are kept in memory."""
         return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
 
     @property
     def groups(self) -> tuple[RowGroup, ...]:
-        """The descriptions of the row groups in the file's footer."""
         return self._groups
 
     @property
     def schema(self) -> Any:
-        """The names and types of the columns."""
         return self._file.schema_arrow
 
     def column(self, name: str) -> Any:
-        """Return a column of the current batch as an Arrow array."""
         import pyarrow
 
         return pyarrow.chunked_array([self._batch.column(name)])
@@ -220,7 +213,6 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
 
 
 def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None, str | None]:
-    """Return the column of weights and the column of persons, each None if missing."""
     weights = further_column(table, asked.weights, WEIGHTS, wanted)
     return weights, further_column(table, asked.person, PEOPLE, wanted)
 
@@ -273,7 +265,6 @@ def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> It
             with damage_of(packed, source):
                 stream = unpacking(file, packed)
         while True:
-            # `progress` is called outside of `reading`, because its errors are not errors of the file.
             with reading(source, "a file"), damage_of(packed, source):
                 more = stream.read(BYTES)
             unpacked += len(more)
@@ -303,10 +294,7 @@ def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> It
 
 
 def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, int]:
-    """Return the end of the last complete row in `data`, and the number of lines before this end.
-
-    The end is 0 if no row is complete.
-    """
+    """Return the end of the last complete row in `data`, or 0, and the number of lines before this end."""
     if b'"' not in data and b"\n" in data:
         at = data.rfind(b"\n") + 1
         return at, data.count(b"\n", 0, at)

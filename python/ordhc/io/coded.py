@@ -73,7 +73,7 @@ def numbered_texts(columns: Sequence[Column]) -> tuple[NDArray[np.int32], list[s
 
 
 class KnownNames:
-    """The names of leaves in the batches that were read so far.
+    """The names of leaves in the batches of Parquet rows that were read so far.
 
     Most batches have no new names. For these, a table for each dictionary of Arrow translates codes to
     numbers, so the time per row does not depend on the length of names.
@@ -95,7 +95,7 @@ class KnownNames:
         self._tables.clear()
 
     def rows(self, columns: dict[str, Any]) -> NDArray[np.int32] | None:
-        """Return the (m, w) numbers of text columns; None if a name is new, or a cell has no text."""
+        """Return the (m, w) numbers of the names in text columns; None if a name is new or missing."""
         found = []
         for name, column in columns.items():
             codes = self._codes(name, column)

@@ -77,7 +77,6 @@ def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | Non
 
 
 def _assembled(parsed: Parsed, make: Callable[..., Any], asked: Asked, progress: Progress | None) -> Any:
-    """Return the comparisons of parsed rows; `progress` receives 0.9, and 1 at the end."""
     settle(parsed, asked)
     if progress is not None:
         progress(0.9)

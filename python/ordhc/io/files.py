@@ -23,7 +23,7 @@ Source = str | os.PathLike[str] | IO[Any]
 STDIO = "-"
 #: The name of the temporary file for a large standard input.
 SPOOLED = "standard input.csv"
-#: The maximum number of bytes that a compressed file can unpack to, unless ORDHC_MAX_UNPACKED is set.
+#: The default of ORDHC_MAX_UNPACKED, in bytes.
 MAX_UNPACKED = 1 << 30
 
 
@@ -92,8 +92,6 @@ def read_bytes(source: Source) -> bytes:
 
 
 class _Input(io.BytesIO):
-    """The bytes of standard input."""
-
     name = "standard input"
 
 
@@ -299,7 +297,6 @@ def _umask() -> int:
     return mask
 
 
-#: The remedy in messages about text in other encodings.
 SAVE_AS_UTF8 = "; in Excel save it as CSV UTF-8, or: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW (Latin-1 too)"
 
 

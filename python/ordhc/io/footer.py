@@ -124,7 +124,7 @@ class _Compact:
         return (value >> 1) ^ -(value & 1)
 
     def structure(self, depth: int) -> dict[int, Any]:
-        """Read a structure of Thrift, which ends with the byte 0; return its fields by number."""
+        """Read a structure, which ends with the byte 0."""
         if depth > _DEEPEST:
             raise ValueError("structures are nested too deeply")
         found: dict[int, Any] = {}

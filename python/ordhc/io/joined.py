@@ -83,7 +83,7 @@ class Growing:
 
 
 class _Lines(Sequence[int]):
-    """The line numbers of rows; for a block of consecutive lines only the first number is stored."""
+    """The line number of each row; of consecutive lines, only the first number is stored."""
 
     def __init__(self) -> None:
         self._ends: list[int] = []
@@ -120,7 +120,7 @@ class _Lines(Sequence[int]):
 
 
 class _Labels:
-    """A label for each row, a number or a text; texts are numbered in order of first appearance."""
+    """The answer or the person of each row: a number, or a text numbered in order of first appearance."""
 
     def __init__(self) -> None:
         self.number: dict[str, int] = {}
@@ -128,7 +128,7 @@ class _Labels:
         self._are_texts: bool | None = None
 
     def add(self, values: NDArray[Any], texts: Sequence[str] | None) -> None:
-        """Append labels: numbers, or indices into `texts`."""
+        """Append numbers or, if `texts` is given, indices into `texts`."""
         if self._are_texts is None:
             self._are_texts = texts is not None
         if not self._are_texts:
@@ -143,17 +143,14 @@ class _Labels:
         self._codes.add(np.array(own, dtype=np.int32)[values])
 
     def array(self) -> NDArray[Any]:
-        """Return the labels as numbers."""
         return self._codes.array()
 
     @property
     def texts(self) -> tuple[str, ...] | None:
-        """The distinct texts, or None if the labels are numbers."""
         return tuple(self.number) if self._are_texts else None
 
 
 def _narrow(values: NDArray[Any]) -> NDArray[np.int32]:
-    """Return whole numbers as int32; raise `_CannotJoinError` if they do not fit."""
     if values.dtype.kind not in "iu":
         raise _CannotJoinError
     if len(values) and not (values.min() >= _INT32.min and values.max() <= _INT32.max):
@@ -209,12 +206,10 @@ class _Joined:
 
     @property
     def n_bytes(self) -> int:
-        """The size of the rows and their weights in bytes."""
         each = 0 if self._rows is None else self._rows.n_bytes
         return each + self._weights.n_bytes
 
     def add(self, parsed: Parsed) -> None:
-        """Append a block."""
         self._last = parsed
         self._missing += parsed.missing
         self._bad += parsed.bad
@@ -255,7 +250,7 @@ class _Joined:
         return np.array(own, dtype=np.int32)[parsed.rows]
 
     def parsed(self) -> Parsed | None:
-        """Return all rows as one `Parsed`; None without rows, or if some blocks lack a column."""
+        """Return all rows as one `Parsed`; None without rows, or if only some blocks have a column."""
         last, count = self._last, len(self._lines)
         if last is None or self._rows is None:
             return None

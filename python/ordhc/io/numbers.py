@@ -23,7 +23,6 @@ __all__ = ["Numbers", "read_numbers"]
 
 #: The usual headers of a column with the names of the rows.
 _NAMES = ("name", "leaf", "item", "id")
-#: Cells of text for a missing number, in lower case.
 _MISSING = ("", "na", "nan", "null", "none")
 
 
@@ -150,7 +149,6 @@ def _of_sheet(sheet: Sheet) -> Numbers:
 
 
 def _column_of_names(sheet: Sheet, header: Sequence[str], below: Sequence[str]) -> int | None:
-    """Return the index of the column with the names of the rows, or None."""
     if not header[0] or header[0].startswith("Unnamed:"):
         return 0
     found = sheet.find(_NAMES)
@@ -174,7 +172,6 @@ def _numbers(cells: Sequence[str], line: int) -> list[float]:
 
 
 def _number(cell: str) -> float | None:
-    """Return the number in a cell, NaN for a missing number, or None for other text."""
     try:
         return float(cell)
     except ValueError:

@@ -10,12 +10,10 @@ from ordhc.errors import InputError, MissingExtraError
 
 __all__ = ["BLOCK", "ENDINGS", "HEAD", "damage_of", "format_of", "packed_as", "unpacking", "without_ending"]
 
-#: The endings of names of compressed files.
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 #: The number of bytes at the beginning of a file that identify its format.
 HEAD = 10
-#: The number of bytes that are compressed or decompressed at a time. This takes some ten milliseconds, during
-#: which Ctrl-C has no effect.
+#: Bytes to compress or decompress at a time: some ten milliseconds, during which Ctrl-C has no effect.
 BLOCK = 1 << 20
 
 

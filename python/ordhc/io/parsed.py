@@ -214,7 +214,7 @@ def _look_up(parsed: Parsed, names: tuple[str, ...] | None, n_leaves: int | None
 
 
 def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, quadruplets: bool) -> Wrong:
-    """Return the rows in which a leaf occurs twice or does not exist, and the reason for each."""
+    """Return the rows with an unknown leaf, or with a repeated leaf or pair, and the reason for each."""
     rows = parsed.rows
     if not len(rows):
         return np.zeros(0, dtype=np.intp), iter(())
@@ -249,7 +249,6 @@ def wrong_rows(parsed: Parsed, names: tuple[str, ...] | None, n: int | None, qua
 
 
 def _wrong_among(rows: NDArray[Any], n: int | None, quadruplets: bool) -> NDArray[np.intp]:
-    """Return the indices of rows in which a leaf occurs twice or does not exist."""
     outside: Any = rows < 0
     if n is not None:
         outside |= rows >= n
@@ -351,7 +350,7 @@ def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tupl
 
 
 def persons_in(parsed: Parsed) -> tuple[list[str], NDArray[Any]]:
-    """Return the people of a block as texts, in order of first appearance, and each row's index into them."""
+    """Return the people in `parsed` in order of first appearance, and each row's index into this list."""
     codes, values = numbered(np.asarray(parsed.groups))
     names = parsed.group_names
     return [str(value) if names is None else names[value] for value in values.tolist()], codes

@@ -30,7 +30,7 @@ __all__ = ["fingerprint", "parts_of", "pieces_in_parts", "ranges", "resume_folde
 
 #: The number of parts into which work on files is divided with `resume`, for any number of workers.
 PARTS = 64
-#: The prefix of the names of folders that are being written.
+#: The prefix of folders that are being written.
 _UNFINISHED = "part-"
 #: An unlocked folder older than this number of seconds was left by a killed process.
 _GRACE = 60.0
@@ -173,11 +173,10 @@ def _make(job: Job, task: tuple[Any, ...], progress: Progress | None, folder: Pa
 
 
 def _store(folder: str, name: str, make: Callable[[Path], None], keep: bool) -> None:
-    """Make a folder of results unless it exists.
+    """Make a folder of results unless it exists; with `keep`, add a file with hashes of its files.
 
     `make` writes into a temporary folder, which is then renamed. So a folder with the final name is complete,
-    and if several processes make the same folder, the first result is used. If `keep` is True, the folder
-    also gets a file with hashes of its files.
+    even if several processes make the same folder.
     """
     target = Path(folder) / name
     if target.exists():

@@ -76,11 +76,9 @@ class _RowsOfUnits:
     n_units: int
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return the name of the folder for the counts of rows in `pieces`, some pieces of the files."""
         return fingerprint("rows of units", self.unit, self.n_units, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the number of rows of each person or file in `pieces` to a file in `folder`."""
         np.save(folder / "rows.npy", self.count(pieces, progress))
 
     def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
@@ -104,7 +102,7 @@ class Portion(Scan):
         self._repeats = bool((times > 1).any())
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows depend on; stored results are found by its hash."""
+        """Return all that the rows of `pieces` depend on; a hash of it identifies results in `resume`."""
         which = fingerprint(self._unit, self._times)
         return ("portion", which, self._whole.key(pieces, with_survey=with_survey))
 
@@ -138,18 +136,15 @@ class _InUnits(Scan):
         self._whole, self._unit = scan, unit
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows depend on; stored results are found by its hash."""
         return ("in units", self._unit, self._whole.key(pieces, with_survey=with_survey))
 
     @property
     def survey(self) -> Survey:
-        """The leaves, names, people and weights of all rows of this scan."""
         return replace(self._whole.survey, whole=True)
 
     def blocks(
         self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
-        """Yield the comparisons block by block."""
         for block in self._whole.blocks(pieces, progress=progress):
             weights: Any = block.data.weights
             yield replace(block, data=changed(block.data, weights=np.rint(weights / self._unit)))

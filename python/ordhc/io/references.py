@@ -87,7 +87,6 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
 
 
 def _named(data: bytes, path: Source) -> Any:
-    """Return a stream of a file's bytes that has the file's name."""
     stream = bytes_io.BytesIO(data)
     stream.name = name_of(path)
     return stream

@@ -27,7 +27,7 @@ _AHEAD, _BLOCK = 1 << 23, 1 << 22
 _BLOCKS = 16
 #: The maximum number of attempts to fetch bytes if the connection breaks, and the first pause in seconds.
 _TRIES, _PAUSE = 3, 0.2
-#: Names of the fields of a store that change if a file changes.
+#: Names of facts that stores report about a file, and that change if the file changes.
 _VERSION = (
     *("etag", "content-md5", "generation", "version_id", "md5hash"),
     *("lastmodified", "last-modified", "last_modified", "updated", "mtime", "modified", "created"),
@@ -149,7 +149,7 @@ class Remote(str, Secret):
         return store, path if self._path is None else self._path
 
     def state(self) -> tuple[int, str]:
-        """Return the size in bytes (0 if unknown), and the fields of the store that identify the version."""
+        """Return the size in bytes (0 if unknown), and text that changes with the version of the file."""
         store, path = self.store()
         with self._described_errors():
             store.invalidate_cache(path)
@@ -184,7 +184,7 @@ class Remote(str, Secret):
 
     @contextmanager
     def _described_errors(self) -> Iterator[None]:
-        """Replace exceptions of the store in the block by exceptions without secrets and with a remedy."""
+        """Replace exceptions of the store by exceptions without secrets and with a remedy."""
         try:
             yield
         except (InputError, MissingExtraError, MemoryError):
@@ -270,9 +270,7 @@ class _Stream:
     def __init__(self, remote: Remote, anywhere: bool) -> None:
         self._remote, self._anywhere = remote, anywhere
         self._file = remote._opened(anywhere)
-        #: The position in the file.
         self._at = 0
-        #: The size of the file in bytes, or None if unknown.
         self._size = getattr(self._file, "size", None)
         self._size = self._size if isinstance(self._size, int) and self._size > 0 else None
         self.closed = False
@@ -342,7 +340,6 @@ class _Stream:
         return True
 
     def seekable(self) -> bool:
-        """Return True if the stream can be read at any position."""
         return self._anywhere
 
     def close(self) -> None:

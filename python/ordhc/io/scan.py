@@ -38,7 +38,7 @@ from ordhc.io.texts import check_characters
 
 __all__ = ["Block", "Scan", "is_large", "is_several", "kind_of", "scan", "scan_of"]
 
-#: The fraction of the progress that the first pass over the files takes.
+#: The share of the first pass over the files in the reported progress.
 _SURVEYING = 0.4
 #: Commands read single files of at least this number of bytes block by block, as a scan.
 LARGE = 1 << 25
@@ -279,7 +279,7 @@ class Scan:
         return self.executor is not None or self.resume is not None
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return everything that the rows of some pieces depend on; stored results are found by its hash."""
+        """Return all that the rows of `pieces` depend on; a hash of it identifies results in `resume`."""
         about: tuple[Any, ...]
         if not with_survey:
             if self._asked is None:
@@ -374,8 +374,7 @@ class Scan:
     def _persons_and_weights(self, parsed: Parsed, number: Any, options: dict[str, Any]) -> tuple[Any, Any]:
         """Return the person and the weight of each row, each None if unknown.
 
-        Also add the people to `options`, the arguments for `Triplets` or `Quadruplets`, as `groups` and
-        `group_names`.
+        Add the people to `options`, the arguments for `Triplets` or `Quadruplets`.
         """
         persons = None
         if number is not None:

@@ -33,11 +33,10 @@ __all__ = ["Survey", "surveyed", "warn_of"]
 LISTED = 1000
 #: Estimated seconds to read a byte of a file.
 _SECONDS = 1e-8
-#: The completed fraction when all parts of the files are read. Then the results of the parts are merged.
+#: The completed fraction when all files are read, before the facts about their parts are merged.
 _READ = 0.95
 #: Ids that are read as names: the distinct ids, sorted, and the name of each.
 Codes = tuple[NDArray[np.int64], tuple[str, ...]]
-#: The type of collector: of distinct ids, or of everything in a `Survey`.
 _F = TypeVar("_F", "_IdCollector", "_FactCollector")
 
 
@@ -116,8 +115,6 @@ def surveyed(scan: Any, progress: Progress | None = None) -> Survey:
 
 
 class _IdCollector:
-    """Collects the distinct ids."""
-
     def __init__(self) -> None:
         self.ids = np.zeros(0, dtype=np.int64)
 
@@ -130,10 +127,9 @@ class _IdCollector:
 
 
 def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: Progress | None) -> _F:
-    """Add all rows of the files to a new `_IdCollector` or `_FactCollector` (made by `new`), and return it.
+    """Return a collector, made by `new`, to which all rows of the files were added.
 
-    With an executor or `resume`, the parts of the files have collectors of their own, which are merged in the
-    order of the files.
+    With an executor or `resume`, each part of the files has its own collector; these are merged in order.
     """
     size = sum(size for size, _ in scan.state)
     if scan.resume is not None or (scan.executor is not None and _SECONDS * size >= MIN_SECONDS):
@@ -170,17 +166,15 @@ class _Part:
     codes: Codes | None
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return a hash of all that the result of the task depends on."""
         return fingerprint(self._about, self.scan.key(pieces, with_survey=False))
 
     @cached_property
     def _about(self) -> str:
-        """Return a hash of the class of the collector, and of the ids that are read as names."""
         ids, names = (None, None) if self.codes is None else self.codes
         return fingerprint(type(self.new()).__name__, ids, names)
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the facts to `folder`; write nothing if there is a mistake in the pieces."""
+        """Write the facts to a file in `folder`; the file is empty if the pieces have a mistake."""
         try:
             facts = pickle.dumps(self.read(pieces, progress), protocol=5)
         except InputError:
@@ -188,7 +182,7 @@ class _Part:
         (folder / "facts").write_bytes(facts)
 
     def read(self, pieces: Sequence[Piece], progress: Progress | None) -> Any:
-        """Return an `_IdCollector` or `_FactCollector` to which all rows of the pieces were added."""
+        """Return a new collector to which all rows of `pieces` were added."""
         scan, found = self.scan, self.new()
         pieces = list(adjacent_merged(pieces))
         of_file = Counter(piece.file for piece in pieces)
@@ -227,7 +221,7 @@ def _by_statistics(scan: Any) -> Survey | None:
 
 
 def _mostly_used(scan: Any, n: int) -> bool:
-    """Return True if half of the ids 0 to n - 1 occur; stop reading when this is clear."""
+    """Return True if at least half of the ids 0 to n - 1 occur; stop reading when half were found."""
     if n > 1 << 31:
         return False
     seen = np.zeros(n, dtype=bool)
@@ -240,7 +234,7 @@ def _mostly_used(scan: Any, n: int) -> bool:
 
 
 class _FactCollector:
-    """Collects the content of a `Survey` (leaves, names, people, weights) from blocks of rows."""
+    """Collects the content of a `Survey` (leaves, names, people, weights), block by block."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked, self.given, self.n_leaves = asked, asked.names, asked.n_leaves
@@ -259,11 +253,7 @@ class _FactCollector:
     def merge(self, later: _FactCollector) -> None:
         """Add the content of `later`, a collector of rows that follow the rows of this collector.
 
-        Raises
-        ------
-        InputError
-            Some files have ids and others have names, or only some files have people. The message has
-            no names of files.
+        Raise an `InputError` without file names if only some files have names or only some have people.
         """
         self.first = {**later.first, **self.first}
         if {"ids", "names"} <= self.first.keys() or {"people", "no people"} <= self.first.keys():
@@ -311,7 +301,7 @@ class _FactCollector:
         self._persons(parsed)
 
     def _without_bad(self, parsed: Parsed) -> Parsed:
-        """Return the block without rows that cannot be used; the result lists these rows in `bad`."""
+        """Return `parsed` without rows that cannot be used; the result lists these rows in `bad`."""
         for name in parsed.names or ():
             self.code.setdefault(name, len(self.code))
         looked = replace(parsed)

@@ -110,7 +110,7 @@ def check_characters(asked: Asked) -> None:
 
 @lru_cache(maxsize=4)
 def _lowered(names: tuple[str, ...]) -> dict[str, int]:
-    """Return a dict from each name, in lower case, to its index; cached, because blocks repeat the names."""
+    """Return the index of each name in lower case; cached, because blocks repeat the names."""
     return {name.strip().lower(): leaf for leaf, name in enumerate(names)}
 
 

@@ -365,7 +365,7 @@ def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None
 
 
 def _in_json(text: str, name: str, report: Progress) -> list[Any]:
-    """Return the trees in JSON as dicts; `report` receives the completed fraction."""
+    """Return the trees in JSON as dicts."""
 
     def no_number(word: str) -> None:
         raise InputError(f"{word} is not allowed in the JSON of a tree; give a finite number", path=name)
@@ -406,7 +406,7 @@ def _rows_of_csv(data: bytes, name: str) -> NDArray[np.float64]:
 
 
 def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
-    """Raise `InputError` if a file that should be a tree has comparisons, or is a file of another kind."""
+    """Raise `InputError` if a file that should be a tree is something else, such as comparisons."""
     found = looks_like(data)
     fine = {
         "newick": ("a Newick tree", "JSON"),

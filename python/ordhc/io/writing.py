@@ -141,7 +141,7 @@ def _leaf_columns(data: Triplets | Quadruplets) -> list[str]:
 
 
 def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
-    """Return all columns by name: leaves as ids or names, then weights, answers, persons and samplers."""
+    """Return all columns by name, with leaves as names if `data` has names, else as ids."""
     cells: NDArray[Any] = data.rows
     if data.names is not None:
         cells = np.array(data.names, dtype=object)[data.rows]
@@ -158,8 +158,7 @@ def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
     return found
 
 
-# The number of rows that are written at a time. This takes some ten milliseconds, during which Ctrl-C has no
-# effect.
+#: Rows to write at a time: some ten milliseconds, during which Ctrl-C has no effect.
 _BLOCK = 1 << 14
 
 

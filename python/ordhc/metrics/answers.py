@@ -83,7 +83,7 @@ def right_answers(
     data
         The comparisons. Their answers are numbered as by `comparison.units.answers_of`.
     choices
-        The choices of `data`, if the caller has them already.
+        ``Choices.of(data)``, if the caller has computed it already.
     """
     choices = Choices.of(data) if choices is None else choices
     closeness = _closeness_in(tree, needs_heights=isinstance(data, Quadruplets))
@@ -91,15 +91,10 @@ def right_answers(
 
 
 def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
-    """Return the closeness of pairs of leaves in a tree; larger is closer.
+    """Return a function that computes the closeness of pairs of leaves in a tree; larger is closer.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    needs_heights
-        True if pairs without a shared leaf are compared. Otherwise the tree's shape is enough: if two pairs
-        share a leaf, one of their two common ancestors is below the other.
+    `needs_heights` is True if pairs without a shared leaf are compared. Otherwise the tree's shape is enough:
+    if two pairs share a leaf, one of their two common ancestors is below the other.
     """
     if tree.scale == "lengths":
         from_root = root_distances(tree)

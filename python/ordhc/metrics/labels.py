@@ -156,10 +156,7 @@ def _at_depth(order: NDArray[np.int64], gaps: NDArray[np.int64], depth: int) -> 
 
 
 def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the leaves in drawing order, and the depth of the common ancestor of neighbouring leaves.
-
-    In this order the leaves of each node are adjacent.
-    """
+    """Return the leaves in drawing order, and the depth of the common ancestor of adjacent leaves."""
     shape, n = shape_of(tree), tree.n_leaves
     depth, gaps = [0] * len(tree.parents), np.zeros(n - 1, dtype=np.int64)
     for node in range(len(tree.parents) - 1, n - 1, -1):
@@ -171,7 +168,6 @@ def _gaps(tree: Dendrogram) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _levels(given: Any, at_least: int) -> list[int]:
-    """Return `given` as a list of ints of at least `at_least`; raise `InputError` for other values."""
     found = _checks.whole_numbers("levels", given, at_least=at_least)
     if found.ndim != 1:
         raise InputError(f"levels have shape {found.shape}; a list of whole numbers is needed")

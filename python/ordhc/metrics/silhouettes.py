@@ -104,8 +104,7 @@ def silhouette(
     for k in tried:
         with warnings.catch_warnings():
             if n_clusters is None:
-                # If a node has more than two children, there is no cut into some numbers of clusters. These
-                # numbers are skipped without a warning.
+                # If a node has more than two children, some numbers of clusters have no cut: skip them.
                 warnings.simplefilter("ignore", OrdhcWarning)
             flat = found.cut(k)
         if 2 <= int(flat.max()) + 1 < n:
@@ -117,7 +116,7 @@ def silhouette(
 
 
 def _distances(values: NDArray[Any], *, less: bool) -> NDArray[np.float64]:
-    """Return finite (n, n) distances with zeros on the diagonal."""
+    """Return dissimilarities (if `less`) or similarities as finite (n, n) distances, with a zero diagonal."""
     square = _checks.square(values).astype(np.float64)
     outside = ~np.eye(len(square), dtype=bool)
     for row, column in np.argwhere(~np.isfinite(square) & outside)[:1].tolist():

@@ -21,7 +21,7 @@ from ordhc.tree.parts import engine_tree
 
 __all__ = ["best_of", "matched", "revenue_of", "satisfied_of"]
 
-#: The compiled code computes a sum for each block of this number of rows, and then adds these sums.
+#: The compiled code adds up this number of rows at a time. The same boundaries here give the same rounding.
 _ROWS = 1 << 14
 
 
@@ -84,10 +84,7 @@ def _with_progress(
 
 
 def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
-    """Yield the rows and weights of `blocks` in pieces of `_ROWS` rows; the last piece can be shorter.
-
-    The compiled code also sums `_ROWS` rows at a time, so the same boundaries give the same rounding.
-    """
+    """Yield the rows and weights of `blocks` in pieces of `_ROWS` rows; the last piece can be shorter."""
     rest: list[tuple[Any, Any]] = []
     held = 0
     for block in blocks:

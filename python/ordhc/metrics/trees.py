@@ -263,7 +263,7 @@ def robinson_foulds(
     return distance / max(distance + 2 * shared, 1) if normalize else distance
 
 
-#: Symmetric distances.
+#: The distances that `tree_distances` can compute; all are symmetric.
 _DISTANCES: dict[str, Callable[..., int | float]] = {
     "robinson_foulds": robinson_foulds,
     "triplet_distance": triplet_distance,

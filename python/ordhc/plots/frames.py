@@ -45,7 +45,7 @@ def reference_line(ax: "Axes", value: float, name: str, inks: Theme, *, upright:
 
 
 def ceiling_band(ax: "Axes", ceiling: NoiseCeiling | None, inks: Theme, *, upright: bool = False) -> None:
-    """Draw the noise ceiling as a band between its bounds; nothing if too few answers estimate it."""
+    """Draw the noise ceiling (the best possible score) as a band; nothing if too few answers estimate it."""
     if ceiling is None or not ceiling.is_reliable:
         return
     span = ax.axvspan if upright else ax.axhspan

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["heatmap"]
 
-#: The maximum number of characters of a name. Longer names are cut.
+#: The maximum number of characters of a name.
 LONGEST = 40
-#: The maximum number of rows of the picture. Larger matrices are reduced to means of blocks.
+#: The maximum number of rows of the image. In larger matrices, means replace blocks of neighbouring rows.
 MOST_CELLS = 1500
 ORDERS = ("tree", "optimal")
 
@@ -203,10 +203,9 @@ def heatmap(
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The parts of a heatmap: the tree of the rows, an image, and the names and the tree of the columns.
+    """The parts of a heatmap; `columns` has the names of the columns, or is None for a matrix of pairs.
 
-    `title` is the title of the colour bar. `turned` is True if the colour map is reversed. `columns` is None
-    for a matrix of pairs.
+    `title` is the title of the colour bar. `turned` is True if the colour map is reversed.
     """
 
     tree: Dendrogram
@@ -245,7 +244,7 @@ def _table_of(tree: Any, S: Any, column_tree: Any, order: str, dissimilarity: bo
 
 
 def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Reduce the rows to at most `MOST_CELLS` means of blocks of rows; NaN does not enter a mean."""
+    """Reduce the rows to at most `MOST_CELLS` means of blocks of rows, ignoring NaN."""
     n = len(values)
     if n <= MOST_CELLS:
         return values
@@ -258,7 +257,6 @@ def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _write_names(ax: Axes, grid: Grid, names: list[str], table: _Table) -> None:
-    """Write the names of rows to the right and the names of columns below, if they fit."""
     ax.set_xticks([])
     ax.set_yticks([])
     height = grid.height - 0.6
@@ -313,7 +311,7 @@ def _scale_of(
     center: float | None,
     robust: bool | None,
 ) -> _Scale:
-    """Return the scale of colours for an image; the rules for `center` and `robust` are seaborn's."""
+    """Return the range of the colours, by seaborn's rules for `center` and `robust`."""
     known = image[~np.isnan(image)]
     if not len(known):
         known = np.zeros(1)
@@ -340,7 +338,6 @@ def _scale_of(
 
 
 def _colour_map(name: str | None, scale: _Scale, *, turned: bool) -> Colormap:
-    """Return the part of a colour map that the values need; reversed if `turned`."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 

@@ -89,7 +89,6 @@ def support_calibration(trees: Any, references: Any, *, ax: "Axes | None" = None
     ax.errorbar(x, y, errors, fmt="o-", color=colour, markersize=4, linewidth=1.2, capsize=2)
     ax.plot([0, 1], [0, 1], color=inks.line, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     for at, many in zip(x.tolist(), count[some].tolist(), strict=True):
-        # Write the number of clusters of the bin above the axes.
         ax.text(
             at,
             1.01,
@@ -196,10 +195,9 @@ def _interval(name: str, given: Any) -> tuple[float, float, float]:
 
 
 def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
-    """Return for each inner node below the root a code of its cluster.
+    """Return a code of the cluster of each inner node below the root: two sums of random numbers of leaves.
 
-    The code is a pair of sums of random numbers of the leaves. Equal clusters have equal codes, and different
-    clusters have different codes with a probability close to 1.
+    Different clusters have different codes with a probability close to 1.
     """
     n = tree.n_leaves
     random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)

@@ -298,7 +298,6 @@ def _draw_lines(
 
 
 def _draw_leaders(ax: "Axes", drawn: Truncated, shapes: Shapes, inks: Theme) -> None:
-    """Draw dotted lines from the ends of leaves to their names, unless the lines would be too dense."""
     from matplotlib.collections import LineCollection
 
     breadth, tallness = points_of(ax)
@@ -367,7 +366,6 @@ def _set_up(
 
 
 def _scale_for(scale: str | None, layout: str, drawn: Truncated) -> str:
-    """Return the given scale, or by default the scale that fits the tree and the layout."""
     if drawn.positions.label is None:
         if scale in ("axis", "bar"):
             raise InputError(

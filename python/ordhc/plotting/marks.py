@@ -223,7 +223,7 @@ def _overlaps(box: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[
 
 
 def _segments(ax: "Axes", drawn: Truncated, shapes: Shapes) -> NDArray[np.float64]:
-    """Return the boxes of the segments of all branches, in pixels, (k, 4)."""
+    """Return a box around each segment of each branch, in pixels: left, bottom, right, top, (k, 4)."""
     lines = [shapes.branch(item, child) for item in drawn.opened for child in item.children]
     pairs = np.concatenate([np.concatenate([line[:-1], line[1:]], axis=1) for line in lines])
     ends = ax.transData.transform(pairs.reshape(-1, 2)).reshape(-1, 2, 2)

@@ -19,7 +19,7 @@ from ordhc.tree.parts import shape_of
 
 __all__ = ["PAGES", "inline", "page"]
 
-#: The endings of files that are pages.
+#: The endings of html pages.
 PAGES = (".html", ".htm")
 
 #: The maximum number of leaves of a page within a notebook. Larger pages would make notebook files too large.

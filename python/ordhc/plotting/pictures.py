@@ -29,7 +29,7 @@ _KINDS = {
 }
 #: The maximum side of pictures in pages, in pixels.
 _ON_PAGES = 512
-#: The number of pixels per point of pictures in figures: 300 dots per inch, and 72 points per inch.
+#: The number of pixels per point of pictures in figures: 300 dots per inch.
 _FOR_EACH_POINT = 300 / 72
 #: The limits of the size of pictures in figures, and the space for a leaf in new figures with pictures, in
 #: points.
@@ -101,7 +101,7 @@ def _smaller(content: bytes, kind: str, name: str) -> tuple[bytes, str]:
 
 
 def _opened(content: bytes, name: str, most: int) -> Any:
-    """Return a Pillow image, rotated by its EXIF orientation, with sides of at most `most` pixels."""
+    """Return a Pillow image with sides of at most `most` pixels."""
     from PIL import Image, ImageOps
 
     try:

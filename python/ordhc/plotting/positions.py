@@ -19,7 +19,6 @@ _MARGIN = 0.03
 class Positions:
     """The position of each node along the axis that runs from the root to the leaves."""
 
-    #: The position of each node, (n_nodes,).
     at: NDArray[np.float64]
     #: The positions of the two ends of the picture: a little beyond the root, and at the names of the leaves.
     root_end: float

@@ -25,7 +25,6 @@ def draw_scale(ax: "Axes", drawn: Truncated, shapes: Shapes, scale: str, inks: T
 
 
 def _ticks(drawn: Truncated, count: int) -> list[float]:
-    """Return about `count` round numbers within the range of the axis."""
     from matplotlib.ticker import MaxNLocator
 
     low, high = drawn.positions.low, drawn.positions.high
@@ -49,7 +48,7 @@ def _axis(ax: "Axes", drawn: Truncated, shapes: Rectangle, inks: Theme, size: fl
 
 
 def _rings(ax: "Axes", drawn: Truncated, shapes: Circle, inks: Theme, size: float) -> None:
-    """Draw circles around the root, with numbers in the gap between the last leaf and the first leaf."""
+    """Draw circles around the root, with numbers between the last leaf and the first leaf."""
     from matplotlib.collections import LineCollection
 
     ticks = _ticks(drawn, 5)
@@ -73,10 +72,7 @@ def _rings(ax: "Axes", drawn: Truncated, shapes: Circle, inks: Theme, size: floa
 
 
 def _bar(ax: "Axes", drawn: Truncated, shapes: Shapes, inks: Theme, size: float) -> None:
-    """Draw a bar of a round length, with this length as a number.
-
-    The number is a difference of heights, or in an unrooted tree a length of edges.
-    """
+    """Draw a bar whose number is a difference of heights, or in an unrooted tree a length of edges."""
     depth = abs(drawn.leaf_end - drawn.root_end)
     if isinstance(shapes, Unrooted):
         depth = 0.94 / shapes.unit * drawn.positions.length

@@ -65,7 +65,6 @@ class Truncated:
     def __init__(self, tree: Dendrogram, truncate: int | bool | None = None, *, at_least: int = 1) -> None:
         self.tree = tree
         self.order: NDArray[np.int64] = tree.leaf_order()
-        #: The positions of the nodes along the axis.
         self.positions = positions_of(tree)
         self.root_end, self.leaf_end = self.positions.root_end, self.positions.leaf_end
         self.root = self._item(len(tree.parents) - 1)

@@ -72,16 +72,8 @@ def counts_of(
 ) -> dict[str, Any]:
     """Return the section `data` of a report.
 
-    Parameters
-    ----------
-    data
-        The comparisons of positive weight.
-    given
-        All comparisons.
-    answers
-        The answers to which the comparisons in `data` belong.
-    left_out
-        For each reason, the number of rows that were left out when the data were read.
+    `data` has the comparisons of positive weight, `given` all comparisons. `left_out` has, by reason, the
+    number of rows that were left out on reading.
     """
     forms, counts = np.unique(forms_of(data, answers), return_counts=True)
     n = data.n_leaves

@@ -57,21 +57,7 @@ Numbers = Mapping[str, Any]
 def document(
     numbers: Numbers, tree: Dendrogram, others: Mapping[str, Dendrogram], data: Comparisons, title: str
 ) -> str:
-    """Return the HTML page of a report.
-
-    Parameters
-    ----------
-    numbers
-        All numbers of the report, see `Report.numbers`.
-    tree
-        The tree of the report.
-    others
-        The trees of the other methods, by name.
-    data
-        The comparisons from which the tree was made.
-    title
-        The title of the page.
-    """
+    """Return the HTML page of a report; the arguments are the fields of `Report`."""
     parts = [
         _head(numbers, title),
         _data(numbers, tree),

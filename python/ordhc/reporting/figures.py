@@ -112,8 +112,8 @@ def lengths_figure(tree: Dendrogram, unanswered: Sequence[int]) -> tuple[str | N
 def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:
     """Return the tree without unanswered leaves.
 
-    None if there are no unanswered leaves, fewer than two answered leaves, or if the unanswered leaves were
-    not merged last.
+    The result is None if no leaf is unanswered, if fewer than two are answered, or if the unanswered leaves
+    were not merged last.
     """
     n, few = tree.n_leaves, tree.n_leaves - len(unanswered)
     kept = np.delete(np.arange(n), list(unanswered))
@@ -156,16 +156,8 @@ def agreement_figure(tree: Dendrogram, data: Comparisons) -> str:
 def _inline(key: str, draw: Callable[[], Any], n_colours: int, title: str) -> str:
     """Return a figure as an SVG element whose colours follow the theme of the page.
 
-    Parameters
-    ----------
-    key
-        A prefix for the ids of the element, so that ids on the page are unique.
-    draw
-        A function that draws the figure and returns its axes.
-    n_colours
-        The number of colours of the palette that the figure uses.
-    title
-        The description of the picture for screen readers.
+    The ids of the element begin with `key`, so that ids are unique on the page. `draw` draws the figure with
+    the first `n_colours` colours of the palette, and returns its axes. Screen readers read `title`.
     """
     text = picture_bytes("svg", draw).decode()
     text = text[text.index("<svg") :]

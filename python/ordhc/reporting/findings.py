@@ -39,10 +39,10 @@ __all__ = ["Asked", "Findings", "found_in"]
 #: The maximum number of leaves for which kernel methods are tried, unless the caller names them. Kernels
 #: compare all pairs of pairs, which takes too long with more leaves.
 KERNELS_UP_TO = 3_000
-#: The maximum processor time for comparing the tree with other models by default: a minute on two cores.
+#: The tree is compared with other models by default up to this processor time: a minute on two cores.
 STRUCTURE_SECONDS = 120.0
 SUPPORT = (0.5, 0.7, 0.95)
-#: The maximum size of a cluster whose leaves are listed, to keep reports small. `tree` has all leaves.
+#: The size of the largest clusters whose leaves are listed. The report's section `tree` has all leaves.
 LISTED = 100
 
 
@@ -61,10 +61,7 @@ class Asked:
     seed: int
     unit: str | None
     n_clusters: int | None
-    #: True compares the tree with other models of the answers, such as flat clusters and points in space.
-    #: None makes this comparison if it takes at most about a minute on two cores.
     structure: bool | None
-    #: True searches for groups of people with different trees.
     people_groups: bool
 
 
@@ -87,13 +84,10 @@ class Findings:
     #: its chains.
     n_drawn: int | None
     mixing: Mixing | None
-    #: The length of each leaf from the posterior, and the tree: the result of `typical_items`.
+    #: The result of `typical_items`.
     lengths: dict[str, Any] | None
     others: dict[str, Dendrogram]
-    #: The comparison of the tree with other models of the answers, such as flat clusters and points in space.
-    #: None if not requested or if it takes too long.
     structure: Structure | None
-    #: The groups of people with different trees; None if not requested or if people are unknown.
     people_groups: PeopleGroups | None
     unit: str
     folds: int
@@ -117,7 +111,6 @@ class _Work:
 
     @property
     def split(self) -> dict[str, Any]:
-        """The parameters that define how answers are held out, by name."""
         return {"folds": self.folds, "seed": self.asked.seed, "unit": self.unit}
 
     def found(self, section: str, failure: str, find: Callable[[], _T]) -> _T | None:
@@ -138,18 +131,7 @@ def found_in(
 ) -> Findings:
     """Return all results of a report.
 
-    Parameters
-    ----------
-    data
-        The comparisons.
-    answers
-        The answers to which the comparisons belong.
-    asked
-        The settings of the report.
-    heldout
-        Comparisons on which methods and the tree are scored, and from which no tree is made; or None.
-    progress
-        A callable that receives the completed fraction in [0, 1], or None.
+    If `heldout` is given, methods and the tree are scored on it, and no tree is made from it.
     """
     notes: dict[str, str] = {}
     unit, folds = _split(answers, asked, notes)
@@ -206,7 +188,6 @@ def found_in(
 
 
 def _selection(work: _Work, heldout: Comparisons | None, progress: Progress | None) -> Selection | None:
-    """Return the comparison of methods; None without methods, or if no answers can be held out."""
     methods = _methods(work.data, work.asked, work.notes)
     if not work.folds or not methods:
         return None
@@ -221,10 +202,7 @@ def _selection(work: _Work, heldout: Comparisons | None, progress: Progress | No
 def _apart(
     work: _Work, plan: Plan, method: str, selection: Selection | None, progress: Progress | None
 ) -> HeldOut | None:
-    """Return the scores of trees on answers from which they were not made.
-
-    If the method was scored by `select` in the same way, these scores are used again.
-    """
+    """Return scores on held-out answers; reuse those of `select`, unless they are for random questions."""
     if not work.folds:
         return None
     known = None
@@ -240,7 +218,6 @@ def _apart(
 def _resampled(
     work: _Work, plan: Plan, method: str, tree: Dendrogram, progress: Progress | None
 ) -> Bootstrap | None:
-    """Return the bootstrap of the tree; None if no resamples are requested, or if it fails."""
     if not work.asked.n_resamples:
         work.notes["support"] = "No resamples were requested, so the support of clusters is unknown."
         return None
@@ -280,7 +257,6 @@ def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Stru
 
 
 def _people_groups(work: _Work, progress: Progress | None) -> PeopleGroups | None:
-    """Return groups of people with different trees; None if not requested, or if the search fails."""
     if not work.asked.people_groups:
         return None
     return work.found(
@@ -407,7 +383,6 @@ def sections_of(
 
 
 def _without_tree(found: Structure) -> dict[str, Any]:
-    """Return the comparison of the tree with other models as a dict, without the tree itself."""
     return {name: value for name, value in found.to_dict().items() if name != "tree"}
 
 
@@ -431,7 +406,7 @@ def _number(value: float) -> float | None:
 
 
 def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
-    """Return the section `clusters`: all nodes between leaves and root, with their support."""
+    """Return the report's section `clusters`: all nodes between leaves and root, with their support."""
     n = tree.n_leaves
     support = tree.support
     nodes, known = [], []

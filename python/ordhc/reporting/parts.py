@@ -55,7 +55,7 @@ def table(
     caption: str = "",
     best: int | None = None,
 ) -> Markup:
-    """Return a table.
+    """Return an HTML table.
 
     Parameters
     ----------

@@ -198,8 +198,8 @@ def report(
     seed
         The seed of folds and resamples, by default 0. The same seed gives the same report.
     n_clusters
-        The number of clusters to colour in the tree. By default the number below the largest step in height
-        among the last twelve merges.
+        The number of clusters to colour in the tree. By default the tree is cut at the largest step in
+        height among its last twelve merges.
     X, vocabulary
         Features of the leaves and their names, from which clusters are named; see `describe`.
     title
@@ -316,7 +316,7 @@ def report(
 
 
 def _counted(left_out: Mapping[str, int] | None) -> dict[str, int]:
-    """Return the checked argument `left_out`, the number of rows left out on reading, by reason."""
+    """Return the checked argument `left_out` of `report`."""
     if left_out is not None and not isinstance(left_out, Mapping):
         raise InputError(f"left_out must map each reason to a number of rows, not {_checks.quoted(left_out)}")
     return {

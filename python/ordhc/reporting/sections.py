@@ -30,7 +30,7 @@ UNLIKE = (
 #: The maximum number of listed answers. If fewer than `FILLED` answers were given several times, the list is
 #: filled up to this number with answers that were given once.
 PUZZLES, FILLED = 15, 8
-#: Cautions about the support of clusters: for support from resamples, and for support from a posterior.
+#: Cautions about support: from resamples, and from a posterior.
 _SUPPORT = (
     "Support is how often resamples contain a cluster, not how likely the cluster is: in simulations, 22% of "
     "the clusters with a support of 54% were true.",

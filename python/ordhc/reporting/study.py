@@ -39,7 +39,6 @@ def _learner(session: Numbers) -> str:
 
 
 def _seconds(analysis: Numbers) -> str:
-    """Return the median response time with its quartiles; empty if it is unknown."""
     found = analysis["seconds"]
     if found is None:
         return ""

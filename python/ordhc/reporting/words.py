@@ -79,7 +79,6 @@ REFERENCES = {
     "arXiv:2203.05794.",
 }
 
-#: The short form of each reference, for citations in the text.
 CITED = {
     "revenue": "Mandal et al., 2023",
     "foundations": "Ghoshdastidar et al., 2019",
@@ -239,7 +238,6 @@ def is_chance(held: Numbers) -> bool:
     return bool(least <= held["chance"])
 
 
-#: A sentence for trees that are not clearly better than chance.
 NO_BETTER = "That is not clearly better than chance: the tree and the results below may be meaningless."
 
 
@@ -260,7 +258,6 @@ def model_of(by: str) -> str:
 
 
 def _asked_for(numbers: Numbers) -> str:
-    """Return a remark that questions were chosen by earlier answers; empty if they were not."""
     if not numbers["data"]["adaptive"]:
         return ""
     return " (to questions that a learner chose, which are harder than random ones)"
@@ -368,7 +365,6 @@ def _recipe(settings: Numbers) -> tuple[str, list[str]]:
 
 
 def _support(clusters: Numbers) -> str:
-    """Return a sentence that defines the support of a cluster."""
     share = f"Support is the share of {clusters['n_resamples']:,} trees that contain the cluster"
     if clusters["unit"] == "posterior":
         return f"{share}, drawn by their posterior probability."
@@ -397,7 +393,6 @@ def _choice(method: Numbers) -> tuple[str, list[str]]:
 
 
 def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
-    """Return sentences about the held-out score, and the keys of the publications that they cite."""
     accuracy = numbers["accuracy"]
     said: list[str] = []
     cited: list[str] = []
@@ -430,7 +425,6 @@ def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
 
 
 def _on_people(numbers: Numbers) -> tuple[list[str], list[str]]:
-    """Return sentences that define the accuracy of a person, and the keys of their references."""
     if numbers["people"] is None:
         return [], []
     held = numbers["accuracy"]["held_out"]

@@ -19,9 +19,9 @@ from ordhc.io.spill import Spill
 
 __all__ = ["mulk3_sums"]
 
-#: Memory in bytes for each row of a block, while the kernel of the block is computed.
+#: Bytes of memory that computing the kernel needs for each row (comparison).
 PER_ROW = 120
-#: Maximum number of blocks of work for an executor or `resume`. Several blocks balance the load.
+#: With `resume`, the maximum number of blocks, unless the limit of memory or the workers need more.
 _BLOCKS = 16
 #: The condensed kernel of some comparisons, its diagonal, and for each leaf the number of distinct pairs of
 #: leaves that are compared with it.
@@ -74,17 +74,15 @@ def mulk3_sums(
 
 @dataclass(frozen=True)
 class _Split:
-    """A task that writes the rows of some pieces of the files to one file for each block."""
+    """A task that reads pieces of files, and appends each row to the file of its block, see `mulk3_sums`."""
 
     scan: Scan
     n_blocks: int
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return a hash of all that the result of the task depends on."""
         return fingerprint("mulk3", self.n_blocks, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the result of the task to `folder`."""
         n = self.scan.n_leaves
         # Small numbers are more often the smaller number of a pair than large numbers. So blocks of small
         # numbers get fewer leaves, and all blocks have about the same number of rows.
@@ -109,16 +107,13 @@ class _Kernels:
     folders: tuple[str, ...]
 
     def name(self, block: int) -> str:
-        """Return a hash of all that the result of the task depends on."""
         return fingerprint("kernel", block, self.folders, self.scan.weighted)
 
     def make(self, folder: Path, block: int, *, progress: Progress | None = None) -> None:
-        """Write the result of the task to `folder`."""
         for at, values in enumerate(self.of(block, progress)):
             np.save(folder / f"{at}.npy", values)
 
     def of(self, block: int, progress: Progress | None = None) -> Kernel:
-        """Return the part of the kernel that the rows of block number `block` contribute."""
         found = [_read(Path(folder) / str(block), self.scan.weighted) for folder in self.folders]
         rows = np.concatenate([rows for rows, _ in found])
         weights = np.concatenate([own for _, own in found if own is not None]) if self.scan.weighted else None

@@ -39,7 +39,7 @@ _C = TypeVar("_C", bound=Triplets | Quadruplets)
 #: for simulated answers from random trees of 80 leaves, 0.05 for trees of `datasets.planted`. If the true
 #: standard deviation is 0.5, the estimates have 0.3 to 0.4. The data sets Car and Food have 0.9 and 0.35.
 _LEAST_SPREAD = 0.25
-#: The fraction of the progress at which counting is complete. The rest is for fitting lengths.
+#: The fraction of the progress for counting near and far leaves. The rest is for fitting lengths.
 _COUNTING = 0.7
 #: Reduced weights are multiples of 2^-20, and at most twice the original weight. Their sums are exact in any
 #: order if the total weight is below this limit.
@@ -189,20 +189,17 @@ class _LessLengths(Scan):
         self._whole, self._lengths, self._exact = scan, lengths, exact
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all values that determine the rows and weights of `pieces`, as input of `fingerprint`."""
         own = fingerprint(self._lengths, self._exact)
         return ("less lengths", own, self._whole.key(pieces, with_survey=with_survey))
 
     @property
     def survey(self) -> Survey:
-        """A summary of all rows; its `whole` is True if sums of weights are exact in any order."""
         known = self._whole.survey
         return replace(known, weighted=True, whole=known.whole and self._exact, weights=None)
 
     def blocks(
         self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
-        """Yield the comparisons block by block, with weights reduced by the lengths of the leaves."""
         for block in self._whole.blocks(pieces, progress=progress):
             data = block.data
             weights = _ordhc.weights_less_lengths(data.rows, data.weights, self._lengths)
@@ -221,11 +218,9 @@ class _Counts:
     number: NDArray[np.int64] | None
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return a hash of all that the result of the task depends on."""
         return fingerprint("near and far", self.number, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the result of the task to `folder`."""
         counts = _counted_blocks(self.scan, self.scan.blocks(pieces, progress=progress), self.number, None)
         columns: tuple[Any, ...] = counts.columns()
         for column, values in zip(_COLUMNS, columns, strict=True):
@@ -235,7 +230,7 @@ class _Counts:
 def _counted_blocks(
     scan: Scan, blocks: Iterator[Block], number: NDArray[np.int64] | None, progress: Progress | None
 ) -> _ordhc.NearFarCounts:
-    """Return how often leaves are near and far in answers, counted in the order of `blocks`."""
+    """Return how often each leaf is near and far in answers; rounding depends on the order of `blocks`."""
     counts, done = _ordhc.NearFarCounts(scan.n_leaves, len(scan)), 0
     own = None if number is None else number.astype(np.int32)
     for block in blocks:
@@ -249,14 +244,13 @@ def _counted_blocks(
 
 
 def _counted(data: Triplets | Quadruplets) -> _ordhc.NearFarCounts:
-    """Return how often leaves are near and far in answers."""
     counts = _ordhc.NearFarCounts(data.n_leaves, len(data))
     counts.add(data.rows, _shared_weights(data), None)
     return counts
 
 
 def _may_use_lengths(lengths: Any) -> bool:
-    """Return True if the lengths of leaves must be estimated: the setting is True or None (automatic)."""
+    """Return True if `lengths` is True, or None, which is decided after estimating the lengths."""
     if not (lengths is None or isinstance(lengths, bool | np.bool_)):
         raise InputError(
             f"lengths is {quoted(lengths)}; it must be True, False, or None (used if lengths vary enough)"

@@ -25,8 +25,7 @@ from ordhc.similarities.spilled import PairSums, Run, written_run
 
 __all__ = ["mapped_sums"]
 
-#: The fraction of the progress at which all runs (sorted pairs of leaves, with their sums) are made. The rest
-#: is for merging the runs.
+#: The fraction of the progress for making runs (sorted sums of pairs). The rest is for merging runs.
 _MAPPING = 0.8
 
 
@@ -40,11 +39,9 @@ class _Runs:
     number: NDArray[Any] | None
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return a hash of all that the result of the task depends on."""
         return fingerprint("runs", self.memory, self.both, self.number, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the result of the task to `folder`."""
         answered = np.zeros(self.scan.n_leaves, dtype=bool)
         sums = PairSums(
             self.scan.n_leaves, self.memory, Spill(folder), both=self.both, whole=self.scan.survey.whole
@@ -61,14 +58,12 @@ class _Runs:
 
 @dataclass(frozen=True)
 class _Merging:
-    """A task that merges runs (sorted pairs of leaves, with their sums), for one block of first leaves."""
+    """A task that merges one range of pairs of all runs (sorted pairs of leaves, with their sums)."""
 
     def name(self, block: int, runs: tuple[tuple[Run, int, int], ...]) -> str:
-        """Return a hash of all that the result of the task depends on."""
         return fingerprint("merged", block, [(run.keys, start, end) for run, start, end in runs])
 
     def make(self, folder: Path, _: int, runs: tuple[tuple[Run, int, int], ...], **_how: Any) -> None:
-        """Write the result of the task to `folder`."""
         keys, values = _ordhc.merged_runs([run.part(start, end) for run, start, end in runs])
         written_run(folder / "0", keys, values)
 

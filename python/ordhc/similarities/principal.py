@@ -17,7 +17,7 @@ from ordhc.similarities.vectors import as_vectors, is_sparse, scipy_module, squa
 
 __all__ = ["pca", "select_dimension"]
 
-#: If both the number of rows and the number of columns are larger, a truncated decomposition is used.
+#: Up to this value of min(n, p), a full decomposition is affordable, so SciPy is optional.
 _SMALL = 2000
 
 
@@ -140,7 +140,7 @@ def select_dimension(
     V = _components(first, wanted[-1])
     mine, other = np.asarray(first @ V), np.asarray(second @ V)
     # For x in `first` and y in `second`: |VV'x - y|^2 = |V'x|^2 + |y|^2 - 2 (V'x)(V'y).
-    squared_norms(first)  # Only for its check of overflow.
+    squared_norms(first)  # Raises an error if a square overflows.
     squares = squared_norms(second)[None, :]
     found: dict[int, float] = {}
     done = 0
@@ -185,7 +185,7 @@ def _rank_scores(rows: Any) -> NDArray[np.float64]:
 
 
 def _components(rows: Any, r: int) -> NDArray[np.float64]:
-    """Return the first r right singular vectors, (p, r), each with a positive largest coordinate."""
+    """Return the first r right singular vectors, (p, r); the coordinate largest in magnitude is positive."""
     limit = min(rows.shape)
     # A full decomposition of 1,000 rows and columns takes a hundred times as long as a few components.
     few = 8 * r <= limit and limit > 400 and (limit > _SMALL or find_spec("scipy") is not None)

@@ -155,7 +155,6 @@ def _of_scan(
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> Any:
-    """Return AddS or MulK3 of comparisons in files."""
     if not is_adds(spec) and not is_mulk3(spec):
         raise InputError(
             f"similarity {spec.name!r} needs all answers in memory: pass scan.read(); "
@@ -292,7 +291,6 @@ def _are_distances(rows: Any) -> bool:
 
 
 def _csr(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], n: int, dtype: str, what: str) -> Any:
-    """Return SciPy's CSR array of row pointers, columns and values."""
     try:
         with interrupts_later():
             from scipy.sparse import csr_array

@@ -15,8 +15,8 @@ from ordhc.io.spill import Spill
 
 __all__ = ["PairSums", "Run", "csr_of", "written_run"]
 
-#: Memory in bytes for each row while a sorted run of sums is made, if rows have no weights and if rows have
-#: weights; and for each pair of leaves with its sum, while runs are merged.
+#: Bytes of memory for each row (comparison) while a run (sorted sums of pairs of leaves) is made, without and
+#: with weights; and for each pair of leaves while runs are merged.
 PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72
 
 
@@ -52,7 +52,7 @@ class Run:
         return found
 
     def part(self, start: int, end: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-        """Return the keys and values from position `start` to `end`."""
+        """Return the keys and values of this run from index `start` to `end`."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[start:end], self.values[start:end]
         path, kind = self.values
@@ -109,7 +109,7 @@ class PairSums:
             self._held += part.stop - part.start
 
     def add_run(self, run: Run) -> None:
-        """Append a run that another process made."""
+        """Append a run (sorted pairs of leaves, with their sums) that a task made."""
         self.runs.append(run)
 
     def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:

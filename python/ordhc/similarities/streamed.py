@@ -168,7 +168,6 @@ class _CanonicalSums:
     unit: float
 
     def name(self, keys: NDArray[np.uint64], pieces: tuple[Piece, ...]) -> str:
-        """Return a hash of all that the result of the task depends on."""
         return fingerprint("canonical", self.accepts, self.unit, keys, self.scan.key(pieces))
 
     def make(
@@ -179,7 +178,6 @@ class _CanonicalSums:
         *,
         progress: Progress | None = None,
     ) -> None:
-        """Write the result of the task to `folder`."""
         np.save(folder / "sums.npy", self.add(keys, pieces, progress))
 
     def add(

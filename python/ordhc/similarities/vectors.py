@@ -35,9 +35,7 @@ __all__ = [
 ]
 
 
-#: The choices of `storage`.
 STORAGE = ("auto", "matrix", "vectors")
-#: The number of rows in a block of the matrix of pairs.
 _BLOCK = 512
 #: With at most this number of columns, distances are computed pair by pair instead of by dot products.
 _DIRECT = 128

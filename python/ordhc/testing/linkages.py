@@ -45,21 +45,18 @@ def _tied(n: int, seed: int) -> Floats:
 
 
 def _linkage_few_leaves(linkage: _Linkage) -> None:
-    """Check that trees of 1, 2 and 3 leaves are valid."""
     for n in (1, 2, 3):
         need_tree(linkage.merge(random_similarities(n, n)), n)
         need_tree(linkage.merge(distances(n, n), dissimilarity=True), n)
 
 
 def _linkage_valid_trees(linkage: _Linkage) -> None:
-    """Check that all leaves are merged exactly once, at finite heights."""
     for n in (5, 17, 40):
         need_tree(linkage.merge(random_similarities(n, n)), n)
         need_tree(linkage.merge(1e6 * distances(n, n), dissimilarity=True), n)
 
 
 def _linkage_nearest_first(linkage: _Linkage) -> None:
-    """Check that the first merge joins the most similar pair, at the height of its similarity."""
     for seed in range(5):
         D = distances(9, seed)
         i, j = np.triu_indices(9, 1)
@@ -74,11 +71,7 @@ def _linkage_nearest_first(linkage: _Linkage) -> None:
 
 
 def _linkage_ties(linkage: _Linkage) -> None:
-    """Check that with ties the tree is valid.
-
-    The default engine and the naive engine, which searches all pairs before each merge, must give the same
-    tree.
-    """
+    """Check that with ties the tree is valid, and that both engines (`_linkage_engines`) give this tree."""
     for seed in range(8):
         S = _tied(9, seed)
         tree = linkage.merge(S)
@@ -91,11 +84,7 @@ def _linkage_ties(linkage: _Linkage) -> None:
 
 
 def _linkage_duplicates(linkage: _Linkage) -> None:
-    """Check that duplicate leaves (dissimilarity 0) give a valid tree.
-
-    The default engine and the naive engine, which searches all pairs before each merge, must give the same
-    tree.
-    """
+    """Check duplicate leaves (dissimilarity 0): the tree is valid, and equal for both engines."""
     twice = np.repeat(np.arange(6), 2)
     D = distances(6, 0)[np.ix_(twice, twice)]
     tree = linkage.merge(D, dissimilarity=True)
@@ -106,7 +95,6 @@ def _linkage_duplicates(linkage: _Linkage) -> None:
 
 
 def _linkage_deterministic(linkage: _Linkage) -> None:
-    """Check that the same input gives the same tree, and that the input does not change."""
     S = random_similarities(15, 0)
     before = S.copy()
     first = linkage.merge(S)
@@ -118,7 +106,6 @@ def _linkage_deterministic(linkage: _Linkage) -> None:
 
 
 def _linkage_numbering(linkage: _Linkage) -> None:
-    """Check that without ties, renumbering leaves only renumbers the tree."""
     for seed in range(5):
         S = random_similarities(13, seed)
         order = np.random.default_rng(seed + 100).permutation(13)

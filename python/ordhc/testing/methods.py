@@ -30,11 +30,9 @@ class _Method:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of comparisons that the method accepts."""
         return [kind for kind in ("triplets", "quadruplets") if kind in self.plan.accepts]
 
     def merge(self, data: Any) -> Dendrogram:
-        """Return the tree of `data`, after checking that the tree is valid."""
         n = len(data) if isinstance(data, np.ndarray) else data.n_leaves
         tree, _ = fit(self.plan, data)
         need_tree(tree, n)
@@ -54,20 +52,17 @@ def _points(n: int, seed: int) -> NDArray[np.float64]:
 
 
 def _few_leaves(method: _Method) -> None:
-    """Check that trees of 1, 2 and 3 leaves are valid."""
     for n in (1, 2, 3):
         for data in method.samples(n, n):
             method.merge(data)
 
 
 def _deterministic(method: _Method) -> None:
-    """Check that the same data give the same tree."""
     for data in method.samples(9, seed=1):
         need(method.merge(data) == method.merge(data), "the same data give different trees")
 
 
 def _numbering(method: _Method) -> None:
-    """Check that renumbering leaves only renumbers the clusters."""
     order = np.random.default_rng(2).permutation(9)
     for data in method.samples(9, seed=3):
         found = clusters_of(method.merge(renumbered(data, order)))

@@ -92,7 +92,6 @@ def _metric_number(metric: _Metric) -> None:
 
 
 def _metric_deterministic(metric: _Metric) -> None:
-    """Check that the same tree and reference give the same score."""
     truth = random_tree(12, 1)
     for reference in metric.references(truth, 60, seed=1):
         first = metric.score(random_tree(12, 2), reference)
@@ -101,7 +100,6 @@ def _metric_deterministic(metric: _Metric) -> None:
 
 
 def _metric_numbering(metric: _Metric) -> None:
-    """Check that renumbering the leaves of both tree and reference does not change the score."""
     order = np.random.default_rng(3).permutation(12)
     truth, tree = random_tree(12, 3), random_tree(12, 4)
     for reference in metric.references(truth, 60, seed=3):

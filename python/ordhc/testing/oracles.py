@@ -58,18 +58,15 @@ def _oracle_answers(oracle: _Oracle) -> None:
 
 
 def _oracle_no_questions(oracle: _Oracle) -> None:
-    """Check that an array without questions gives an array without answers."""
     oracle.ask(np.zeros((0, oracle.width), dtype=np.int64))
 
 
 def _oracle_deterministic(oracle: _Oracle) -> None:
-    """Check that the same questions give the same answers."""
     rows = oracle.questions()
     need(np.array_equal(oracle.ask(rows), oracle.ask(rows)), "the same questions give different answers")
 
 
 def _oracle_order(oracle: _Oracle) -> None:
-    """Check that the odd leaf, or the closer pair, does not depend on the order of a question's leaves."""
     rows = oracle.questions()
     orders = ([1, 2, 0], [1, 0, 2]) if oracle.width == 3 else ([1, 0, 2, 3], [0, 1, 3, 2], [2, 3, 0, 1])
     meant = _meant(rows, oracle.ask(rows))

@@ -71,14 +71,12 @@ def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[
 
 
 def _few_leaves(linkage: ComparisonLinkage) -> None:
-    """Check that trees of 1, 2 and 3 leaves are valid."""
     for n in (1, 2, 3):
         for data in linkage.samples(n, n):
             linkage.merge(data)
 
 
 def _recovers(linkage: ComparisonLinkage) -> None:
-    """Check that the linkage recovers a tree from all answers of this tree."""
     for data, clusters in linkage.answered(9, seed=4):
         kind = type(data).__name__.lower()
         _need(
@@ -87,13 +85,11 @@ def _recovers(linkage: ComparisonLinkage) -> None:
 
 
 def _deterministic(linkage: ComparisonLinkage) -> None:
-    """Check that the same comparisons give the same tree."""
     for data in linkage.samples(7, seed=5):
         _need(linkage.merge(data) == linkage.merge(data), "the same comparisons give different trees")
 
 
 def _numbering(linkage: ComparisonLinkage) -> None:
-    """Check that renumbering leaves only renumbers the clusters."""
     for data in linkage.samples(8, seed=6):
         order = np.random.default_rng(7).permutation(8)
         moved = type(data)(order[data.rows], n_leaves=8)

@@ -49,7 +49,6 @@ class _Similarity(Subject[SimilaritySpec]):
         return result  # type: ignore[no-any-return]
 
     def samples(self, n: int, m: int, seed: int) -> list[Any]:
-        """Return one sample for each accepted kind of data."""
         return [_sample(kind, n, m, seed) for kind in self.spec.data]
 
 
@@ -73,7 +72,6 @@ def _sample(kind: str, n: int, m: int, seed: int) -> Any:
 
 
 def _similarity_few_leaves(similarity: _Similarity) -> None:
-    """Check that the builder works with 1, 2 and 3 leaves, and with no comparison or one."""
     for n in (1, 2, 3):
         for m in (0, 1):
             for data in similarity.samples(n, m, seed=n):
@@ -82,7 +80,6 @@ def _similarity_few_leaves(similarity: _Similarity) -> None:
 
 
 def _similarity_symmetric(similarity: _Similarity) -> None:
-    """Check that the square matrix is symmetric and finite."""
     for data in similarity.samples(8, 80, seed=1):
         S = similarity.build(data)
         scale = np.abs(S).max(initial=1.0)
@@ -99,7 +96,6 @@ def _similarity_layouts(similarity: _Similarity) -> None:
 
 
 def _similarity_dtypes(similarity: _Similarity) -> None:
-    """Check that float32 and float64 give the same similarities, up to rounding."""
     for data in similarity.samples(7, 60, seed=3):
         S, narrow = similarity.build(data), similarity.build(data, dtype="float32")
         scale = np.abs(S).max(initial=1.0)
@@ -117,7 +113,6 @@ def _similarity_duplicates(similarity: _Similarity) -> None:
 
 
 def _similarity_deterministic(similarity: _Similarity) -> None:
-    """Check that the same data give the same similarities."""
     for data in similarity.samples(8, 80, seed=5):
         first = similarity.build(data)
         for other in similarity.samples(5, 20, seed=6):
@@ -126,7 +121,6 @@ def _similarity_deterministic(similarity: _Similarity) -> None:
 
 
 def _similarity_numbering(similarity: _Similarity) -> None:
-    """Check that renumbering leaves only renumbers rows and columns."""
     for data in similarity.samples(8, 80, seed=7):
         order = np.random.default_rng(8).permutation(8)
         S = similarity.build(data)
@@ -136,10 +130,7 @@ def _similarity_numbering(similarity: _Similarity) -> None:
 
 
 def _similarity_direction(similarity: _Similarity) -> None:
-    """Check that pairs within a group are closer than pairs of two distant groups.
-
-    Closer means larger similarities, or smaller dissimilarities.
-    """
+    """Check that pairs within a group are closer on average than pairs of two distant groups."""
     group = np.arange(12) >= 6
     i, j = np.triu_indices(12, 1)
     within = group[i] == group[j]

@@ -154,7 +154,6 @@ def _supertree(
     *,
     extended: bool,
 ) -> Dendrogram:
-    """Return the supertree of trees with different leaves."""
     counts = np.bincount(np.concatenate(leaves), minlength=len(names))
     rare, n_common = int(counts.argmin()), int((counts == len(trees)).sum())
     warn(
@@ -233,10 +232,7 @@ class _Clusters:
 
 
 def _codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a code for each inner node, (n_nodes - n, 2); only equal clusters have equal codes.
-
-    `of_leaves` has 128 random bits for each leaf.
-    """
+    """Return a code of the cluster of each inner node, (n_nodes - n, 2), from random bits of each leaf."""
     n, shape = tree.n_leaves, tree._shape
     before = np.zeros((n + 1, 2), dtype=np.uint64)
     np.bitwise_xor.accumulate(of_leaves[shape.order], axis=0, out=before[1:])
@@ -263,11 +259,7 @@ class _Hierarchy:
     def _place(self, cluster: int) -> tuple[int, int, Shape]:
         """Return where a cluster occurs in the first tree that contains it.
 
-        Returns
-        -------
-        tuple
-            The number of inner nodes of all trees before this tree; the cluster's node in this tree; the
-            shape of this tree.
+        The result is the number of inner nodes of earlier trees, the cluster's node, and the tree's shape.
         """
         first = int(self.clusters.first[cluster])
         tree = int(np.searchsorted(self.clusters.begins, first, side="right")) - 1
@@ -300,7 +292,6 @@ class _Hierarchy:
         return node
 
     def _members(self, cluster: int) -> list[int]:
-        """Return the leaves of a cluster."""
         _, node, shape = self._place(cluster)
         leaves: list[int] = shape.leaves_of(node).tolist()
         return leaves
@@ -378,8 +369,7 @@ def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
 def _mean_of(values: Sequence[NDArray[np.float64]], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted mean over trees of each leaf's value, ignoring NaN.
 
-    The mean of equal values has no rounding error, because the function averages the differences from the
-    first value.
+    The mean of equal values has no rounding error, as in `_Clusters.mean`.
     """
     table = np.array(values)
     there = ~np.isnan(table)

@@ -36,7 +36,7 @@ _LONGEST = np.finfo(np.float64).max / 8
 
 
 class _Kept:
-    """The type of `_KEPT`, a default argument that means "do not change"; signatures show it as `...`."""
+    """The type of `_KEPT`, which signatures show as `...`."""
 
     def __repr__(self) -> str:
         return "..."
@@ -238,9 +238,9 @@ class Dendrogram:
         return Dendrogram._made(tree, Annotations.of(tree, **{**mine, **changes}))
 
     def _derived(self, found: tuple[_ordhc.Tree, NDArray[np.int64]]) -> Dendrogram:
-        """Return the dendrogram of a compiled tree that was made from `self`, with its annotations.
+        """Return the dendrogram of a compiled tree that was made from `self`, with annotations of `self`.
 
-        `found` has the compiled tree and, for each of its nodes, the number of the node in `self`.
+        `found` is an `_ordhc.Tree` and, for each of its nodes, the number of the node in `self`.
         """
         tree, kept = found
         return Dendrogram._made(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
@@ -267,10 +267,7 @@ class Dendrogram:
 
     @property
     def _heights_if_any(self) -> NDArray[np.float64] | None:
-        """The heights of all nodes; None if the tree has no heights.
-
-        The result is cached, because the method takes O(n) to find out if a tree with lengths has heights.
-        """
+        """The heights or None; cached, because finding out if a tree with lengths has heights takes O(n)."""
         if "heights if any" not in self._cache:
             try:
                 self._cache["heights if any"] = self._all_heights
@@ -976,10 +973,7 @@ class Dendrogram:
         return self._derived(self._tree.without(removed)) if removed.any() else self
 
     def _tied(self) -> NDArray[np.bool_]:
-        """Return a mask of the inner nodes that have the same height as their parent.
-
-        The value of the root has no meaning, and the caller ignores this value.
-        """
+        """Return a mask of inner nodes as high as their parents; the value of the root has no meaning."""
         n = self.n_leaves
         ties: NDArray[np.bool_] = np.zeros(self._tree.n_nodes - n, dtype=bool)
         if self.scale == "heights":
@@ -989,7 +983,6 @@ class Dendrogram:
         return ties
 
     def _weak(self, min_support: float) -> NDArray[np.bool_]:
-        """Return a mask of the inner nodes whose support is below `min_support`."""
         n_inner = self._tree.n_nodes - self.n_leaves
         if self.support is not None:
             return self.support < min_support
@@ -1358,7 +1351,6 @@ class Dendrogram:
 
     @classmethod
     def _from_dict(cls, data: Any) -> Dendrogram:
-        """Return the tree of a dict that `to_dict` returned."""
         if not isinstance(data, Mapping) or not {"n_leaves", "parents"} <= data.keys():
             raise InputError(
                 "a tree is a dict that has the keys n_leaves and parents, and heights or lengths"

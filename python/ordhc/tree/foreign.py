@@ -19,7 +19,7 @@ class _Node:
     #: "dissimilarity" or "similarity", and the height of the node.
     height: tuple[str, float] | None = None
     number: int | None = None
-    #: Further text for the comment of the node.
+    #: Further text for the node's comment in the Newick text.
     comment: str | None = None
     #: True if `name` is always a name. False if a `name` of digits is the number of the leaf.
     is_named: bool = False

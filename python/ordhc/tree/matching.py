@@ -154,10 +154,7 @@ def _with_labels(tree: Dendrogram, labels: Any, given: Any) -> tuple[Dendrogram,
 
 
 def _row_names(table: Any, tree: Dendrogram) -> list[str] | None:
-    """Return the names of the rows of a data frame, or None.
-
-    Numbers in the index are names only if the leaves of the tree have the same names.
-    """
+    """Return the names of the rows; numbers in the index are names only if the leaves have the same names."""
     names = index_names(table)
     if names is None or all(isinstance(name, str) for name in table.index):
         return names
@@ -269,7 +266,7 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
 
 
 def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Tree:
-    """Return the compiled tree; with `join_ties`, merges of equal height become one node."""
+    """Return the `_ordhc.Tree` of a dendrogram; with `join_ties`, merges of equal height become one node."""
     return (tree.contract(ties=True) if _checks.flag("join_ties", join_ties) else tree)._tree
 
 

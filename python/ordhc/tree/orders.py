@@ -11,7 +11,7 @@ __all__ = ["by_size", "checked", "turned"]
 
 
 def by_size(shape: Shape, *, largest_first: bool) -> NDArray[np.int64]:
-    """Return the leaves after sorting the children of each node by size; equal children keep their order."""
+    """Return the order of leaves after sorting all children by size; equal children keep their order."""
     order, waiting = [], [shape.root]
     while waiting:
         node = waiting.pop()
@@ -23,7 +23,7 @@ def by_size(shape: Shape, *, largest_first: bool) -> NDArray[np.int64]:
 
 
 def turned(shape: Shape, node: int) -> NDArray[np.int64]:
-    """Return the leaves after reversing the children of `node`."""
+    """Return the order of the leaves after reversing the children of `node`."""
     order, children = shape.order.copy(), shape.children_of(node)
     if children:
         start = shape.starts[node]

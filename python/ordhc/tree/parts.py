@@ -19,7 +19,7 @@ from ordhc.tree.shape import Shape
 
 
 def engine_tree(tree: Dendrogram) -> _ordhc.Tree:
-    """Return the compiled tree of a dendrogram, which has no names and no support."""
+    """Return the compiled `_ordhc.Tree` of a dendrogram, which has no names and no support."""
     return tree._tree
 
 
@@ -100,17 +100,17 @@ def from_engine(
     support: ArrayLike | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Dendrogram:
-    """Return a dendrogram of a compiled tree; `names`, `support` and `settings` as in `Dendrogram`."""
+    """Return the dendrogram of an `_ordhc.Tree`; `names`, `support` and `settings` as in `Dendrogram`."""
     return Dendrogram._of(tree, names, support, settings)
 
 
 def with_annotations(tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
-    """Return a dendrogram of a compiled tree and annotations."""
+    """Return the dendrogram of an `_ordhc.Tree` with `annotations` (names, support, settings)."""
     return Dendrogram._made(tree, annotations)
 
 
 def replaced(tree: Dendrogram, engine: _ordhc.Tree | None = None, **changes: Any) -> Dendrogram:
-    """Return `tree` with another compiled tree, or other annotations.
+    """Return `tree` with another `_ordhc.Tree`, or other annotations (names, support, settings).
 
     The names of `changes` are fields of `Annotations`.
     """

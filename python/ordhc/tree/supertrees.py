@@ -17,7 +17,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tree:
-    """An input tree, its weight, and the positions of the supertree's leaves in this tree."""
+    """An input tree of `supertree` and its weight."""
 
     shape: Shape
     weight: float
@@ -33,14 +33,10 @@ class _Tree:
         return cls(shape, weight, places)
 
     def blocks(self, leaves: Numbers) -> tuple[Numbers, Numbers] | None:
-        """Return how the tree splits the given leaves of the supertree.
+        """Return how the tree splits `leaves` of the supertree; None if the tree has fewer than two of them.
 
-        Returns
-        -------
-        tuple or None
-            The indices in `leaves` of the leaves that the tree has, and the block of each of these leaves.
-            Blocks are the children of the leaves' lowest common ancestor, numbered from 0. None if the tree
-            has fewer than two of the leaves.
+        The result is the indices in `leaves` of the leaves that the tree has, and the block of each of these
+        leaves. Blocks are the children of the leaves' lowest common ancestor, numbered from 0.
         """
         places = self.places[leaves]
         there = np.flatnonzero(places >= 0)
@@ -120,11 +116,7 @@ def _clusters(trees: Sequence[_Tree], n: int) -> list[Numbers]:
 
 
 def _together(trees: Sequence[_Tree], leaves: Numbers) -> Numbers:
-    """Return the connected component of each of the given leaves.
-
-    Two leaves are connected if, in some tree, they are below the same child of the lowest common ancestor of
-    the given leaves.
-    """
+    """Return the connected component of each of the given leaves; `_clusters` defines connected leaves."""
     labels = np.arange(len(leaves))
     blocks = [found for tree in trees if (found := tree.blocks(leaves)) is not None]
     while True:
@@ -164,10 +156,7 @@ def _sums(trees: Sequence[_Tree], n: int) -> NDArray[np.float64]:
 
 
 def _by_sums(similarities: NDArray[np.float64]) -> list[Numbers]:
-    """Return the clusters of a tree made of similarities, (n, n).
-
-    The tree is made by average linkage. Then subtrees are moved to lower Dasgupta's cost.
-    """
+    """Return the clusters of average linkage, after moves of subtrees that lower Dasgupta's cost."""
     similarities = np.ascontiguousarray(similarities)
     tree = _ordhc.agglomerate(similarities, _ordhc.Linkage.native("average"), False, "auto", None, None)
     tree = _ordhc.refine_similarity(tree, similarities, False, False, (None, 3, 0, None), None)[0]

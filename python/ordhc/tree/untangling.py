@@ -9,7 +9,7 @@ from ordhc.tree.parts import shape_of
 __all__ = ["crossings", "entanglement", "untangled"]
 
 Numbers = NDArray[np.int64]
-#: The maximum number of times that the search turns each tree from one start, and the number of starts.
+#: The maximum number of times that `untangled` reorders each tree in one start, and the number of starts.
 ROUNDS, STARTS = 20, 8
 
 
