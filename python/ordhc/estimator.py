@@ -254,7 +254,7 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         Returns
         -------
         float
-            The share of the answers' total weight.
+            The weight of the correctly predicted answers, divided by the weight of all answers.
 
         Raises
         ------

@@ -170,7 +170,7 @@ def test_asking_in_the_name_of_a_sampler_needs_a_person(tmp_path):
     with ordhc.Session(tmp_path / "s.ordhc", n_leaves=4) as session:
         with pytest.raises(InputError, match="sampler='random' needs the argument `who`"):
             session.ask(sampler="random")
-        with pytest.raises(InputError, match="rows needs the sampler"):
+        with pytest.raises(InputError, match="rows= needs the sampler"):
             session.ask(rows=[[0, 1, 2]], who="ann")
         with pytest.raises(InputError, match="gold answers are right, whoever gave them"):
             session.add_answers([[0, 1, 2]], [0], who="ann", gold=True)

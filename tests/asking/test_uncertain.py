@@ -80,7 +80,7 @@ def test_people_are_checked():
     learner = ordhc.Learner(12, "uncertain")
     ids = learner.ask(3).ids
     for who, text in (
-        (["ann"], "who has 1 names for"),
+        (["ann"], "who= has 1 names for"),
         (["ann", None, 3], "who = 3 is not a name"),
         ("\ud800", "UTF-8"),
         (5, "who"),

@@ -258,7 +258,7 @@ def test_bad_arguments_are_named():
     t, _ = noisy(n=6, m=20)
     with pytest.raises(InputError, match="chains"):
         ordhc.posterior(t, chains=0)
-    with pytest.raises(InputError, match="burn_in = 5 leaves none of 5 sweeps"):
+    with pytest.raises(InputError, match="burn_in = 5 must be less than sweeps = 5"):
         ordhc.posterior(t, sweeps=5, burn_in=5)
     with pytest.raises(InputError, match="takes Triplets or Quadruplets, not ndarray"):
         ordhc.posterior(np.eye(3))

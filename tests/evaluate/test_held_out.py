@@ -265,7 +265,7 @@ def test_people_are_kept_together_where_they_are_known():
     ):
         ordhc.select(t, folds=10)
     for function in (ordhc.select, ordhc.bootstrap):
-        with pytest.raises(InputError, match="give group or unit, not both"):
+        with pytest.raises(InputError, match="give group= or unit=, not both"):
             function(t, group=np.repeat(who, 2), unit="answer")
     # A single person's answers are answers.
     alone = changed(t, groups=np.zeros(600, dtype=int))

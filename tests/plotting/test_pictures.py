@@ -159,7 +159,7 @@ def test_branches_by_category_and_by_mapping(tmp_path):
         d.plot(color_by={"z": 1})
     with pytest.raises(InputError, match="2 values for 5 leaves"):
         d.plot(color_by=["x", "y"])
-    with pytest.raises(InputError, match="one of n_clusters, color_by and colors"):
+    with pytest.raises(InputError, match="one of n_clusters=, color_by= and colors="):
         d.plot(color_by=["x"] * 5, n_clusters=2)
 
 

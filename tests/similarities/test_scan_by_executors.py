@@ -294,7 +294,7 @@ def test_a_scan_has_its_own_executor_for_all_that_is_made_of_it(tmp_path):
         copy = pickle.loads(pickle.dumps(scan))
         assert (copy.memory, copy.spill, copy.executor) == (16_000_000, str(tmp_path), None)
         for verb in (ordhc.bootstrap, ordhc.select):
-            with pytest.raises(InputError, match="takes no spill with ordhc.scan"):
+            with pytest.raises(InputError, match="takes no spill= with ordhc.scan"):
                 verb(scan, unit="file", spill=tmp_path)
     with pytest.raises(InputError, match="executor is 3; it must be a concurrent.futures.Executor"):
         ordhc.scan(tmp_path, executor=3)

@@ -66,7 +66,7 @@ def test_replace_changes_what_is_given_only():
 def test_rotate_takes_one_of_three():
     d = tree()
     for wrong in ({}, {"node": 3, "by_size": "ascending"}, {"order": d.labels, "by_size": "ascending"}):
-        with pytest.raises(InputError, match="give one of node, order and by_size, not "):
+        with pytest.raises(InputError, match="give one of node=, order= and by_size=, not "):
             d.rotate(**wrong)
     with pytest.raises(InputError, match="by_size is 'up', not one of ascending, descending"):
         d.rotate(by_size="up")

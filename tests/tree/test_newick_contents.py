@@ -177,7 +177,7 @@ def test_parents_are_checked():
         ([], {}, "parents have shape (0,)"),
         ([[2, 2, -1]], {}, "parents have shape (1, 3)"),
         ([1.5, 2, -1], {}, "parents[0] = 1.5 is not a whole number"),
-        ([3, 3, 3, -1], {"heights": [1.0], "lengths": [1.0] * 4}, "heights or lengths, not both"),
+        ([3, 3, 3, -1], {"heights": [1.0], "lengths": [1.0] * 4}, "heights= or lengths=, not both"),
         ([3, 3, 3, -1], {"heights": [nan]}, "is NaN"),
         ([3, 3, 3, -1], {"heights": [1.0, 2.0]}, "heights has shape (2,); (1,) is needed"),
         ([3, 3, 3, -1], {"lengths": [1.0, 2, np.inf, nan]}, "the length above node 2 is inf"),
@@ -202,7 +202,7 @@ def test_parents_are_checked():
             with pytest.raises(InputError) as error:
                 ordhc.as_dendrogram({"n_leaves": n, "parents": parents})
             assert part in str(error.value)
-    with pytest.raises(InputError, match="n_leaves is 3, but the parents of 3 nodes have 2 leaves"):
+    with pytest.raises(InputError, match="n_leaves is 3, but parents has 3 nodes, 2 of them leaves"):
         ordhc.as_dendrogram({"n_leaves": 3, "parents": [2, 2, -1]})
 
 

@@ -61,8 +61,8 @@ def linkage(
         * a symmetric (n, n) array, whose diagonal is ignored, or the n(n-1)/2 pairs in SciPy's order; of
           float64, float32 or integers
         * for "single", "complete" and "average": a SciPy sparse (n, n) matrix or array. A pair may be stored
-          in one triangle, or in both with equal values. Duplicates are summed, as in SciPy. S is not changed,
-          and no full matrix is made.
+          as (i, j), as (j, i), or as both with equal values. Duplicates are summed, as in SciPy. S is not
+          changed, and no full matrix is made.
         * for "single": a function. ``S(i, others)`` returns the values of leaf i with the k leaves `others`,
           (k,). The function is called once for each leaf except one. This needs O(n) memory. Heights equal
           those of a matrix; clusters that tie may be joined in another order.

@@ -99,9 +99,10 @@ class Placement:
         beside: dict[int, list[int]] = {}
         for item in np.argsort(sign * self.heights, kind="stable"):
             beside.setdefault(int(self.nodes[item]), []).append(int(item))
-        # Leaves are first, then inner nodes. The nodes that join new items to an old node follow this node.
+        # Leaves are first, then inner nodes. After each node of the old tree come the nodes that join new
+        # items to it.
         parents, heights = [-1] * (n + m), []
-        # For each old node: the last node that joins a new item to it, or the old node itself.
+        # For each node of the old tree: the last node that joins a new item to it, or the node itself.
         top: list[int] = []
 
         def joined(height: float, parts: Iterable[int]) -> int:

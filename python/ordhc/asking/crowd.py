@@ -116,7 +116,7 @@ class Crowd:
         return self._leased(found, who, now + lease)
 
     def _kept(self, most: int, mine: list[int]) -> Found:
-        """Return at most `most` unanswered questions of `mine` (leased to a person), not the learner's."""
+        """Return at most `most` unanswered questions in `mine` that the learner did not choose."""
         log = self._log
         filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]]
         filling = [k for k in filling if not log.is_retired[log.leaves[k - 1]].any()][: max(most, 0)]
@@ -191,7 +191,7 @@ class Crowd:
         return self._contents.learner.waiting(most, self._progress)
 
     def _waiting(self, most: int, history: History | None) -> list[Row]:
-        """Return at most `most` drafts (see `_drafts`), with a `history` only those new to its person."""
+        """Return at most `most` drafts (see `_drafts`) that are new to the person of `history`, if given."""
         if most <= 0:
             return []
         if history is None:

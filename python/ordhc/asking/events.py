@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 #: The learner asked `who` a question. The number of the event is also that of the question. If several
-#: questions were requested together, `ref` of the first event is the number requested. An event without
-#: leaves means that the learner had no question.
+#: questions were requested together, `ref` of the first event is the number of these questions. An event
+#: without leaves means that the learner had no question.
 ASKED = 1
 #: The answer to question `ref`. Without `ref` the learner uses the answer when it asks about these leaves.
 ANSWER = 2
@@ -97,9 +97,10 @@ class Event(NamedTuple):
 
 #: The value in a checksum for a missing answer.
 NO_ANSWER = -2
-#: The value in a checksum for a missing leaf, ref or person.
+#: The value in a checksum for a missing leaf, `Event.ref` or person.
 NONE = -1
-#: The numbers of bits of a leaf and of `ref` in the values of `packed`.
+#: `packed` joins numbers to one integer: two leaves of 31 bits each; or `Event.ref` of 50 bits, the answer
+#: and the kind.
 LEAF, REF = 31, 50
 _START, _FACTOR, _SHIFT = 0x243F6A8885A308D3, 0x9E3779B97F4A7C15, 29
 _MASK = (1 << 64) - 1

@@ -79,7 +79,9 @@ def numbers_of_people(who: object, m: int, known: dict[str | None, int]) -> NDAr
     is_one = who is None or isinstance(who, str)
     names: list[Any] = [who] * m if is_one else _checks.listed("who", who)
     if len(names) != m:
-        raise InputError(f"who has {len(names)} names for {m} answers: give one name, or one for each answer")
+        raise InputError(
+            f"who= has {len(names)} names for {m} answers: give one name, or one for each answer"
+        )
     for name in names:
         checked_who(name)
     return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
@@ -115,7 +117,7 @@ def checked_places(places: ArrayLike | None, m: int) -> list[int | None]:
     found = np.atleast_1d(_checks.whole_numbers("places", places))
     if found.shape != (m,) or (found < 0).any():
         raise InputError(
-            f"places are {_checks.quoted(found.tolist())}; give {m} positions, from 1, or 0 for none"
+            f"places= is {_checks.quoted(found.tolist())}; give {m} positions on the page: 1, 2, ..., or 0"
         )
     kept: list[int | None] = found.tolist()
     return kept

@@ -27,7 +27,8 @@ __all__ = ["DOES_NOT_WEIGH", "Learner", "Place", "mistake_about", "places_of"]
 
 #: The message if `p` is given for answers, but the learner does not weigh answers.
 DOES_NOT_WEIGH = (
-    "p of answers needs a learner that weighs answers: the method robust, with p below 1 and without repeat"
+    "p= of answers needs a learner that weighs answers: the method 'robust' with its own p below 1, and "
+    "without repeat="
 )
 
 

@@ -88,7 +88,7 @@ def learn(
         its answers, so that asking again cannot correct the one wrong answer that a node may depend on.
     progress
         `True` shows a progress bar; a callable receives the completed fraction in [0, 1]. The fraction is the
-        smaller of the share of leaves with a place and the share of answers given.
+        smaller of two shares: of leaves that have a place in the tree, and of answers that were given.
     **settings
         `repeat`, `limit`, `seed` and `start` of a new `Learner`.
 

@@ -204,7 +204,7 @@ class Insertion(Method):
         _check_search(self)
         self._check("exact", _checks.flag("exact", self.exact))
         if self.exact and (self.schedule != "questions" or (self.parallel or 1) > 1):
-            raise InputError("exact=True places one leaf after the other: leave out schedule and parallel")
+            raise InputError("exact=True places one leaf after the other: leave out schedule= and parallel=")
 
     def _engine(self, common: Common) -> _ordhc.Learner:
         kind = "exact" if self.exact else SCHEDULES[self.schedule]
@@ -371,10 +371,10 @@ class Revise(Method):
         leaves of the learner, matched by name if both have names. A node with more than two children leaves
         open which of them are closer. Heights and lengths are not used: the learner estimates from the
         answers how typical each leaf is. An untypical leaf is called the odd one out more often than its
-        place explains.
+        position in the tree explains.
     prior_strength
-        The prior odds of a subtree's place in `prior`, against all other places in a cluster twice as large;
-        by default 20.
+        The prior odds that a subtree is where `prior` has it, against all other positions in a cluster twice
+        as large; by default 20.
     p
         The probability that an answer is right; by default the learner expects some wrong answers.
     delta
@@ -421,7 +421,9 @@ class Revise(Method):
         if self.noise is not None:
             self._check("noise", _checks.choice("noise", self.noise, NOISES))
             if self.right == 1:
-                raise InputError(f"noise = {self.noise!r} needs p below 1, the probability of right answers")
+                raise InputError(
+                    f"noise = {self.noise!r} needs p below 1; p is the probability of a right answer"
+                )
         _check_search(self)
 
     def _engine(self, common: Common) -> _ordhc.Learner:
@@ -478,12 +480,14 @@ class Uncertain(Method):
     def __post_init__(self) -> None:
         question = _checks.choice("question", self.question, QUESTIONS)
         if self.among is not None and question != "odd":
-            raise InputError("give question or among, not both: the columns of among determine the question")
+            raise InputError(
+                "give question= or among=, not both: the number of columns of among determines the question"
+            )
         self._check("question", question)
         if self.among is not None:
             among = _checks.array("among", self.among)
             if among.ndim != 2 or among.shape[1] not in (3, 4):
-                raise InputError(f"among has shape {among.shape}, not (m, 3) or (m, 4)")
+                raise InputError(f"among= has shape {among.shape}, not (m, 3) or (m, 4)")
             self._check("among", among)
             self._check("width", among.shape[1])
         elif question != "odd":

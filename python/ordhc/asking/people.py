@@ -118,7 +118,7 @@ def numbered(table: Ints) -> tuple[Ints, int]:
 
 
 def counts_of(questions: Ints, answers: NDArray[np.int8], n_questions: int) -> Floats:
-    """Return the (n_questions, 4) counts of each answer to each question."""
+    """Return how often each answer was given, (n_questions, 4); `as_questions` has the coding of answers."""
     flat = np.bincount(questions * 4 + answers, minlength=n_questions * 4)
     return flat.reshape(-1, 4).astype(np.float64)
 

@@ -47,6 +47,6 @@ def checked_among(rows: ArrayLike, n_leaves: int) -> NDArray[np.int32]:
     """Return the allowed questions as an (m, 3) or (m, 4) array; raise `InputError` for an impossible one."""
     table = _checks.whole_numbers("among", rows)
     if table.ndim != 2 or table.shape[1] not in (3, 4):
-        raise InputError(f"among has shape {table.shape}, not (m, 3) or (m, 4)")
+        raise InputError(f"among= has shape {table.shape}, not (m, 3) or (m, 4)")
     check_questions(table, n_leaves, "among: ")
     return np.ascontiguousarray(table, dtype=np.int32)

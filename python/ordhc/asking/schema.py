@@ -38,7 +38,7 @@ class Earlier(NamedTuple):
     Attributes
     ----------
     schema
-        Returns the statements that made its tables, for questions of `width` leaves.
+        Returns the SQL statements that made its tables, for questions of `width` leaves.
     upgrade
         Converts the tables of an open file, except `settings`, to the next format. The function is
         called inside a transaction with the file and its settings. If the next format has other settings, the

@@ -246,7 +246,7 @@ class Session:
     ) -> Questions:
         others = tuple(name for name in SAMPLERS if name != "learner")
         if sampler is None:
-            raise InputError(f"rows needs the sampler that drew them: sampler={' or '.join(others)}")
+            raise InputError(f"rows= needs the sampler that drew them: sampler={' or '.join(others)}")
         name = _checks.choice("sampler", sampler, others)
         if who is None:
             raise InputError(f"sampler={name!r} needs the argument `who`, the person who answers")

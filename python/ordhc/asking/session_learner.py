@@ -34,7 +34,7 @@ def new_learner(
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
     method = from_settings(settings)
     if isinstance(method, Uncertain) and method.among is not None:
-        raise InputError("a session does not support among, a list of questions: use a Learner")
+        raise InputError("a session does not support among=, a list of questions: use a Learner")
     if isinstance(method, Robust) and method.p == BY_PERSON:
         if settings.get("repeat", 1) != 1:
             raise InputError(DOES_NOT_WEIGH)

@@ -146,8 +146,8 @@ def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old
     for v, node in enumerate(old):
         if node is not None and is_old[v]:
             known[v] = leaf_level if v < n else start.heights[node - start.n_leaves]
-    # For each node, `base` is the height of the highest old node below, and `steps` is the number of new
-    # nodes from that old node up to this node.
+    # For each node, `base` is the height of the highest node of `start` below it, and `steps` is the number
+    # of new nodes from there up to this node.
     base, steps = np.full(len(above), leaf_level), np.zeros(len(above), dtype=int)
     for v, parent in enumerate(above):
         if not np.isnan(known[v]):

@@ -130,7 +130,7 @@ def _answers(
     "--neighbors",
     type=int,
     metavar="K",
-    help="With --vectors: merge along links to the K nearest neighbours. For millions of vectors.",
+    help="With --vectors: merge along the graph of the K nearest neighbours. For millions of vectors.",
 )
 @section("Options")
 @click.option(

@@ -136,7 +136,8 @@ def _names(name: str, kind: str) -> tuple[str, str]:
     spec = re.sub("^ordhc[-_.]+", "", given, flags=re.IGNORECASE)
     if not module.isidentifier() or keyword.iskeyword(module):
         raise InputError(
-            f"{quoted(given)}: {module} is not a name of a Python module; use a name such as ordhc-{given}"
+            f"{quoted(given)}: Python does not allow the module name {module}; use a name such as "
+            f"ordhc-{given}"
         )
     if module in sys.stdlib_module_names or find_spec(module) is not None:
         raise InputError(

@@ -187,7 +187,7 @@ def _several_rows(
         leaves, places = np.unique(own, return_inverse=True)
         shape = places.reshape(own.shape)
         found = order_of(shape)
-        # Simulate the rows of an unknown kind of answer one by one, about the same leaves.
+        # If the rows do not rank the pairs, simulate them one by one, about the same drawn leaves.
         orders = [found] if found is not None else [order_of(row[None]) for row in shape]
         here = np.argsort(rng.random((len(many), len(H))), axis=1)[:, : len(leaves)]
         who, noise = crowd.drawn(len(many), rng)

@@ -75,7 +75,8 @@ def cluster(
         wrong triples of leaves. If "posterior-al" is estimated to take more than about ten seconds on two
         cores (a minute if a learner chose the questions), the default is "adds3-al+spr" for triplets and
         "adds4-al+spr" for quadruplets. Above 2,000 leaves subtrees are not moved ("adds3-al", "adds4-al").
-        These fast methods are also the default for scans, with `initial_clusters`, and with settings of AddS.
+        These fast methods are also the default for scans, with `initial_clusters`, and with settings of
+        "adds3" or "adds4" (see `ordhc.similarity`).
         "adds3-al+spr" takes milliseconds for a few hundred leaves, and one or two seconds for 2,000 leaves.
         `Dendrogram.settings` contains the method that was used.
     similarity, linkage

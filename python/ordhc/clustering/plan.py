@@ -217,8 +217,8 @@ _DEGREES = {
     "build": 0,
     "consistency": 0,
 }
-#: The exponent d of `Plan.degree` after moves of subtrees, for two objectives. Heights are then mean AddS
-#: similarities (exponent 1) or numbers of leaves (exponent 0).
+#: The exponent d of `_DEGREES` after moves of subtrees, for two objectives. Heights are then means of AddS
+#: similarities, which are sums of weights (exponent 1), or numbers of leaves (exponent 0).
 _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 
 #: Options that users give to `cluster` but that belong to other functions, with a hint for each.

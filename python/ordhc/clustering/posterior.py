@@ -450,9 +450,10 @@ def posterior(
         `answers` are one answer: an odd one out, a most central item, a ranking, a choice of several items,
         or best and worst. `Triplets.from_odd_one_out` and similar constructors set `answers`.
     chains
-        The number of Markov chains, 4 by default, which run in parallel. They start at the tree of AddS with
-        moves of subtrees. With triplets, every second chain starts at another tree that satisfies many of the
-        triplets, which is made by an ordinal embedding.
+        The number of Markov chains, 4 by default, which run in parallel. They start at the tree by
+        AddS similarities (see `ordhc.similarity`), improved by moves of subtrees. With triplets, every second
+        chain starts at another tree that satisfies many of the triplets, which is made by an ordinal
+        embedding.
     sweeps
         The number of sweeps of each chain; one sweep moves every leaf once. The default is 80 for 14,400
         comparisons or more, and up to 300 for fewer comparisons.
@@ -572,7 +573,7 @@ def drawn_posterior(
     chains, sweeps = _checked_length(len(data), chains, sweeps)
     burn_in = sweeps // 3 if burn_in is None else _checks.whole("burn_in", burn_in, at_least=0)
     if burn_in >= sweeps:
-        raise InputError(f"burn_in = {burn_in} leaves none of {sweeps} sweeps")
+        raise InputError(f"burn_in = {burn_in} must be less than sweeps = {sweeps}")
     seed = _checks.seed(seed)
     lengths = _checks.flag("lengths", lengths)
     if unit is not None:

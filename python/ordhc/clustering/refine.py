@@ -76,10 +76,11 @@ def refine(
         Required for a matrix, not for comparisons: True if larger numbers mean farther apart, False if larger
         numbers mean more alike.
     heights
-        The heights of the result. "average" (the default except for "satisfied"): the mean (AddS) similarity
-        of the pairs that a merge joins, as in average linkage. If that would be an inversion, the merge has
-        the height of the farther of its children. "sizes": the number of leaves outside the cluster for
-        similarities, the number of leaves in the cluster for dissimilarities. Both are monotone.
+        The heights of the result. "average" (the default except for "satisfied"): the mean similarity
+        (AddS for comparisons) of the pairs that a merge joins, as in average linkage. If that would be an
+        inversion, the merge has the height of the farther of its children. "sizes": the number of leaves
+        outside the cluster for similarities, the number of leaves in the cluster for dissimilarities. Both
+        are monotone.
     initial_clusters
         (n,) labels. Leaves with the same label must be a cluster of `tree`. Moves do not change the tree
         within these clusters.
@@ -170,7 +171,7 @@ def refine(
     if workers is None:
         if spill is not None:
             raise InputError(
-                "spill is a folder for the workers of an executor: give executor, or leave out spill"
+                "spill= is a folder for the workers of an executor: give executor= too, or leave out spill="
             )
         better, _ = _searched(found, reference, objective, how, progress)
     else:

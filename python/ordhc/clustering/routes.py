@@ -75,7 +75,7 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
 
 
 def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree by AddS similarities, of which only those that are not 0 are stored."""
+    """Return the tree by AddS similarities (closer minus farther); only pairs other than 0 are stored."""
     rule = _ordhc.Linkage.native(str(plan.linkage.native))
     tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
     return from_engine(tree)

@@ -71,7 +71,7 @@ def with_groups(
     people are not distinguished. Otherwise the data are unchanged.
     """
     if group is not None and unit is not None:
-        raise InputError("give group or unit, not both")
+        raise InputError("give group= or unit=, not both")
     if unit == "group" and data.groups is None:
         raise InputError("unit is 'group', but the comparisons have no groups")
     if group is None and unit != "answer":

@@ -211,7 +211,8 @@ class _ScannedTree:
         tree = routes.of_pairs(plan, pairs, initial, before, overwrite=plan.refine is None)
         if plan.refine is None or tree.n_leaves < 3:
             return tree
-        # The revenue of comparisons equals Dasgupta's objective of their AddS similarities.
+        # The revenue of comparisons equals Dasgupta's objective of their AddS similarities, which are counts
+        # of closer minus farther.
         S = square_of(pairs, tree.n_leaves, "float64") if plan.refine == "revenue" else pairs
         return refined(tree, S, "dasgupta", initial=initial, progress=after)
 

@@ -82,8 +82,8 @@ def _levels(
         columns = [table.column(name, "ranks") for name in _checks.listed("ranks", asked.ranks)]
         if chosen or len(columns) != others:
             raise InputError(
-                f"ranks has {len(columns)} columns; it needs one for each of the {others} items besides the "
-                "reference, and cannot be combined with the option chosen"
+                f"ranks= has {len(columns)} columns; it needs one for each of the {others} items besides the "
+                "reference, and cannot be combined with chosen="
             )
         levels = np.full((len(rows), others), np.iinfo(np.int64).max)
         words = missing_words("na", asked.na)

@@ -33,10 +33,10 @@ Closeness = Floats | Callable[[Numbers, Numbers], Floats]
 
 
 def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | None:
-    """Return the pairs of leaves that the rows of an answer rank, closest first, and the sizes of its blocks.
+    """Return the pairs of leaves that an answer ranks, closest first, and the number of pairs of each rank.
 
-    A block contains pairs of equal rank. If c is the odd one out of a, b and c, then (a, b) is closer than
-    (a, c) and (b, c), so the sizes are [1, 2]. If c is the most central, the sizes are [2, 1].
+    If c is the odd one out of a, b and c, then (a, b) is closer than (a, c) and (b, c), so the numbers are
+    [1, 2]. If c is the most central, the numbers are [2, 1].
 
     Returns None if the rows do not rank the pairs, for example if two rows contradict each other. Repeated
     rows count once.
@@ -61,9 +61,7 @@ def order_of(rows: NDArray[Any]) -> tuple[list[tuple[int, int]], list[int]] | No
 
 
 def n_orders(blocks: Sequence[int]) -> int:
-    """Return the number of ways to rank pairs of leaves in blocks of these sizes.
-
-    The pairs of a block have equal ranks.
+    """Return the number of ways to rank pairs of leaves, if `blocks` has the number of pairs of each rank.
 
     Examples
     --------
@@ -76,8 +74,8 @@ def n_orders(blocks: Sequence[int]) -> int:
 def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
     """Return the positions of the nearer and the farther pair in each comparison of a ranking of pairs.
 
-    The ranking has blocks of these sizes, closest pairs first. The pairs of a block have equal ranks, so only
-    pairs of different blocks are compared.
+    `blocks` has the number of pairs of each rank, closest pairs first. Only pairs of different ranks are
+    compared.
 
     Examples
     --------
@@ -116,9 +114,9 @@ class Kind:
     name
         The name of the kind, for example "odd one out".
     blocks
-        The sizes of the blocks, closest pairs first. A block contains pairs of equal rank.
+        The number of pairs of each rank, closest pairs first.
     pairs
-        (a, k, 2) the pairs of each answer; the pairs of the first block come first.
+        (a, k, 2) the pairs of leaves of each answer, closest pairs first.
     answer
         (a,) the number of each answer, from `comparison.units.answers_of`.
     weights
@@ -217,9 +215,9 @@ class Kind:
         largest = reduce(np.maximum, np.abs(U).T)
         near = np.abs(steps) <= _TIED * (1 + largest[:, None])
         is_sorted = reduce(np.logical_and, (near | (steps < 0)).T)
-        # If equally close pairs have different ranks, the answers that exchange these pairs are equally
-        # likely. Suppose n1 equally close pairs are in one block, n2 in the next block, and so on. Then
-        # (n1 + n2 + ...)! / (n1! n2! ...) answers are equally likely. `ways` is the product of these numbers.
+        # Exchanging equally close pairs of different ranks gives equally likely answers. If n1 equally close
+        # pairs have one rank, n2 the next rank, and so on, then (n1 + n2 + ...)! / (n1! n2! ...) answers are
+        # equally likely. `ways` is the product of these numbers.
         ways, run, own = np.ones(len(U)), np.ones(len(U)), np.ones(len(U))
         for at in range(1, U.shape[1]):
             run = np.where(near[:, at - 1], run + 1, 1)
@@ -229,7 +227,7 @@ class Kind:
 
 
 def _orders(left: tuple[int, ...], blocks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to divide `left` into blocks of these sizes; the first keeps the order of `left`."""
+    """Yield all ways to divide `left` into groups of these sizes; the first keeps the order of `left`."""
     if len(blocks) == 1:
         yield left
         return
@@ -353,4 +351,4 @@ def _name(order: Numbers, blocks: tuple[int, ...]) -> str:
             if ranked == sum(blocks)
             else (f"ranking of {ranked} of {sum(blocks)} {what}")
         )
-    return f"order of {sum(blocks)} {what}, in blocks of {', '.join(map(str, blocks))}"
+    return f"ranking of {sum(blocks)} {what} with ties, {', '.join(map(str, blocks))} of each rank"

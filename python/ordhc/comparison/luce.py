@@ -25,18 +25,18 @@ _AT_ONCE = 4_000_000
 def choice_logarithms(
     utilities: NDArray[Any], blocks: Sequence[int], *, slopes: bool = False
 ) -> tuple[Floats, Floats | None]:
-    """Return the log probability that people rank options in blocks of these sizes, the best block first.
+    """Return the log probability that people rank options in the given order, which can have ties.
 
     Parameters
     ----------
     utilities
-        (a, k) the utility of each option; the options of the first block come first. The weight of an option
-        is the exponential of its utility.
+        (a, k) the utility of each option, the best option first. The weight of an option is the exponential
+        of its utility.
     blocks
-        Sizes of the blocks, with sum k. People choose the options of one block after the other, each with a
-        probability in proportion to its weight. The order within a block does not count. If the last block
-        has one option and the block before has several, people choose the last option as the worst, with a
-        probability in proportion to 1 / weight.
+        The number of options of each rank, best rank first, with sum k. People choose the options one after
+        the other, each with a probability in proportion to its weight. The order of options of equal rank
+        does not count. If one option has the last rank and several have the rank before, people choose the
+        last option as the worst, with a probability in proportion to 1 / weight.
     slopes
         True also returns the derivatives.
 

@@ -41,7 +41,7 @@ _ERRORS = ("#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!")
 def warn_of_suspects(
     rows: NDArray[Any], n_leaves: int, found: Sequence[str] | None, *, said: bool, named: bool
 ) -> None:
-    """Warn of suspect ids, or of suspect names.
+    """Warn of ids or names of leaves that are probably mistakes ("suspect").
 
     `found` has the names of the leaves; None if `rows` were given as ids. `said` is True if the caller gave
     the number of leaves: then ids are not suspect. `named` is True if the caller gave the names: then names
@@ -57,7 +57,7 @@ def warn_of_suspects(
 
 
 def suspect_ids(there: NDArray[np.int64], n_leaves: int) -> str | None:
-    """Return a warning about the distinct, sorted ids `there`; None if no id is suspect.
+    """Return a warning about the distinct, sorted ids `there`; None if no id is probably a mistake.
 
     `n_leaves` is the largest id plus one. Do not call this function if the caller gave the number of leaves.
     """

@@ -281,13 +281,13 @@ def bootstrap(
         unit, count = unit_of(data, unit, group)
         if spill is not None:
             raise InputError(
-                "bootstrap takes no spill with ordhc.scan(...): give it to ordhc.scan(..., spill=FOLDER)"
+                "bootstrap takes no spill= with ordhc.scan(...): give it to ordhc.scan(..., spill=FOLDER)"
             )
         request = _Request(n_resamples, seed, confidence, initial_clusters, tree, workers or data.executor)
         return _of_scan(data, asked, request, unit, count, progress)
     if not isinstance(data, Triplets | Quadruplets):
         if group is not None or unit is not None or executor is not None or spill is not None:
-            raise InputError("group, unit, executor and spill cannot be used with vectors: leave them out")
+            raise InputError("group=, unit=, executor= and spill= cannot be used with vectors; omit them")
         request = _Request(n_resamples, seed, confidence, initial_clusters, tree, None)
         return _of_vectors(Plan.of(data, **asked), data, request, progress)
     if not len(data):
@@ -485,7 +485,7 @@ def _units_to_draw(
     if groups is None:
         return units_of(data, unit)
     if unit is not None:
-        raise InputError("give group or unit, not both")
+        raise InputError("give group= or unit=, not both")
     return groups, "group"
 
 

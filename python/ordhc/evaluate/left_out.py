@@ -207,7 +207,7 @@ class Parts(Sequence[Part]):
 
 
 def bits_left_out(count: int, times: Callable[[int], NDArray[np.integer]], n_units: int) -> NDArray[np.uint8]:
-    """Return a bit for each tree and unit: 1 if the tree's resample did not draw the unit.
+    """Return packed flags for each tree and unit: 1 if the tree's resample did not draw the unit.
 
     Parameters
     ----------
@@ -307,10 +307,10 @@ def sums_of_part(
 def _got(
     block: Block, codes: NDArray[np.intp], out: NDArray[np.bool_], scores: Scores, at: int
 ) -> NDArray[np.float64]:
-    """Return, for each unit, the score of tree `at` on the unit's rows in `block`; 0 if the unit was drawn.
+    """Return, for each unit, the score of tree `at` on the unit's rows in `block`; 0 if its resample drew it.
 
-    `codes` has the unit (person, answer or file) of each row. `out` is (trees, units), True if the resample
-    of the tree left the unit out.
+    `codes` has the index of the unit (person, answer or file) of each row. `out` is (trees, units), True
+    if the resample of the tree left the unit out.
     """
     left = np.flatnonzero(out[at][codes])
     values = block.weights[left] * scores(at, left)
@@ -324,7 +324,7 @@ def _on_threads(work: Callable[[int], Floats], count: int) -> list[Floats]:
             try:
                 found = pool.map(work, range(count))
             except RuntimeError:
-                # No thread can be started: compute everything on this thread.
+                # If no thread can be started, compute everything on this thread.
                 found = map(work, range(count))
             return list(found)
     return [work(at) for at in range(count)]

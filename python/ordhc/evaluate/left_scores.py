@@ -133,7 +133,7 @@ class LeftOutScores:
         number: int,
         bits: NDArray[np.uint8],
     ) -> tuple[LeftOut, list[tuple[float, float]]]:
-        """Return the sums of `count` trees on the units of a part.
+        """Return the sums of the scores of `count` trees on part `number` of the units (people or answers).
 
         If `is_whole` is True, the score is "answers"; otherwise it is "held_out". The second item of the
         result is for "answers": for each block, the expected accuracy of random guesses, and the sum of the

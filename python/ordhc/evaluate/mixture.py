@@ -259,8 +259,9 @@ def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int 
     """
     answers = count_answers(data)
     sweep = seconds_of(data) / (CHAINS * sweeps_for(len(data)))
-    # The k trees that predict a part of the people share the answers of the other parts. So together their
-    # sweeps take about as long as the sweeps of a single tree of these answers.
+    # Each of `_PARTS` subsets of people is predicted by k trees, made from the answers of the other subsets.
+    # Each answer counts for the k trees in proportion to the probability of their groups. So the sweeps of
+    # all k trees together take about as long as the sweeps of a single tree of these answers.
     of_sweeps = _PARTS * _SWEEPS * sweep * (1 - 1 / _PARTS)
 
     def learnt(k: int, starts: int, share: float) -> float:

@@ -160,7 +160,7 @@ class Resampling:
             try:
                 pending.append(pool.submit(self.resample, at, index, watch))
             except RuntimeError:
-                # No further thread can be started: compute the rest here, after the running resamples.
+                # If no further thread can be started, compute the rest here, after the running resamples.
                 for future in pending:
                     future.cancel()
                 for done, future in enumerate(pending):

@@ -393,7 +393,7 @@ def select(
             checked_plan(data, {"method": method})
         if spill is not None:
             raise InputError(
-                "select takes no spill with ordhc.scan(...): give it to ordhc.scan(..., spill=FOLDER)"
+                "select takes no spill= with ordhc.scan(...): give it to ordhc.scan(..., spill=FOLDER)"
             )
         workers, spill = workers or data.executor, data.spill
         kept, count = unit_of(data, unit, group)

@@ -235,7 +235,7 @@ def split(
     kept = "group"
     units = groups_to_draw(group, len(data))
     if units is not None and unit is not None:
-        raise InputError("give group or unit, not both")
+        raise InputError("give group= or unit=, not both")
     if units is None:
         units, kept = units_of(data, unit)
     if kept == "answer":

@@ -346,7 +346,7 @@ def _of_arrays(data: bytes, source: str, suffix: str) -> tuple[Table, tuple[str,
 
 
 def _of_json(data: bytes, source: str) -> Table:
-    """Return the table of trials in JSON: a list of objects, nested lists of objects, or lines of objects."""
+    """Read trials from JSON text: a list of objects, nested lists of objects, or an object on each line."""
     text = text_of(data, source)
     try:
         found = [json.loads(text)]

@@ -1,4 +1,4 @@
-"""Read text columns of Parquet as codes, and number texts in order of first appearance."""
+"""Read text columns of Parquet as integer codes, and number texts in order of first appearance."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -82,7 +82,7 @@ def resume_folder(path: Any) -> str | None:
             about.write_text(_ABOUT)
     except OSError as error:
         raise InputError(
-            f"the folder of resume cannot be written: {error.strerror}", path=name_of(folder)
+            f"the folder resume= cannot be written: {error.strerror}", path=name_of(folder)
         ) from None
     clear_dead(folder, _UNFINISHED, after=_GRACE)
     return str(folder)

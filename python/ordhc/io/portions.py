@@ -41,7 +41,7 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
         The unit is not "group" or "file"; no column has people; or `group` is given.
     """
     if group is not None:
-        raise InputError("group is for comparisons in memory; for a scan, use scan(..., person=COLUMN)")
+        raise InputError("group= is for comparisons in memory; for a scan, use scan(..., person=COLUMN)")
     persons = scan.group_names
     if unit is None:
         unit = "group" if persons is not None and len(persons) > 1 else "file"

@@ -88,7 +88,7 @@ def score(
     if isinstance(reference, Scan):
         if not takes_scan(metric):
             known = ", ".join(metric.__name__ for metric in _OF_SCANS)
-            raise InputError(f"metric {metric!r} takes no scan (only {known} do); give scan.read()")
+            raise InputError(f"metric {metric!r} takes no scan (only {known} do): give scan.read()")
         return spec.score(tree, reference, **settings)
     found, other = prepared(tree, reference, spec.reference, metric)
     value = spec.score(found, other, **settings)

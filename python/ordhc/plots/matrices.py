@@ -244,7 +244,7 @@ def _table_of(tree: Any, S: Any, column_tree: Any, order: str, dissimilarity: bo
 
 
 def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Reduce the rows to at most `MOST_CELLS` means of blocks of rows, ignoring NaN."""
+    """Reduce the rows to at most `MOST_CELLS` means of neighbouring rows, ignoring NaN."""
     n = len(values)
     if n <= MOST_CELLS:
         return values
@@ -354,7 +354,7 @@ def _colour_map(name: str | None, scale: _Scale, *, turned: bool) -> Colormap:
 def _ordered(values: NDArray[Any], places: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the matrix with rows and columns in the order `places`, and NaN on its diagonal.
 
-    Matrices of more than `MOST_CELLS` rows are reduced to means of blocks, which ignore the diagonal.
+    In matrices of more than `MOST_CELLS` rows, neighbouring cells are averaged, without the diagonal.
     """
     n = len(places)
     blocks = np.minimum(np.arange(n) * MOST_CELLS // n, MOST_CELLS - 1) if n > MOST_CELLS else np.arange(n)

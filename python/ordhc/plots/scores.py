@@ -195,9 +195,9 @@ def _interval(name: str, given: Any) -> tuple[float, float, float]:
 
 
 def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
-    """Return a code of the cluster of each inner node below the root: two sums of random numbers of leaves.
+    """Return a hash of the cluster of each inner node below the root: two sums of random numbers of leaves.
 
-    Different clusters have different codes with a probability close to 1.
+    Different clusters have different hashes with a probability close to 1.
     """
     n = tree.n_leaves
     random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)

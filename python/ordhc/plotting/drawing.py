@@ -209,7 +209,7 @@ def plot_dendrogram(
         if value is not None:
             _checks.number(what, value, at_least=0, at_most=1000, open_ends=True)
     if sum(given is not None for given in (n_clusters, color_by, colors)) > 1:
-        raise InputError("give only one of n_clusters, color_by and colors; `columns` shows more categories")
+        raise InputError("give only one of n_clusters=, color_by= and colors=; columns= shows several")
     branches = None
     if n_clusters is not None:
         branches = of_cut(tree, n_clusters)

@@ -124,7 +124,7 @@ def draw_marked(ax: "Axes", drawn: Truncated, shapes: Shapes, marked: Collection
         if some:
             x, y = zip(*map(shapes.node, some), strict=True)
             dots = ax.scatter(x, y, s=area, facecolors=face, edgecolors=colour, zorder=4, clip_on=False)
-            # Dots have no outline, so that they cover less of the names beside them.
+            # Dots of leaves have no outline, so that they cover less of the names. Clusters have rings.
             dots.set_linewidth(0 if face == colour else 1.3 * max(line, 0.8))
             dots.set_gid("ordhc-marked-leaves" if face == colour else "ordhc-marked-nodes")
 

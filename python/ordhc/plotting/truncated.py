@@ -140,7 +140,7 @@ class Truncated:
     def uniform(self, codes: NDArray[np.int64]) -> dict[int, int]:
         """Return a dict from `id(item)` to the category that all leaves of the item share.
 
-        `codes` has the number of each leaf's category, -1 for none. Items without a shared category are left
+        `codes` has the index of each leaf's category, -1 for none. Items without a shared category are left
         out.
         """
         placed = codes[self.order]

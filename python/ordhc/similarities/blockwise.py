@@ -84,8 +84,8 @@ class _Split:
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
         n = self.scan.n_leaves
-        # Small numbers are more often the smaller number of a pair than large numbers. So blocks of small
-        # numbers get fewer leaves, and all blocks have about the same number of rows.
+        # The smaller leaf of a pair more often has a small number than a large number. So the first blocks
+        # get fewer leaves than the last blocks, and all blocks have about the same number of rows.
         shares = 1 - np.sqrt(1 - np.arange(1, self.n_blocks) / self.n_blocks)
         cuts = (shares * n).astype(np.int64)
         answered = np.zeros(n, dtype=bool)

@@ -1,6 +1,6 @@
-"""AddS of comparisons in files by an executor: tasks make sorted runs of sums, other tasks merge the runs.
+"""AddS similarities of comparisons in files, by an executor: tasks make sorted runs, other tasks merge them.
 
-A run is a sorted list of pairs of leaves, each with its AddS over some of the comparisons.
+A run is a sorted list of pairs of leaves, each with its AddS similarity by some of the comparisons.
 
 The folder of a task's result is named by a hash of the task's input, so a task that runs twice counts once.
 """
@@ -76,7 +76,7 @@ def mapped_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """Return the same as `sparse_sums`, computed in parts: AddS of pairs, and a mask of answered leaves."""
+    """Return the same as `sparse_sums`, computed in parts: sums of pairs, and a mask of answered leaves."""
     memory, parts = scan.memory, pieces_in_parts(scan)
     job = _Runs(scan, max(16_000_000, memory // max(1, len(parts))), both, number)
     tasks = [(some,) for some in parts]

@@ -19,22 +19,22 @@ __all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot", "
 
 
 def dot(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
-    """Return rows and a scale, for dot products of vectors divided by the number p of coordinates."""
+    """Return the vectors, and the factor 1/p for the dot products of vectors of p coordinates."""
     return data, 1 / max(1, data.shape[1])
 
 
 def cosine(data: Any, *, progress: Progress | None) -> tuple[Any, float]:  # noqa: ARG001
-    """Return rows and a scale, for cosines of angles between vectors; the cosine with a zero vector is 0."""
+    """Return vectors whose dot products are the cosines (0 with a zero vector), and the factor 1."""
     return normalized(data), 1.0
 
 
 def pca_dot(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
-    """Return rows and a scale, for dot products of principal component scores divided by p coordinates."""
+    """Return principal component scores, and the factor 1/p for dot products; p is the number of columns."""
     return pca(data, progress=progress, **settings), 1 / max(1, data.shape[1])
 
 
 def pca_cosine(data: Any, *, progress: Progress | None, **settings: Any) -> tuple[Any, float]:
-    """Return rows and a scale, for cosines of angles between principal component scores."""
+    """Return scaled principal component scores whose dot products are the cosines, and the factor 1."""
     return normalized(pca(data, progress=progress, **settings)), 1.0
 
 

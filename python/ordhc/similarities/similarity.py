@@ -232,7 +232,7 @@ def _plain(data: Any) -> Any:
 
 
 def is_adds(spec: SimilaritySpec) -> bool:
-    """Return True for the built-in AddS, which has few values that are not 0 if there are few answers."""
+    """Return True for the built-in AddS3 and AddS4: with few answers, most of their similarities are 0."""
     return spec.name in ("adds3", "adds4") and registry.is_builtin(spec)
 
 

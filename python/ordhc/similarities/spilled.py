@@ -22,7 +22,7 @@ PER_ROW, PER_WEIGHTED_ROW, PER_ENTRY = 200, 300, 72
 
 @dataclass
 class Run:
-    """A sorted run of keys (pairs of leaves) and values (sums), in memory or in two files."""
+    """Sorted `keys` (pairs of leaves as integers) and `values` (their sums), in memory or in two files."""
 
     length: int
     keys: Any
@@ -41,7 +41,7 @@ class Run:
         return found
 
     def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return for each key in `bounds` the position of the first key of this run that is not smaller."""
+        """Return for each pair in `bounds` the index of the first pair of this run that is not before it."""
         if isinstance(self.keys, np.ndarray):
             return np.searchsorted(self.keys, bounds)
         if not self.length or not len(bounds):
@@ -52,7 +52,7 @@ class Run:
         return found
 
     def part(self, start: int, end: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-        """Return the keys and values of this run from index `start` to `end`."""
+        """Return the pairs (as integers) and their sums in this run from index `start` to `end`."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[start:end], self.values[start:end]
         path, kind = self.values
@@ -61,7 +61,7 @@ class Run:
         return keys, values.astype(np.float64, copy=False)
 
     def sample(self, step: int) -> NDArray[np.uint64]:
-        """Return every `step`-th key."""
+        """Return every `step`-th pair of leaves, as integers."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[::step].copy()
         if not self.length:
@@ -172,9 +172,9 @@ class PairSums:
         return sum(run.length for run in self.runs) + 4 * self._held
 
     def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
-        """Return the keys (pairs of leaves) that divide all runs into blocks that fit into memory.
+        """Return the pairs of leaves, as integers, at which runs are cut into chunks that fit into memory.
 
-        All pairs with the same first leaf are in the same block.
+        All pairs with the same first leaf are in the same chunk.
         """
         total = sum(run.length for run in self.runs)
         blocks = max(at_least, -(-total * PER_ENTRY // self.memory))

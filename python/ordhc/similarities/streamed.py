@@ -1,4 +1,4 @@
-"""AddS of comparisons in files, which are read block by block."""
+"""AddS similarities of comparisons in files, which are read block by block."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def dense_sums(
     *,
     floats: bool = False,
 ) -> Dense:
-    """Return AddS for every pair; the values have the same bits as for all comparisons in memory.
+    """Return the AddS similarity of every pair, with the same bits as for all comparisons in memory.
 
     Sums of whole numbers are exact in any order. Other weights are added in the order of the rows. With
     `floats`, sums of whole numbers are returned as float64, without further memory.
@@ -112,7 +112,7 @@ def sparse_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """Return AddS of the pairs with answers, and a mask of leaves with answers.
+    """Return the AddS similarities of pairs with answers, and a mask of leaves with answers.
 
     `both` stores each pair as (i, j) and as (j, i). `number` has the new number of each leaf, or is None.
     """

@@ -1,4 +1,4 @@
-"""AddS as a triangle, an array with a sum for every pair of leaves; computed here or by an executor."""
+"""AddS similarities as a condensed matrix, a sum for each pair of leaves; computed here or by an executor."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ordhc.io.spill import Spill
 __all__ = ["add_blocks", "add_in_parts", "empty_sums", "mark_answered", "prefers_triangles"]
 
 #: The number of rows that are added at a time. If there are many pairs of leaves, more rows are added at a
-#: time, because only many rows are added by several threads.
+#: time, because several threads are used only for many rows.
 GATHERED = 1 << 21
-#: The number of a worker's sums that are added to the total at a time.
+#: The number of pairs whose sums of a worker are added to the total at a time.
 _STEP = 1 << 22
 #: The fraction of the progress at which all workers have computed their sums. The rest is for adding them.
 _COUNTING = 0.9
@@ -91,7 +91,7 @@ def prefers_triangles(scan: Scan) -> bool:
 
 @dataclass(frozen=True)
 class _Triangle:
-    """A task that computes the sums of all pairs (a triangle) from some pieces of the files."""
+    """A task that computes the sums of all pairs (a condensed matrix) from some files or row groups."""
 
     scan: Scan
 
@@ -116,7 +116,7 @@ def add_in_parts(
     """Do the same as `add_blocks` for all blocks, in tasks.
 
     The scan's executor runs the tasks, or else this process. A folder `scan.resume` stores their results.
-    Each task adds its rows in an array of all pairs (a triangle) of its own, and writes it to a file. The
+    Each task adds its rows in a condensed matrix of its own, and writes it to a file. The
     caller maps these files into memory and adds them.
     """
     # The number of tasks that pay off: each should have at least two rows for each pair of leaves, because

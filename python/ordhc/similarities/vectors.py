@@ -65,7 +65,7 @@ class Vectors:
 
         First, linked clusters merge until a quarter of the number of vectors is left, but at least 2,000 and
         at most 10,000 clusters. These clusters are then all compared with each other, so the upper part of
-        the tree hardly depends on links. Similarities can be "cosine", "euclidean" and "sqeuclidean";
+        the tree hardly depends on the graph. Similarities can be "cosine", "euclidean" and "sqeuclidean";
         linkages "single", "complete", "average", "weighted" and "ward" (with "euclidean"). The tree is exact
         for up to 2,000 vectors, or if all neighbours are given; :ref:`the guide to scale <neighbours>` has
         the errors of other trees. X is not copied, so do not change it during the call.

@@ -198,8 +198,8 @@ class _Clusters:
     def of(cls, trees: Sequence[Dendrogram], weights: NDArray[np.float64]) -> _Clusters:
         n = trees[0].n_leaves
         counts = [len(tree.sizes) for tree in trees]
-        # The code of a cluster is the exclusive or of 128 random bits of each of its leaves. Two different
-        # clusters have the same code with a probability of 2^-128.
+        # The hash of a cluster is the exclusive or of 128 random bits of each of its leaves. Two different
+        # clusters have the same hash with a probability of 2^-128.
         of_leaves = np.random.default_rng(0).integers(0, 2**64, (n, 2), dtype=np.uint64)
         codes = np.concatenate([_codes(tree, of_leaves) for tree in trees])
         order = np.lexsort(codes.T)
@@ -232,7 +232,7 @@ class _Clusters:
 
 
 def _codes(tree: Dendrogram, of_leaves: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a code of the cluster of each inner node, (n_nodes - n, 2), from random bits of each leaf."""
+    """Return a hash of the cluster of each inner node, (n_nodes - n, 2), from random bits of each leaf."""
     n, shape = tree.n_leaves, tree._shape
     before = np.zeros((n + 1, 2), dtype=np.uint64)
     np.bitwise_xor.accumulate(of_leaves[shape.order], axis=0, out=before[1:])

@@ -195,7 +195,7 @@ class Dendrogram:
         above, n = _checked_parents(parents)
         kind = _checks.choice("kind", kind, ("similarity", "dissimilarity"))
         if heights is not None and lengths is not None:
-            raise InputError("give heights or lengths, not both")
+            raise InputError("give heights= or lengths=, not both")
         tree, order = _ordhc.Tree.of_nodes(
             n,
             above,
@@ -1121,7 +1121,7 @@ class Dendrogram:
         choices = {"node": node, "order": order, "by_size": by_size}
         given = [what for what, value in choices.items() if value is not None]
         if len(given) != 1:
-            raise InputError(f"give one of node, order and by_size, not {' and '.join(given) or 'none'}")
+            raise InputError(f"give one of node=, order= and by_size=, not {' and '.join(given) or 'none'}")
         if node is not None:
             written_order = orders.turned(self._shape, self._own(node).label)
         elif order is not None:
@@ -1358,7 +1358,7 @@ class Dendrogram:
         n = _checks.whole("n_leaves", data["n_leaves"], at_least=1)
         parents, there = _checked_parents(data["parents"])
         if there != n:
-            raise InputError(f"n_leaves is {n}, but the parents of {len(parents)} nodes have {there} leaves")
+            raise InputError(f"n_leaves is {n}, but parents has {len(parents)} nodes, {there} of them leaves")
         heights, lengths, own = data.get("heights"), data.get("lengths"), data.get("leaf_heights")
         if heights is not None:
             heights = _checks.numbers_of("heights", heights, (len(parents) - n,))

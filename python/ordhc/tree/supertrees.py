@@ -35,8 +35,8 @@ class _Tree:
     def blocks(self, leaves: Numbers) -> tuple[Numbers, Numbers] | None:
         """Return how the tree splits `leaves` of the supertree; None if the tree has fewer than two of them.
 
-        The result is the indices in `leaves` of the leaves that the tree has, and the block of each of these
-        leaves. Blocks are the children of the leaves' lowest common ancestor, numbered from 0.
+        The result has the indices in `leaves` of the leaves that the tree has. For each of these leaves, it
+        also has the child of their lowest common ancestor that contains the leaf, numbered from 0.
         """
         places = self.places[leaves]
         there = np.flatnonzero(places >= 0)

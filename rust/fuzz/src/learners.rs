@@ -1,4 +1,4 @@
-//! Learners that are asked and told in any order.
+//! Calls the methods `ask` and `tell` of learners in any order.
 
 use ordhc::learn::{Assume, Learner, Method, Noise, QuadrupletMethod, Schedule};
 
@@ -31,8 +31,8 @@ fn triplet_method(bytes: &mut Bytes<'_>) -> Method {
     }
 }
 
-/// Calls a learner as `data` says. Each part of `data` is a call of `ask` (the maximum number of questions) or of
-/// `tell` (the id of a question, and an answer). Calls may be invalid, as in a damaged log file.
+/// Makes the calls of a learner that `data` encodes. A call is `ask` (with the maximum number of questions) or `tell`
+/// (with the id of a question, and an answer). Calls may be invalid, as in a damaged log file.
 pub fn replay(data: &[u8]) {
     let mut bytes = Bytes(data);
     let four = bytes.byte() % 4 == 3;

@@ -30,8 +30,8 @@ pub(crate) fn read<'py, T: Element, D: Dimension>(
     values.cast::<PyArray<T, D>>().ok().map(|array| array.try_readonly().map_err(taken))
 }
 
-/// Defines an enum of arrays, with one variant for each type of numbers in the array. The type of its numbers selects
-/// the variant of an array. An array that another thread is using is an error.
+/// Defines an enum of arrays, with one variant for each accepted dtype. The dtype of an array selects its variant. An
+/// array that is borrowed for writing elsewhere is an error.
 macro_rules! array_of {
     ($(#[$doc:meta])* $name:ident, $array:ident, $needed:literal, $($variant:ident($value:ty)),+) => {
         $(#[$doc])*

@@ -43,7 +43,7 @@ pub(crate) fn draw_times<'py>(
 
 /// Returns the tree of each resample, and a (k, 3) array of scores with one row for each resample. The first two
 /// columns are the revenue of the original tree, and the share of the drawn answers that the original tree satisfies.
-/// The third column is the share of the other answers that the tree of the resample satisfies.
+/// The third column is for the answers that were not drawn: the share that the tree of the resample satisfies.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn bootstrap_adds<'py>(
@@ -96,7 +96,7 @@ fn times_of(times: &PyReadonlyArray2<'_, u32>) -> PyResult<Vec<Vec<u32>>> {
     Ok(times.as_slice()?.chunks(n_groups).map(<[u32]>::to_vec).collect())
 }
 
-/// Returns the number of the group of each answer, after checking that all numbers are below `n_groups`.
+/// Returns the index of the group of each answer, after checking that all indices are below `n_groups`.
 fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usize) -> PyResult<&'a [u32]> {
     let groups = groups.as_slice()?;
     if groups.len() != m || groups.iter().any(|&group| group as usize >= n_groups) {
@@ -108,7 +108,7 @@ fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usiz
     Ok(groups)
 }
 
-/// Resamples of answers that are added in parts.
+/// Resamples of answers that are added in chunks.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Tallies {
     inner: Mutex<Option<ordhc::bindings::Tallies>>,
@@ -153,7 +153,7 @@ impl Tallies {
         PyArray1::from_iter(py, scores.iter().flat_map(|&(revenue, share)| [revenue, share])).reshape([scores.len(), 2])
     }
 
-    /// This method can be called only once.
+    /// Returns the tree of each resample. This method can be called only once.
     fn trees<'py>(
         &self,
         py: Python<'py>,

@@ -1,6 +1,6 @@
 //! Runs work without the interpreter's lock. Meanwhile, calls Python to check for signals and to report progress. Also
-//! calls row updates that are written in Python. A row update holds the lock, so `linkage` reports the progress of such
-//! work.
+//! calls row updates that are written in Python. A row update holds the lock, so `linkage` itself reports the progress
+//! of an agglomeration with row updates.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -164,7 +164,7 @@ pub(crate) fn comparisons<'a, const K: usize>(
 type Ends<'py> = Bound<'py, PyArray1<i64>>;
 type Counts<'py> = Bound<'py, PyArray2<i64>>;
 
-/// Returns the rows that contain each leaf, leaf by leaf. The rows of leaf `i` end at `ends[i]`.
+/// Returns the indices of the rows that contain each leaf, leaf by leaf. The rows of leaf `i` end at `ends[i]`.
 #[pyfunction]
 pub(crate) fn index_rows<'py>(
     py: Python<'py>,

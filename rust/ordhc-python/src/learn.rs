@@ -50,13 +50,13 @@ impl Learner {
     }
 }
 
-/// Returns an answer of person `who` (0 if unknown). If `p` is NaN, the probability in the settings of the learner is
-/// used.
+/// Returns an answer of the person with the id `who` (0 if unknown). If `p` is NaN, the learner uses the probability in
+/// its settings.
 pub(crate) fn told(answer: i8, p: f64, who: i32) -> Told {
     Told { answer, p: (!p.is_nan()).then_some(p), who: u32::try_from(who).ok().filter(|&who| who > 0) }
 }
 
-/// The numbers and leaves of questions, stored one question after the other.
+/// The ids and leaves of questions, stored one question after the other.
 pub(crate) struct Asked {
     ids: Vec<i64>,
     leaves: Vec<i32>,
@@ -226,8 +226,9 @@ impl Learner {
     }
 
     /// Passes answers to the learner, one after the other. `p` has the probability that each answer
-    /// is right (NaN uses the settings of the learner). `who` has the person of each answer (0 if
-    /// unknown). Returns the index of the first invalid answer with the reason, or `None`.
+    /// is right (NaN uses the settings of the learner). `who` has the id of the person of each
+    /// answer (0 if unknown). Returns the index of the first invalid answer with the reason, or
+    /// `None`.
     fn tell(
         &self,
         py: Python<'_>,
@@ -266,16 +267,16 @@ impl Learner {
         .map(Tree::from)
     }
 
-    /// Returns, for each merge of `tree`, the share of the relevant answers that agree with it.
-    /// Returns `None` unless the learner revises a tree (method `revise`).
+    /// Returns, for each merge of `tree`, the share of the answers about the merge that agree with
+    /// it. Returns `None` unless the learner revises a tree (method `revise`).
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
     }
 
-    /// Returns the likely positions of a leaf in the tree. Each has its probability, the leaves of a cluster, and
-    /// a flag. If the flag is true, the leaf is one more child of this cluster. If it is false, the leaf is beside
-    /// this cluster.
+    /// Returns the nodes and edges of the tree at which a leaf probably belongs. Each has its probability, the leaves
+    /// of a cluster, and a flag. If the flag is true, the leaf is one more child of the cluster. If the flag is false,
+    /// the leaf and the cluster are the two children of a new node.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), learner => learner.places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())

@@ -15,8 +15,8 @@ use crate::tree::Tree;
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Samples(ordhc::posterior::Samples);
 
-/// The settings of the sampler: the numbers of chains, of sweeps in each chain, of discarded sweeps and of kept trees;
-/// the seed; true for additive trees, in which leaves have lengths. A sweep moves every leaf once.
+/// The settings of the sampler: the number of Markov chains; the numbers of sweeps in each chain, of discarded sweeps
+/// and of kept trees; the seed; true for additive trees, in which leaves have lengths. A sweep moves every leaf once.
 type How = (usize, usize, usize, usize, u64, bool);
 
 #[pyfunction]
@@ -52,9 +52,9 @@ impl Samples {
         self.0.len()
     }
 
-    /// Returns an array for each chain, with one row for each sweep. A sweep moves every leaf once. The columns are the
-    /// log-likelihood, the noise (half of the share of random answers), the mean height difference of a node and its
-    /// parent, the number of inner nodes, and the standard deviation of the lengths of leaves.
+    /// Returns an array for each Markov chain, with one row for each sweep. A sweep moves every leaf once. The columns
+    /// are the log-likelihood, the noise (half of the share of random answers), the mean height difference of a node
+    /// and its parent, the number of inner nodes, and the standard deviation of the lengths of leaves.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
         let of = |chain: &Vec<ordhc::posterior::State>| {
             let values = chain.iter().flat_map(|state| {
@@ -86,8 +86,8 @@ impl Samples {
         callbacks::run(py, false, None, work).map(|found| PyArray1::from_vec(py, found))
     }
 
-    /// Returns, for each row, the probability of the whole answer that the row is part of. Rows with the same number in
-    /// `answers` belong to the same answer.
+    /// Returns, for each row, the probability of the whole answer to which the row belongs. `answers` has the index of
+    /// the answer of each row.
     fn predict_answers<'py>(
         &self,
         py: Python<'py>,

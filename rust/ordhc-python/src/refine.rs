@@ -99,7 +99,7 @@ pub(crate) fn refine_satisfied<'py>(
     callbacks::run(py, long, progress.as_ref(), work).map(to_py)
 }
 
-/// Returns the leaves in an order that depends only on the comparisons, not on the numbers of the leaves.
+/// Returns the leaves in an order that depends only on the comparisons, not on how the leaves are numbered.
 #[pyfunction]
 pub(crate) fn canonical_order<'py>(
     py: Python<'py>,

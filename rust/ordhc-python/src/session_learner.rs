@@ -44,7 +44,7 @@ struct Table<'a> {
     answers: &'a [i8],
     /// The probability that each answer is right. NaN means that the learner uses its own setting.
     p: &'a [f64],
-    /// The number of the person who gave each answer, or 0 if the person is unknown.
+    /// The id of the person who gave each answer, or 0 if the person is unknown.
     who: &'a [i32],
     skipped: &'a [bool],
 }
@@ -126,7 +126,7 @@ impl SessionLearner {
         py.detach(|| Self(Mutex::new(self.lock().clone())))
     }
 
-    /// Applies events in the order in which they happened. The first event has the number `first`.
+    /// Applies events in the order in which they happened. The first event has the sequence number `first`.
     #[expect(clippy::too_many_arguments, reason = "columns of a table")]
     fn replay(
         &self,
@@ -239,9 +239,10 @@ impl SessionLearner {
         py.detach(|| with!(self.lock(), session => session.learner().support(tree)))
     }
 
-    /// Returns the likely places of a leaf in the tree. Each is a probability, the leaves of a cluster, and true if the
-    /// leaf is one more child of this cluster, or false if the leaf is beside the cluster. Returns `None` if the
-    /// learner does not know such places.
+    /// Returns the nodes and edges of the tree at which a leaf probably belongs. Each has its probability, the leaves
+    /// of a cluster, and a flag. If the flag is true, the leaf is one more child of the cluster. If the flag is false,
+    /// the leaf and the cluster are the two children of a new node. Returns `None` if the learner does not compute
+    /// these probabilities.
     fn places(&self, py: Python<'_>, leaf: u32) -> Option<Vec<(f64, Vec<u32>, bool)>> {
         let places = py.detach(|| with!(self.lock(), session => session.learner().places(leaf)))?;
         Some(places.into_iter().map(|place| (place.probability, place.leaves, place.is_under)).collect())

@@ -1,4 +1,4 @@
-//! Similarities from comparisons that are added in parts.
+//! Similarities from comparisons that are added in chunks.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use ordhc::bindings::{RunOptions, merge_runs, sorted_run};
@@ -53,8 +53,9 @@ fn arrays(py: Python<'_>, run: ordhc::bindings::Run) -> Run<'_> {
     (PyArray1::from_vec(py, run.keys), PyArray1::from_vec(py, run.values))
 }
 
-/// Returns the pairs (i, j) of leaves in comparisons, as sorted keys `i 2^32 + j`. Also returns,
-/// for each key, the number to add to the similarity of the pair.
+/// Returns the pairs (i, j) of leaves in comparisons, each as the integer `i 2^32 + j`, in
+/// ascending order. Also returns, for each of these integers, the number to add to the similarity
+/// of the pair.
 #[pyfunction]
 pub(crate) fn pair_run<'py>(
     py: Python<'py>,
@@ -70,8 +71,9 @@ pub(crate) fn pair_run<'py>(
     callbacks::run(py, answers.len() > LONG, None, work).map(|run| arrays(py, run))
 }
 
-/// Merges several results of `pair_run` (sorted keys of pairs, and values). Values of the same key
-/// are added up, in the order of `runs`.
+/// Merges several results of `pair_run` (sorted integers that encode pairs of leaves, and the
+/// numbers to add to their similarities). Numbers for the same pair are added up, in the order of
+/// `runs`.
 #[pyfunction]
 pub(crate) fn merged_runs<'py>(
     py: Python<'py>,

@@ -30,7 +30,7 @@ impl FromPyObject<'_, '_> for Chosen {
     }
 }
 
-/// A blank means any run of blanks and tabs.
+/// Returns the delimiter of a table. A blank as the delimiter means one or more blanks and tabs.
 fn delimiter_of(delimiter: Option<char>) -> PyResult<Option<Delimiter>> {
     let Some(delimiter) = delimiter else { return Ok(None) };
     match u8::try_from(delimiter) {
@@ -127,8 +127,8 @@ pub(crate) fn split_table(
     Ok((found, lines))
 }
 
-/// A column: a number for each row, and the distinct texts of the column. The number is the index of the cell's text,
-/// or -1 if the row is too short to have this cell.
+/// A column: an integer code for each row, and the distinct texts of the column. The code is the index of the cell's
+/// text among these texts, or -1 if the row is too short to have this cell.
 type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 
 /// Reads a table, and returns:
@@ -136,7 +136,7 @@ type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 /// * the line number of each row,
 /// * the number of cells of each row,
 /// * the indices of later rows that equal the first row,
-/// * the columns at the positions `wanted`, with each text replaced by a number.
+/// * the columns at the positions `wanted`, with each text replaced by an integer code.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "all that one pass over the text finds")]
 pub(crate) fn code_table<'py>(

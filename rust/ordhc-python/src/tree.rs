@@ -21,7 +21,7 @@ type Integers<'py> = Bound<'py, PyArray1<i64>>;
 /// The data that were read from Newick text:
 /// * the tree,
 /// * the names of the leaves,
-/// * true if these names are leaf numbers,
+/// * true if these names are the indices of the leaves,
 /// * true if comments number the inner nodes,
 /// * the leaves in the order of the text,
 /// * the names of the nodes,
@@ -160,7 +160,7 @@ impl Tree {
         Ok(tree.into())
     }
 
-    /// Returns the tree of the given nodes, with heights, with lengths, or with neither. Also returns the former number
+    /// Returns the tree of the given nodes, with heights, with lengths, or with neither. Also returns the former index
     /// of each node.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, parents, heights, lengths, *, dissimilarity, sort))]
@@ -388,20 +388,20 @@ impl Tree {
         Ok(self.tree.relabel(&labels(&leaves)?).map_err(to_py)?.into())
     }
 
-    /// Returns the tree with its nodes in the order of their heights, and the former number of each node.
+    /// Returns the tree with its nodes in the order of their heights, and the former index of each node.
     fn sorted<'py>(&self, py: Python<'py>) -> (Self, Integers<'py>) {
         let (tree, order) = self.tree.clone().sorted();
         (tree.into(), widened(py, order))
     }
 
-    /// Returns the tree without the inner nodes for which `goes` is true, and the former number of each node.
+    /// Returns the tree without the inner nodes for which `goes` is true, and the former index of each node.
     fn without<'py>(&self, py: Python<'py>, goes: PyReadonlyArray1<'py, bool>) -> PyResult<(Self, Integers<'py>)> {
         let (goes, n) = (goes.as_slice()?, self.topology().n_leaves());
         let (tree, kept) = self.tree.without(|node| goes.get(node - n).copied().unwrap_or(false));
         Ok((tree.into(), widened(py, kept)))
     }
 
-    /// Returns the tree restricted to `leaves`, and the former number of each node.
+    /// Returns the tree restricted to `leaves`, and the former index of each node.
     fn restricted<'py>(&self, py: Python<'py>, leaves: PyReadonlyArray1<'py, i64>) -> PyResult<(Self, Integers<'py>)> {
         let (tree, kept) = self.tree.restricted(&labels(&leaves)?).map_err(to_py)?;
         Ok((tree.into(), widened(py, kept)))

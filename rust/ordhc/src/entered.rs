@@ -5,7 +5,7 @@
 //! the mechanism begins.
 //!
 //! Without the feature `counters`, `entered!` compiles to nothing. The Python bindings enable the feature. So the
-//! digests are computed with the code that users run.
+//! digests (summaries of results) are computed with the code that users run.
 
 /// Records that an algorithm or code path of the crate runs. Each use costs a load, and the first use also a store, so
 /// don't use `entered!` in inner loops.

@@ -43,7 +43,7 @@ pub enum Error {
     Row {
         /// The row, counted from 0.
         row: usize,
-        /// The leaves of the row, which may include leaves that don't exist.
+        /// The leaf ids in the row, which may be invalid.
         leaves: Vec<i64>,
         /// The problem.
         reason: String,
@@ -64,7 +64,7 @@ pub enum Error {
         /// The message of the operating system.
         reason: String,
     },
-    /// Leaves, pairs or triplets that violate a condition. [`Error::named`] returns the message with names.
+    /// Leaves, pairs or triplets that violate a condition. [`Error::named`] returns the message with the leaves' names.
     #[error("{}", self.named(|leaf| leaf.to_string()))]
     Leaves {
         /// The part of the message before the list of leaves.
@@ -134,7 +134,7 @@ pub enum Error {
     Interrupted,
 }
 
-/// The position of a value.
+/// The position of an invalid value: in a matrix, among the leaves or merges, or among the vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Position {
@@ -151,13 +151,13 @@ pub enum Position {
         /// The second leaf.
         j: usize,
     },
-    /// A value that belongs to one merge.
+    /// A value that belongs to one merge, such as its height.
     Merge(usize),
     /// A coordinate of a leaf's vector.
     Coordinate {
-        /// The leaf, which is the row of the matrix of vectors.
+        /// The leaf, which is the row index in the matrix of vectors.
         leaf: usize,
-        /// The column.
+        /// The column index in the matrix of vectors.
         column: usize,
     },
 }
@@ -193,8 +193,8 @@ impl Error {
         }
     }
 
-    /// Returns the leaves that caused the error. Each entry has a leaf, a pair, a triplet, or the leaves of a row of
-    /// comparisons. The result is empty if the error is not about leaves.
+    /// Returns the leaves that caused the error. Each element of the result is a leaf, a pair, a triplet, or the leaves
+    /// of an invalid row. The result is empty if the error is not about leaves.
     #[must_use]
     pub fn leaves(&self) -> Vec<Vec<i64>> {
         let of = |leaves: &[usize]| leaves.iter().map(|&leaf| leaf as i64).collect();
@@ -274,7 +274,7 @@ pub(crate) fn check_n_leaves(n: usize) -> Result<()> {
     if (1..=most).contains(&n) { Ok(()) } else { Err(Error::out_of_range("n_leaves", n, format!("1..={most}"))) }
 }
 
-/// If `found` is `None`, there are no values to check.
+/// Returns an error if `found` is not `expected`. If `found` is `None`, there are no values to check.
 pub(crate) fn check_len(
     what: &'static str,
     found: impl Into<Option<usize>>,

@@ -111,7 +111,8 @@ use agglomerate::{Agglomeration, Layout, Matrix, Values};
 use comparison::Comparisons;
 
 /// Returns the average linkage of AddS similarities: AddS3-AL for triplets, and AddS4-AL for quadruplets (Mandal,
-/// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering").
+/// Perrot & Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering"). Each comparison adds to
+/// the AddS similarity of its closer pair of leaves, and subtracts from that of its farther pair.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].

@@ -43,7 +43,7 @@ pub(crate) fn collected<T>(what: &'static str, most: usize, values: impl Iterato
     Ok(all)
 }
 
-/// Appends a value, and doubles the capacity if needed.
+/// Appends a value to a vector, and doubles the vector's capacity if needed.
 #[inline]
 pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() {
@@ -75,8 +75,8 @@ enum Memory<V> {
     Large(memmap2::MmapMut),
 }
 
-/// Buffers of at least this number of bytes get new pages directly from the system. Smaller buffers come from the
-/// allocator, which mostly reuses memory.
+/// Buffers of at least this number of bytes get new memory pages directly from the operating system. Smaller buffers
+/// come from the allocator, which mostly reuses memory.
 const LARGE: usize = 20 << 20;
 
 impl<V: Held> Buffer<V> {

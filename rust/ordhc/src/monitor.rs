@@ -57,7 +57,7 @@ impl Steps {
     }
 }
 
-/// The state that a monitor shares with the monitors of its parts.
+/// The state that a monitor shares with its children: the monitors of parts of the computation.
 #[derive(Debug, Default)]
 struct Stop {
     whole: Steps,
@@ -101,8 +101,8 @@ impl Monitor {
     }
 
     /// Returns a monitor that calls `look` from the computation itself, for computations on the calling thread. When
-    /// the computation advances on this thread and `period` has passed, `look` is called with the completed fraction in
-    /// \[0, 1\]. The computation stops if `look` returns false.
+    /// the computation advances on this thread and `period` has passed, `look` is called with the completed fraction of
+    /// the whole computation, in \[0, 1\]. The computation stops if `look` returns false.
     ///
     /// ```
     /// use std::time::Duration;

@@ -62,7 +62,7 @@ impl Held for f32 {
 
 /// A number type in which similarities are accumulated.
 pub trait Cell: Copy + Default + Send + Sync + PartialEq + std::ops::AddAssign + std::ops::SubAssign {
-    /// The value of one answer.
+    /// The number 1: the weight of an unweighted comparison.
     const ONE: Self;
     /// The largest number of unweighted comparisons that can be counted without overflow or rounding.
     const MOST: u64;
@@ -96,7 +96,7 @@ cell!(i64, i64::MAX as u64, |_| None);
 cell!(f64, 1 << 53, Some);
 cell!(f32, 1 << 24, |weight| Some(weight as f32));
 
-/// Returns an integer that increases with the float, in the order of `f64::total_cmp`.
+/// Returns an integer that sorts as the float `x` does by `f64::total_cmp`.
 #[inline(always)]
 pub(crate) fn in_order(x: f64) -> i64 {
     let bits = x.to_bits() as i64;

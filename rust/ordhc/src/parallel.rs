@@ -67,7 +67,7 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
     map_any(items, &work)
 }
 
-/// A pointer to a function of an item. Without the pointer, the compiler would copy the code of this module for every
+/// A pointer to a function of an item. Without the pointer, the code of this module would be compiled again for every
 /// function.
 type Any<'a, T, R> = &'a (dyn Fn(T) -> R + Sync);
 
@@ -149,7 +149,7 @@ impl<T, R> Slots<T, R> {
 
 type Work<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// Calls `work` with each number in `0..count`, on threads as in [`map`].
+/// Calls `work` with each index in `0..count`, on threads as in [`map`].
 fn each(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
     if last == 0 {
@@ -164,11 +164,11 @@ fn each(count: usize, work: Work<'_>) {
     });
 }
 
-/// Calls `work` with all numbers in `0..count` at the same time. Makes no call if the system does not provide enough
-/// threads.
+/// Calls `work` with all indices in `0..count` at the same time, each on its own thread. Makes no call if the system
+/// does not provide enough threads.
 fn each_together(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
-    // Each thread waits until it is known whether the system provided all threads.
+    // Each thread waits until `gate` contains whether the system provided all threads.
     let (gate, opened) = (Mutex::new(None), Condvar::new());
     let all_came = || {
         let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,11 +209,11 @@ fn join(thread: ScopedJoinHandle<'_, ()>) {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
-/// The number of items in a block of the function [`blocks`]. The last block may be shorter.
+/// [`blocks`] splits items into blocks (ranges) of this number of items. The last block may be shorter.
 const BLOCK: usize = 1 << 14;
 
-/// Splits `0..n` into blocks, calls `work` with each block, and returns the results in order. Blocks do not depend on
-/// the number of threads, so sums of floats over blocks don't either.
+/// Splits `0..n` into blocks (ranges of [`BLOCK`] indices), calls `work` with each block, and returns the results in
+/// order. Blocks do not depend on the number of threads, so sums of floats over blocks don't either.
 fn blocks<R: Send>(n: usize, work: Any<'_, Range<usize>, R>) -> Vec<R> {
     let blocks = |blocks: Range<usize>| {
         let mut results = Vec::with_capacity(blocks.len());
@@ -247,7 +247,7 @@ fn watched_any_blocks<R: Send>(n: usize, monitor: &Monitor, work: Any<'_, Range<
     blocks(n, &watched).into_iter().collect()
 }
 
-/// Splits `data` at the given ends, which are ascending and end with `data.len()`.
+/// Splits `data` into slices that end at the indices `ends`. These are ascending, and the last one is `data.len()`.
 pub(crate) fn split_at_ends<'a, T>(mut data: &'a mut [T], ends: &[usize]) -> Vec<&'a mut [T]> {
     let mut start = 0;
     ends.iter()

@@ -1,9 +1,10 @@
-//! Numbers with about twice the precision of floats (Dekker 1971), each with a bound of its error.
+//! Double-double numbers (Dekker 1971), which have about twice the precision of `f64`. Each has a bound of its error.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// The unevaluated sum `hi + lo`, where `hi` is the nearest float. The true number differs by at most `error`.
+/// The unevaluated sum `hi + lo`, where `hi` is the nearest float. The true number differs from this sum by at most
+/// `error`.
 ///
 /// Sums and products that fit into two floats are exact and have error 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,7 +14,8 @@ pub(crate) struct Precise {
     error: f64,
 }
 
-/// Products below this value may lose digits, because their rounding error is too small for a normal float.
+/// Products with a smaller absolute value may lose digits, because their rounding error is too small for a normal
+/// float.
 const TINY: f64 = 1e-270;
 
 impl Precise {
@@ -78,7 +80,7 @@ impl From<f64> for Precise {
     }
 }
 
-/// Compares the values and ignores the errors.
+/// Compares the sums `hi + lo`, and ignores the error bounds.
 impl PartialOrd for Precise {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (self.hi, self.lo).partial_cmp(&(other.hi, other.lo))

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// The largest number of values that are sorted in one piece. More values are first split at their median. Sorting one
-/// piece takes a few milliseconds; cancellation is checked before each piece.
+/// The largest number of values that one call of the standard library's sort receives. Larger slices are first split at
+/// their median. A call takes a few milliseconds, and cancellation is checked before each call.
 const SMALL: usize = 1 << 17;
 
 /// Sorts `values` by the function `compare`, called through a pointer. The sort is stable.

@@ -1,11 +1,12 @@
 //! Disjoint sets (union-find).
 
-/// Disjoint sets of numbers, each named by one of its members (Tarjan 1975, with path halving).
+/// Disjoint sets of numbers (Tarjan 1975, with path halving). The name of a set is its representative: one of its
+/// members.
 ///
-/// The caller chooses which name a joined set keeps. A bad choice of names makes `find` slow.
+/// The caller chooses which of the two names a joined set keeps. A bad choice of names makes `find` slow.
 #[derive(Debug, Clone)]
 pub(crate) struct UnionFind {
-    /// For each number: the number itself if its set has this number as name, or else another number of the same set.
+    /// For each number: the number itself if it is the name of its set, or else another number of the same set.
     parent: Vec<u32>,
 }
 
@@ -30,7 +31,7 @@ impl UnionFind {
         at
     }
 
-    /// Returns true if the set that contains `at` has this number as name.
+    /// Returns true if the number `at` is the name (the representative) of its set.
     pub(crate) fn is_name(&self, at: u32) -> bool {
         self.parent[at as usize] == at
     }

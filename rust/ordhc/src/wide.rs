@@ -2,14 +2,15 @@
 //!
 //! The crate is compiled for all processors of an architecture. Code in `wide!` is also compiled for AVX2 and for
 //! AVX-512, and the best version for the processor is run. All versions give bit-identical results: the operations are
-//! the same, with more lanes each.
+//! the same, with more SIMD lanes per instruction.
 //!
 //! Functions that are called inside `wide!` must be `#[inline(always)]`. Other functions are compiled for the baseline
-//! only. So are closures that have a name or are passed as arguments: use loops and functions instead.
+//! instructions only. This is also true for closures that have a name or are passed as arguments: use loops and
+//! functions instead.
 //!
-//! The AVX-512 copies add a quarter of a megabyte of code, but save time. Without AVX-512, average, complete, weighted
-//! and Ward's linkage of 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times (one
-//! thread).
+//! The code compiled for AVX-512 adds a quarter of a megabyte, but saves time. Without this code, average, complete,
+//! weighted and Ward's linkage of 2,000 leaves take 1.13 to 1.43 times as long, and single linkage 1.08 to 1.36 times
+//! (one thread).
 
 /// Runs a block of code with the widest vector instructions of the current processor. The block is compiled several
 /// times, for different instructions. A `return` inside returns from the block only.
@@ -42,7 +43,7 @@ macro_rules! wide {
     };
 }
 
-/// Runs the block of `wide!` without explicit vectors.
+/// Runs the code of `wide!(block)`, which has no explicit vector operations.
 #[inline(always)]
 pub(crate) fn widely<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

@@ -86,7 +86,8 @@ class Cache:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        #: The owner of this object's claims. Its process id lets other processes check if this process runs.
+        #: The id of this object in its claims, which mark requests as being sent (see `claim`). The process
+        #: id in this text lets other processes check if this process runs.
         self.owner = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex}"
         with self._naming_errors():
             self._connection = sqlite3.connect(self.path or "", timeout=_PATIENCE, isolation_level=None)

@@ -63,8 +63,9 @@ class Inquiry:
     ) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8], NDArray[np.int8]]:
         """Ask (m, 3) questions whose leaves are sorted.
 
-        Return the answers, the weights, and the arrays `said` and `places` of a `Replies`. `on_tick` receives
-        the number of replies so far.
+        Return the answers, the weights, and two arrays: the items that the replies name (`Replies.said`) and
+        the positions of the items in the prompts (`Replies.places`). `on_tick` receives the number of replies
+        so far.
         """
         times, texts = self._times, self._texts
         said = np.full((len(triples), times), FAILED, dtype=np.int8)

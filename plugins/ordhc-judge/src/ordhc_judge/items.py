@@ -68,7 +68,8 @@ class Items:
         if not self._keyed and len(missing) == len(names) == len(self):
             return list(range(len(self)))
         raise InputError(
-            f"the judge has no item {missing[0][:200]!r}; it has {len(self):,} items for {len(names):,} names"
+            f"the judge has no item {missing[0][:200]!r}; each of the {len(names):,} names must be "
+            f"one of the {len(self):,} items"
         )
 
     @classmethod

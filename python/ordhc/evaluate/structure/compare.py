@@ -53,7 +53,7 @@ __all__ = ["Structure", "StructureScore", "structure"]
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Maximum number of misfits that `print` shows; `Structure.misfits` has all.
+#: Maximum number of items and clusters of `Structure.misfits` that `print` shows.
 _PRINTED = 10
 #: Maximum number of leaves: models of points take memory and time in proportion to the pairs of leaves.
 _MOST_LEAVES = 5_000

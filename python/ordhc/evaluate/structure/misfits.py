@@ -20,7 +20,7 @@ Numbers = NDArray[np.int64]
 
 #: Items and clusters with fewer answers are not tested.
 FEWEST = 20
-#: The largest expected share of false misfits in the list.
+#: The largest expected share of chance findings in the list of misfits (false discovery rate).
 FALSE = 0.05
 #: Maximum number of items in the name of a cluster.
 _NAMED = 3
@@ -44,8 +44,8 @@ class Misfit:
     behind
         The log loss of the tree minus that of points, per answer, with a 95% interval.
     false_share
-        The expected share of false misfits among this one and all with clearer differences (Benjamini and
-        Hochberg 1995).
+        The expected share of chance findings among this item or cluster and all with clearer differences
+        (Benjamini and Hochberg 1995).
     """
 
     label: int
@@ -62,9 +62,10 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Misfits:
-    """The misfits, and the numbers of items and of clusters that were tested.
+    """The items and clusters that points predict better than the tree, and the numbers of tested ones.
 
-    The misfit with the largest mean difference between the log loss of the tree and that of points is first.
+    The item or cluster with the largest mean difference between the log losses of the tree and of points is
+    first.
     """
 
     misfits: tuple[Misfit, ...]
@@ -87,7 +88,7 @@ def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram,
         (a,) the log loss of the tree minus that of points, for each answer of `scored`.
     """
     answers, leaves = incidences(data)
-    # Maps the number of an answer in the data to its position in `scored`; -1 if it is not there.
+    # Maps the number of an answer in the data to its index in `scored`; -1 if the answer is not in `scored`.
     place = np.full(int(answers.max()) + 1, -1)
     place[scored.at] = np.arange(len(scored.at))
     kept = place[answers] >= 0

@@ -69,9 +69,10 @@ class Scored:
         return Estimate(value, *about(value, error, n - 1))
 
     def better(self, values: Floats, among: Floats) -> tuple[Estimate, float]:
-        """Return the mean of `values` where `among` is 1, and a one-sided p-value for a mean above 0.
+        """Return the mean of `values` for some answers, and a one-sided p-value for a mean above 0.
 
-        The p-value is NaN for fewer than 5 units (people or questions).
+        `among` is 1 for these answers and 0 for the others. The p-value is NaN for fewer than 5 units (people
+        or questions).
         """
         value, error, n = self.error(values * among, among)
         if not error > 0:
@@ -87,7 +88,7 @@ class Scored:
         return self.within(values, np.ones_like(values))
 
     def within(self, values: Floats, among: Floats) -> Estimate:
-        """Return the mean of shares over the answers with `among` 1, its interval clipped to [0, 1]."""
+        """Return the mean of shares over the answers where `among` is 1, its interval clipped to [0, 1]."""
         found = self.ratio(values * among, among)
         return Estimate(found.value, *np.clip([found.low, found.high], 0.0, 1.0).tolist())
 

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 #: Candidate standard deviations of the normal priors: of the lengths of leaves, and of coordinates of points.
 _DEVIATIONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 _SPREADS = (0.3, 0.6, 1.2, 2.4, 5.0)
-#: For `_stacked`: the number of answers as which the prior counts, for each model; the number of iterations.
+#: For `_stacked`: the pseudo-count of the prior in answers, for each model; the number of iterations.
 _EVEN, _ROUNDS = 1.0, 100
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 _ITERATIONS, _TOLERANCE = 60, 1e-5

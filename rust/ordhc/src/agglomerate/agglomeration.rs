@@ -90,8 +90,8 @@ impl<'a> Agglomeration<'a> {
         Self::of(rule)
     }
 
-    /// Sets the sizes of leaves and the pairs to keep apart. The agglomeration then computes with about 32 digits
-    /// instead of 16, in O(n^2) time.
+    /// Sets the sizes of leaves and the pairs of leaves to keep in different clusters. The agglomeration then computes
+    /// with about 32 digits instead of 16, in O(n^2) time.
     #[must_use]
     pub fn constraints(mut self, constraints: impl Into<Option<&'a Constraints>>) -> Self {
         self.constraints = constraints.into();
@@ -115,9 +115,10 @@ impl<'a> Agglomeration<'a> {
 
     /// Returns the dendrogram of a matrix, and overwrites the values of the matrix, which are undefined afterwards.
     ///
-    /// For large inputs and reducible linkages, only O(n) more memory is needed. But the agglomeration works on a copy
-    /// if rounding errors could decide which clusters merge. This is possible for linkages that compute rounded
-    /// similarities, such as average linkage. A copy is then made for fewer than 1,500 leaves, and for repeated values.
+    /// For large inputs and reducible linkages, only O(n) memory beside the matrix is needed. But the agglomeration
+    /// works on a copy if rounding errors could decide which clusters merge. This is possible for linkages that compute
+    /// rounded similarities, such as average linkage. A copy is then made for fewer than 1,500 leaves, and for repeated
+    /// values.
     ///
     /// # Errors
     /// The errors of [`Matrix::new`] and [`run`](Self::run).
@@ -138,19 +139,20 @@ impl<'a> Agglomeration<'a> {
     }
 
     /// Returns the dendrogram of sparse similarities by single, complete or average linkage. Also returns the number of
-    /// clusters that are left when no two clusters have a known pair of leaves.
+    /// clusters that are left when no two clusters have a stored pair of leaves between them.
     ///
     /// With [`Missing::Zero`], the dendrogram is the same as that of [`run`](Self::run) on the full matrix, up to
-    /// rounding of heights, and the number is 1.
+    /// rounding of heights, and the number of clusters is 1.
     ///
-    /// With [`Missing::Ignore`], the similarity of two clusters is the mean, minimum or maximum of their known pairs.
-    /// For average and complete linkage, ties are broken by the larger share of known pairs, then by the smallest
-    /// leaves. When no two clusters have a known pair, the remaining clusters merge one by one, in the order of their
-    /// smallest leaves. These merges have the height of the merge before them, or 0 if there was none.
+    /// With [`Missing::Ignore`], the similarity of two clusters is the mean, minimum or maximum of the stored
+    /// similarities between their leaves. For average and complete linkage, ties are broken by the larger share of
+    /// stored pairs among all pairs of leaves between the clusters, then by the smallest leaves. When no stored pair is
+    /// left between clusters, the remaining clusters merge one by one, in the order of their smallest leaves. These
+    /// merges have the height of the merge before them, or 0 if there was none.
     ///
     /// # Errors
-    /// Another linkage; constraints; dissimilarities with [`Missing::Zero`]; initial clusters for a different number of
-    /// leaves; not enough memory; [`Error::Interrupted`].
+    /// A linkage other than single, complete and average; constraints; dissimilarities with [`Missing::Zero`]; initial
+    /// clusters for a different number of leaves; not enough memory; [`Error::Interrupted`].
     ///
     /// ```
     /// use ordhc::agglomerate::{Agglomeration, Missing, SparsePairs};
@@ -198,8 +200,8 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<
     /// Returns the dendrogram of a matrix.
     ///
     /// # Errors
-    /// The errors of `update`; a row that is not finite; initial clusters for a different number of leaves; not enough
-    /// memory; [`Error::Interrupted`].
+    /// The errors of `update`; a row of similarities with NaN or infinity; initial clusters for a different number of
+    /// leaves; not enough memory; [`Error::Interrupted`].
     pub fn run(self, matrix: &Matrix<'_>) -> Result<Dendrogram> {
         watched!(monitor = self.monitor);
         let initial = self.initial;

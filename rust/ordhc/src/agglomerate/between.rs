@@ -49,7 +49,7 @@ impl Clusters {
             let gone = std::mem::take(&mut leaves[j]);
             leaves[i].extend(gone);
         }
-        // From the last merge to the first, each part gets half of the merged cluster's weight.
+        // From the last merge to the first, each of the two merged clusters gets half of the weight of their union.
         let mut shares = vec![1.0; n];
         for &RawMerge { i, j, .. } in merges.iter().rev() {
             shares[i] *= 0.5;
@@ -105,8 +105,8 @@ impl Clusters {
                         _ => later.for_each(|(&x, &slot)| part[slot as usize] += x - self.shift),
                     }
                     if between != Between::Least {
-                        // Sum the values of each leaf separately first. This accumulates fewer rounding errors than one
-                        // long sum.
+                        // First sum the similarities of each leaf to each cluster separately. This accumulates fewer
+                        // rounding errors than one long sum.
                         let share = if between == Between::Halves { self.shares[i] } else { 1.0 };
                         for (sum, part) in row.iter_mut().zip(&mut part) {
                             *sum += *part * share;
@@ -123,9 +123,9 @@ impl Clusters {
         Ok(certain.then_some(values))
     }
 
-    /// Converts sums (or minima) over pairs of leaves into similarities of clusters. In the square `values`, the sum
-    /// for two clusters is split into a part above the diagonal and a part below. Returns false if too many digits have
-    /// cancelled.
+    /// Converts sums (or minima) over pairs of leaves into similarities of clusters. In the square matrix `values`,
+    /// each pair of clusters has a sum (or minimum) above the diagonal and another below it. The two are combined.
+    /// Returns false if too many digits have cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
         let (k, side) = (self.names.len(), stride(self.names.len()));
         let mut certain = true;
@@ -140,12 +140,11 @@ impl Clusters {
         Ok(certain)
     }
 
-    /// Does the same as [`join`](Self::join) for a block of rows and columns above the diagonal, and for the mirrored
-    /// block below.
+    /// Does the same as [`join`](Self::join) for a submatrix above the diagonal, and for the mirrored submatrix below.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
         let side = stride(self.names.len());
-        // The values below the diagonal, transposed.
+        // The sums (or minima) below the diagonal, transposed.
         let mut turned = [[0.0; BLOCK]; BLOCK];
         for (b, at_b) in columns.clone().zip(0..) {
             for (line, &y) in turned.iter_mut().zip(&values[b * side..][rows.clone()]) {
@@ -169,8 +168,8 @@ impl Clusters {
         certain
     }
 
-    /// Does the same as [`join`](Self::join) for cluster `a`, in one block. `row` has values above the diagonal, and
-    /// `line` has the values of the same pairs of clusters below the diagonal.
+    /// Does the same as [`join`](Self::join) for the pairs of cluster `a` with the clusters `others`. `row` has the
+    /// sums (or minima) above the diagonal, and `line` has the sums of the same pairs of clusters below the diagonal.
     #[inline(always)]
     fn join_row<'s>(
         &self,

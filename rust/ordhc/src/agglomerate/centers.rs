@@ -1,9 +1,11 @@
-//! Centroid and median linkage. Similarities are computed from sums over pairs, and the nearest pair merges first.
+//! Centroid and median linkage. Similarities of clusters are computed from sums over pairs of leaves. The nearest pair
+//! of clusters merges first.
 //!
-//! The similarity of clusters i and k is `t w_i w_k - g_i - g_k`. Here t is the sum over the pairs between the
-//! clusters, w is the weight of a cluster, and g is half the mean similarity within a cluster (0 for a leaf with
-//! itself). All of these are sums of input values without cancellation. So errors don't grow from merge to merge, and
-//! sums of integers are exact.
+//! The similarity of clusters i and k is `t w_i w_k - g_i - g_k`. For centroid linkage, t is the sum of the
+//! similarities between the leaves of both clusters, and w is one over the size of a cluster. For median linkage, t is
+//! a weighted mean of these similarities, and w is 1. g is half the mean similarity within a cluster (0 for a leaf with
+//! itself). t and g are sums of input values without cancellation. So errors don't grow from merge to merge, and sums
+//! of integers are exact.
 
 mod rows;
 
@@ -34,8 +36,8 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
     Ok(search.doubts.found(search.merges))
 }
 
-/// The search for the nearest pair of clusters, in the order of their rows. For each cluster, `near` is the nearest
-/// later cluster, or [`NONE`] if it is unknown.
+/// The search for the nearest pair of clusters. Clusters are in the order of their rows in the similarity matrix. For
+/// each cluster, `near` is the row of the nearest later cluster, or [`NONE`] if this row is unknown.
 struct Search<'a> {
     rows: Rows<'a>,
     /// For each cluster: its largest similarity with a later cluster, or an upper bound if `near` is [`NONE`].
@@ -45,18 +47,18 @@ struct Search<'a> {
     second: Vec<f64>,
     /// For each cluster: a new similarity below this value changes neither `near` nor `second`.
     limit: Vec<f64>,
-    /// For each cluster: the key (rounded value) of its similarity with the nearest later cluster, or NaN if unknown.
+    /// For each cluster: the key (rounded value) of its similarity to the nearest later cluster, or NaN if unknown.
     keys: Vec<f64>,
     /// The rounding error of a similarity `s` is at most `relative * (|s| + 4 * inside)`.
     relative: f64,
-    /// An upper bound of [`Rows::inner`]. 0 if all input values have the same sign, because the rounding error then
-    /// depends only on `|s|`.
+    /// An upper bound of the absolute values in [`Rows::inner`] so far. If the input has positive and negative values,
+    /// also at least the largest absolute input value.
     inside: f64,
     doubts: Doubts<'a>,
     /// True if sums of similarities are exact.
     whole: bool,
     merges: Vec<RawMerge>,
-    /// A buffer for the rows that a merge may change, with their similarities to the merged cluster.
+    /// A buffer for the rows whose nearest cluster a merge may change, with their similarities to the merged cluster.
     updates: Vec<(usize, f64)>,
     monitor: &'a Monitor,
 }
@@ -101,8 +103,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Searches for the nearest later row of each row. If two later rows are about equally near, stores only an upper
-    /// bound of the similarity.
+    /// Finds the nearest later cluster of each cluster. If two later clusters are about equally near, stores only an
+    /// upper bound of the similarity.
     #[inline(always)]
     fn search_all<S: Simd>(&mut self, simd: S) -> Result<()> {
         let n = self.rows.n_alive;
@@ -154,13 +156,15 @@ impl<'a> Search<'a> {
         self.limit[i] = second.min(best - self.reach(best));
     }
 
-    /// Marks the nearest row of row `i` as unknown. `bound` is an upper bound of its similarities to later rows.
+    /// Marks the nearest cluster of the cluster at row `i` as unknown. `bound` is an upper bound of the similarities to
+    /// the clusters at later rows.
     #[inline(always)]
     fn forget(&mut self, i: usize, bound: f64) {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
     }
 
-    /// Searches for the nearest row of a row: the first later row whose similarity has the largest key (rounded value).
+    /// Finds the nearest later cluster of the cluster at row `i`: the first cluster whose similarity has the largest
+    /// key (rounded value).
     #[inline(always)]
     fn search_row<S: Simd>(&mut self, simd: S, i: usize) -> Result<()> {
         self.rows.bring_up_to_date(i);
@@ -175,13 +179,13 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Does the same as [`search_row`](Self::search_row) by comparing keys (rounded similarities), because several rows
-    /// are about equally near.
+    /// Does the same as [`search_row`](Self::search_row) by comparing keys (rounded similarities), because several
+    /// clusters are about equally near.
     #[inline(never)]
     fn search_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
         entered!(centers_keys);
         let floor = top - self.reach(top);
-        // No key (rounded similarity) is larger than `highest`, so the first row with this key is the nearest.
+        // No key (rounded similarity) is larger than `highest`, so the first cluster with this key is the nearest.
         let highest = key(top + self.error(top));
         let (mut near, mut best) = (NONE as usize, f64::NEG_INFINITY);
         for k in i + 1..self.rows.names.len() {
@@ -204,7 +208,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Returns the key (rounded value) of the similarity of two clusters. Row `i` must have applied all merges.
+    /// Returns the key (rounded value) of the similarity of the clusters at rows `i` and `k`. All merges must have been
+    /// applied to row `i`.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
         let rounded = self.rows.similarity(i, k);
         let key = self.certain_key(i, k, rounded);
@@ -234,12 +239,12 @@ impl<'a> Search<'a> {
         if low == high { low } else { f64::NAN }
     }
 
-    /// Returns the rows of the pair whose similarity has the largest key (rounded value), and this similarity. Among
-    /// ties, returns the first pair.
+    /// Returns the rows of the nearest pair of clusters, and their similarity. The nearest pair is the first pair whose
+    /// similarity has the largest key (rounded value).
     #[inline(always)]
     fn nearest_pair<S: Simd>(&mut self, simd: S) -> Result<(usize, usize, f64)> {
-        // Each iteration searches at least one row whose nearest row is unknown. If the loop does not end, the values
-        // have changed since they were checked.
+        // Each iteration finds the nearest cluster of at least one cluster for which it was unknown. If the loop does
+        // not end, the values have changed since they were checked.
         for _ in 0..4 * self.best.len() + 64 {
             let top = largest(simd, &self.best);
             let floor = f64x8::splat(simd, top - self.reach(top));
@@ -284,8 +289,8 @@ impl<'a> Search<'a> {
         Err(Error::changed_meanwhile())
     }
 
-    /// Returns `first` or `i`, the row whose similarity to its nearest row has the larger key (rounded value). Returns
-    /// `first` if both keys are equal.
+    /// Returns row `first` or row `i`: the row whose cluster has the larger similarity to its nearest cluster. Compares
+    /// keys (rounded similarities), and returns `first` if both are equal.
     #[inline(always)]
     fn first_of(&mut self, first: usize, i: usize) -> Result<usize> {
         for i in [first, i] {
@@ -312,7 +317,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Updates the nearest rows of the rows before `i`, after row `j` was merged into row `i`.
+    /// Updates the nearest cluster of each row before `i`, after the cluster at row `j` was merged into the cluster at
+    /// row `i`.
     #[inline(always)]
     fn update_rows_before<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let [near_i, near_j] = [u32x8::splat(simd, i as u32), u32x8::splat(simd, j as u32)];
@@ -341,7 +347,8 @@ impl<'a> Search<'a> {
         self.updates = updates;
     }
 
-    /// Marks the nearest row as unknown for all rows between `i` and `j` whose nearest row was the removed row `j`.
+    /// Marks the nearest cluster as unknown for all rows between `i` and `j` whose nearest cluster was at row `j`,
+    /// which was removed.
     #[inline(always)]
     fn forget_between<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let near_j = u32x8::splat(simd, j as u32);
@@ -359,8 +366,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Updates the nearest row of row `k < i`. `similarity` is the similarity of row `k` to the merged cluster at row
-    /// `i`.
+    /// Updates the nearest cluster of row `k < i`. `similarity` is the similarity of the clusters at row `k` and row
+    /// `i`, which absorbed row `j`.
     #[inline(always)]
     fn update_row(&mut self, k: usize, similarity: f64, i: usize, j: usize) {
         let near = self.near[k];
@@ -390,7 +397,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Removes all entries except `kept`, the rows that [`Rows::pack`] has kept.
+    /// Removes the stored nearest clusters of all rows except `kept`, the rows that [`Rows::pack`] has kept.
     fn keep(&mut self, kept: &[usize]) {
         let mut place = vec![NONE; self.best.len()];
         kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);

@@ -8,8 +8,8 @@ use crate::tree::RawMerge;
 /// The initial capacity of the stack of a nearest-neighbour chain. Most chains are shorter.
 const STACK: usize = 64;
 
-/// A chain of clusters, in which each cluster is the nearest of the cluster before it. The chain grows until its last
-/// two clusters are a reciprocal pair, which merges.
+/// A nearest-neighbour chain: each cluster is the nearest neighbour of the cluster before it. The chain grows until its
+/// last two clusters are a reciprocal pair, which merges.
 ///
 /// The chain can be continued on another [`Linkage`] with the same clusters.
 pub(crate) struct Chain {

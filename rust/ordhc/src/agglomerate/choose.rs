@@ -26,7 +26,7 @@ pub(super) enum Strategy {
 /// | input | strategy | first mechanism | later mechanism |
 /// | --- | --- | --- | --- |
 /// | tests select the naive engine | `Precisely` | `naive` on `precise_matrix` | |
-/// | sizes of leaves, or pairs to keep apart | `Precisely` | `nearest_pair` on `precise_matrix` | |
+/// | sizes of leaves, or pairs of leaves to keep apart | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | dissimilarities too small to square | `Precisely` | `nearest_pair` on `precise_matrix` | |
 /// | all values equal; no merged cluster is farther from a leaf than leaves are from each other | `Equal` | `equal` | |
 /// | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters` |
@@ -35,7 +35,7 @@ pub(super) enum Strategy {
 /// | reciprocal pairs commute, input overwritten | `InPlace` | `in_place`, `triangle_rounds` | `square` |
 /// | reciprocal pairs commute, up to 1,500 leaves | `AtOnce` | `small` | |
 /// | reciprocal pairs commute, more leaves | `Rounds` | `groups`, `first_pairs` or `triangle_rounds` | `square` |
-/// | all others | `NearestPair` | `nearest_pair` on a `square` | |
+/// | all other inputs | `NearestPair` | `nearest_pair` on a `square` | |
 ///
 /// `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal pairs commute for average,
 /// weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. If rounding errors

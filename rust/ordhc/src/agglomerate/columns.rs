@@ -1,5 +1,5 @@
-//! Columns of a triangle, copied in one pass over the rows. Reading a single column would load a cache line for each
-//! value.
+//! Columns of a condensed matrix, copied in one pass over the rows. Reading a single column would load a cache line for
+//! each value.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -10,30 +10,29 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The smallest number of rows for which columns of a triangle are copied, so that the columns are read faster. A
-/// smaller triangle fits into a core's cache.
+/// The smallest number of rows for which columns of a condensed matrix are copied, so that the columns are read faster.
+/// A smaller matrix fits into a core's cache.
 const MANY: usize = 1500;
 /// The number of rows that are read together. The values of these rows in one column are mostly written to one cache
 /// line.
 const SIDE: usize = 8;
 
-/// Copies of parts of a triangle's columns. A slot is a cluster's index in the triangle. For each given pair of slots
-/// `i < j`, the copy has the values of the pairs of `j` with each slot between `i` and `j`.
+/// Copies of columns of a condensed matrix. For each given pair of cluster indices `i < j`, the copy has the
+/// similarities of cluster `j` to all clusters between `i` and `j`.
 pub(super) struct Columns<'r> {
-    /// The copied values: for each part (a range of rows), one column after the other.
+    /// The copied similarities: for each range of rows in `parts`, one column after the other.
     values: &'r [f64],
     /// For each range of rows: the range, and the index in `values` at which each column's values start.
     parts: Vec<(Range<usize>, Vec<usize>)>,
-    /// For each slot (a cluster's index in the triangle): the number of its column, or [`NONE`].
+    /// For each cluster (by its index in the matrix): the index of its copied column, or [`NONE`].
     places: Vec<u32>,
-    /// For each column: the smaller slot (index of a cluster) of the pair for which the column was copied.
+    /// For each copied column: the index `i` of the pair `i < j` for which the column was copied.
     firsts: Vec<usize>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// A column that is being copied, for the pair of slots (indices of clusters) `i < j`. Its next value is written to
-/// index `to`.
+/// A column that is being copied, for the pair of cluster indices `i < j`. The next value is written to index `to`.
 struct Cursor {
     i: usize,
     j: usize,
@@ -41,8 +40,9 @@ struct Cursor {
 }
 
 impl<'r> Columns<'r> {
-    /// Copies a part of a column for each given pair of slots `i < j` into the buffer `room`. Every `j` is in at most
-    /// one pair. Returns `None` if copying does not save time, or if `room` is too small.
+    /// Copies the values of column `j` between rows `i` and `j` into the buffer `room`, for each given pair of cluster
+    /// indices `i < j`. Every `j` is in at most one pair. Returns `None` if copying does not save time, or if `room` is
+    /// too small.
     pub(super) fn of<T: TriangleRows>(
         triangle: &T,
         pairs: impl Iterator<Item = (usize, usize)>,
@@ -109,8 +109,8 @@ impl<'r> Columns<'r> {
         Ok(Self { values, parts: starts, places, firsts })
     }
 
-    /// Writes the values of the pairs of cluster `j` with the earlier clusters `others`. Clusters are given by their
-    /// slots (indices). Returns false if these values were not copied.
+    /// Writes the similarities of cluster `j` to the earlier clusters `others` to `out`. Clusters are given by their
+    /// indices in the matrix. Returns false if these similarities were not copied.
     fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [f64]) -> bool {
         let place = self.places[j];
         if place == NONE || others.start <= self.firsts[place as usize] {
@@ -137,7 +137,7 @@ fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out:
         let values = &mut out[*to..*to + inside.len()];
         *to += inside.len();
         if let (SIDE, Some(values)) = (inside.len(), values.first_chunk_mut::<SIDE>()) {
-            // Most columns extend over all rows of the group, so a loop of constant length handles them.
+            // Most columns extend over all rows that are read together, so a loop of constant length handles them.
             for (at, (value, line)) in values.iter_mut().zip(lines).enumerate() {
                 *value = line[*j - rows.start - at - 1];
             }
@@ -185,7 +185,7 @@ mod tests {
         ) {
             let values: Vec<f64> = (0..condensed_len(k)).map(|at| at as f64).collect();
             let triangle = Condensed { values: &values, k, n_gone: 0 };
-            // Every third slot `j`, from the last slot backwards, with some slot `i < j`.
+            // Every third index `j`, from the last index backwards, with some index `i < j`.
             let pairs = firsts.iter().zip((1..k).rev().step_by(3)).map(|(&i, j)| (i % j, j));
             let pairs: Vec<(usize, usize)> = pairs.collect();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(k)).chain([0, k]).collect();

@@ -17,12 +17,12 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
-/// The similarities of clusters as a triangle, which needs half the memory of a square. The triangle is used until a
-/// square of the remaining clusters fits into the same memory.
+/// The similarities of clusters as a condensed matrix, which needs half the memory of a square matrix. This layout is
+/// used until a square matrix of the remaining clusters fits into the same memory.
 ///
-/// Reciprocal nearest pairs merge in rounds. Each round is one pass from one triangle to the next. A cluster is named
-/// by its smallest leaf. `clusters` has the names in the order of the triangle's rows, and `slots` has the row of each
-/// name.
+/// Reciprocal nearest pairs merge in rounds. Each round reads the condensed matrix once, and writes the condensed
+/// matrix of the remaining clusters. A cluster is named by its smallest leaf. `clusters` has the names in the order of
+/// the matrix's rows, and `slots` has the row index of each name.
 pub(crate) struct CondensedRows<'a, U: Update> {
     update: &'a U,
     values: Store<'a>,
@@ -32,8 +32,8 @@ pub(crate) struct CondensedRows<'a, U: Update> {
     tolerance: Tolerance,
 }
 
-/// A round of merges runs only if it makes at least k / `WORTHWHILE[0]` merges of the k clusters. If a square of the
-/// clusters fits into the memory of the triangle, `WORTHWHILE[1]` applies instead.
+/// A round of merges runs only if it makes at least k / `WORTHWHILE[0]` merges of the k clusters. If a square matrix of
+/// the clusters fits into the memory of the condensed matrix, `WORTHWHILE[1]` applies instead.
 const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
@@ -49,8 +49,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Merges reciprocal nearest pairs in rounds, and returns the triangle of the remaining clusters. The first round
-    /// reads the input. If the first round would merge only a few pairs, copies the input and runs no rounds.
+    /// Merges reciprocal nearest pairs in rounds, and returns the condensed matrix of the remaining clusters. The first
+    /// round reads the input. If the first round would merge only a few pairs, copies the input and runs no rounds.
     pub(crate) fn after_rounds(
         update: &'a U,
         given: &Given<'_>,
@@ -79,7 +79,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
     }
 
     /// Returns the largest number of clusters for which a square matrix of similarities fits into the memory of the
-    /// triangle.
+    /// condensed matrix.
     pub(crate) fn square_fits(&self) -> usize {
         let mut side = self.values.len().isqrt();
         while stride(side) > self.values.len().isqrt() {
@@ -152,8 +152,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Merges cluster `j` into cluster `i < j`, which are given by their slots (indices in the triangle). Updates the
-    /// values of the pairs of `i` with all later clusters. Returns what [`Update::fold`] needs to update the pairs with
+    /// Merges cluster `j` into cluster `i < j`, which are given by their indices in the condensed matrix. Updates the
+    /// similarities of `i` to all later clusters. Returns what [`Update::fold`] needs to update the similarities to
     /// earlier clusters.
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
         let k = self.clusters.len();
@@ -176,7 +176,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merge
     }
 
-    /// Removes the values of all slots (indices of clusters) except `kept`.
+    /// Removes the similarities of all clusters except `kept`, which are indices in the condensed matrix.
     fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
         entered!(triangle_packed);
         let k = self.clusters.len();
@@ -192,7 +192,7 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(())
     }
 
-    /// Converts the triangle into a square of the active clusters, in the same memory.
+    /// Converts the condensed matrix into a square matrix of the active clusters, in the same memory.
     pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         entered!(triangle_to_square);
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
@@ -253,7 +253,7 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
     }
 }
 
-/// Moves the rows of a triangle of `k` clusters to the rows of a square, which have `side` values.
+/// Moves the rows of a condensed matrix of `k` clusters to the rows of a square matrix, which have `side` values.
 fn spread(values: &mut [f64], k: usize, side: usize) {
     let triangle = Triangle::new(k);
     let put = |row: usize, from: &[f64], to: &mut [f64]| {
@@ -262,8 +262,8 @@ fn spread(values: &mut [f64], k: usize, side: usize) {
         to[k..].fill(0.0);
     };
     let mut end = k;
-    // Every row moves to larger positions, so start with the last rows. Rows `start..end` can move at the same time,
-    // because their targets do not overlap the old positions of these and earlier rows.
+    // Every row moves towards the end of `values`, so start with the last rows. Rows `start..end` can move at the same
+    // time, because their targets do not overlap the old positions of these and earlier rows.
     while end > 0 {
         let start = triangle.before(end).div_ceil(side).min(end);
         if parallel::ranges((end - start) * k, 1 << 18).len() == 1 {

@@ -6,9 +6,9 @@ use crate::tree::{Partition, RawMerge};
 
 /// Constraints of an agglomeration: sizes of the leaves, and pairs of leaves to keep apart.
 ///
-/// A leaf of size 3 counts as three identical leaves. Two clusters merge only if no pair to keep apart has a leaf in
-/// each of them. When only clusters that are kept apart are left, these merge as well. Their merges are never more
-/// similar than an earlier merge.
+/// A leaf of size 3 counts as three identical leaves. Two clusters merge only if no pair of leaves to keep apart has a
+/// leaf in each of them. When no such clusters are left, the remaining clusters merge as well. The similarity of these
+/// last merges is at most that of every earlier merge.
 ///
 /// ```
 /// use ordhc::agglomerate::{Agglomeration, Constraints, Layout, Matrix, Values};
@@ -36,8 +36,8 @@ impl Constraints {
     /// Returns the constraints of `n_leaves` leaves. Without `sizes`, each leaf has size 1.
     ///
     /// # Errors
-    /// A number of sizes other than `n_leaves`; a size that is not positive and finite; a pair with a leaf that does not
-    /// exist, or of a leaf with itself.
+    /// A number of sizes other than `n_leaves`; a size that is not positive and finite; a pair with a leaf that does
+    /// not exist; a pair of a leaf with itself.
     pub fn new(n_leaves: usize, sizes: Option<&[f64]>, apart: &[[usize; 2]]) -> Result<Self> {
         if let Some(sizes) = sizes {
             if sizes.len() != n_leaves {
@@ -64,7 +64,8 @@ impl Constraints {
         self.sizes.as_deref()
     }
 
-    /// Returns an error if the constraints have another number of leaves, or contradict the initial clusters.
+    /// Returns an error if the constraints are for a number of leaves other than `n_leaves`, or contradict the initial
+    /// clusters.
     pub(super) fn check(&self, n_leaves: usize, initial: Option<&Partition>) -> Result<()> {
         if self.n_leaves != n_leaves {
             return Err(Error::Argument(format!(
@@ -146,8 +147,8 @@ impl<L: Linkage> Linkage for KeptApart<'_, L> {
     }
 }
 
-/// Appends the merges of clusters that were kept apart. Lowers their similarities to at most the smallest similarity
-/// of the merges before.
+/// Appends the merges of clusters that were kept apart. Lowers their similarities to at most the smallest similarity of
+/// the earlier merges.
 pub(super) fn with_last(mut merges: Vec<RawMerge>, last: Vec<RawMerge>) -> Vec<RawMerge> {
     let smallest = merges.iter().map(|merge| merge.similarity).fold(f64::INFINITY, f64::min);
     merges.extend(last.into_iter().map(|merge| RawMerge { similarity: merge.similarity.min(smallest), ..merge }));

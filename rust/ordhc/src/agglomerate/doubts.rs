@@ -23,7 +23,7 @@ pub(crate) struct Doubts<'a> {
     source: Option<Source<'a>>,
     tolerance: Tolerance,
     monitor: &'a Monitor,
-    /// For each merge: the nodes of its two parts.
+    /// For each merge: the nodes of the two merged clusters.
     parts: Vec<[u32; 2]>,
     /// The node of each cluster, after the merges recorded so far.
     node_of: Vec<u32>,
@@ -54,13 +54,13 @@ struct Source<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Mean,
-    /// A weighted mean: at each merge, the two parts have equal weights.
+    /// A weighted mean: at each merge, the two merged clusters have equal weights.
     Halves,
     Ward,
     /// The mean similarity between the clusters, minus half the mean similarity within each cluster. Within a cluster,
     /// the similarity of a leaf with itself counts as 0.
     Centroid,
-    /// Like `Centroid`, but in all means the two parts of each merge have equal weights.
+    /// Like `Centroid`, but in all means the two clusters of each merge have equal weights.
     Median,
 }
 
@@ -83,8 +83,8 @@ impl Form {
 
 /// The maximum number of cached sums per leaf, in each of the two tables of sums.
 const KEPT: usize = 16;
-/// The number of additions, per pair of leaves, after which no more similarities are computed from leaves. Computing
-/// all similarities again with about 32 digits then takes less time.
+/// The maximum number of similarities of leaves that are summed to correct rounding errors, divided by the number of
+/// pairs of leaves. Summing more would take longer than computing all merges again with about 32 digits.
 const PATIENCE: usize = 16;
 /// If more than this number of clusters are almost, but not exactly, equally near to a cluster, the order in which
 /// reciprocal pairs merge can change the tree. Two of these clusters can merge first, and the rounded mean of their
@@ -92,8 +92,8 @@ const PATIENCE: usize = 16;
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Without a matrix or form, rounding errors are not corrected. [`found`](Self::found) reports if they may have
-    /// changed the tree.
+    /// Without a matrix or form, rounding errors are not corrected. [`found`](Self::found) reports if rounding errors
+    /// may have changed the tree.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -174,8 +174,8 @@ impl<'a> Doubts<'a> {
                 break;
             }
         }
-        // With Ward's linkage, a merged cluster can be slightly closer to cluster `i` than both of its parts were, if
-        // the parts were not exactly equally close.
+        // With Ward's linkage, a merged cluster can be slightly closer to cluster `i` than both clusters were before
+        // their merge, if these were not exactly equally close.
         if commute && !are_few && source.form == Form::Ward {
             let open = near().filter(|&(_, s)| tolerance.ends(s)[0] < tolerance.ends(s)[1]);
             self.bring_up_to_date(merges);
@@ -473,7 +473,7 @@ mod tests {
                 // The error is so large that no key (rounded similarity) is certain.
                 let tolerance = Tolerance::rounded(1e-6, 0.0);
                 let mut doubts = Doubts::new(Some(form), Some(&matrix), rule.is_squared(), tolerance, &monitor);
-                // Start with the last merge, so that no sums of its parts are cached.
+                // Start with the last merge, so that no sums over the clusters that it merges are cached.
                 for at in (0..merges.len()).rev() {
                     let (key, x) = (doubts.key_of_merge(&merges, at).unwrap(), merges[at].similarity);
                     assert!((key - x).abs() <= 4e-11 * x.abs(), "{rule:?} of {n}: {key} {x}");

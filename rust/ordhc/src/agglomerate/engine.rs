@@ -14,7 +14,7 @@ pub enum Engine {
     Auto,
     /// The nearest-neighbour chain, for reducible linkages only.
     Chain,
-    /// A cache of nearest pairs.
+    /// A cache of the nearest cluster of every cluster.
     NearestPair,
     /// All pairs are compared before every merge.
     Naive,

@@ -1,10 +1,10 @@
 //! Agglomerates well-separated groups of leaves separately, as long as leaves outside of a group cannot affect the
 //! result.
 //!
-//! A merged cluster is never closer to another cluster than both parts were. So the largest similarity between a
-//! cluster's leaves and leaves outside of its group is a bound: the cluster is not closer to any cluster outside. If
-//! two clusters of a group are each other's nearest in the group, and nearer than this bound, they are reciprocal among
-//! all clusters.
+//! A merged cluster is never closer to a third cluster than the closer of its two parts was. So the largest similarity
+//! between a cluster's leaves and leaves outside of its group is a bound: no cluster outside of the group is closer to
+//! this cluster. If two clusters of a group are each other's nearest in the group, and nearer than this bound, they are
+//! reciprocal among all clusters.
 
 use std::sync::Mutex;
 
@@ -53,9 +53,9 @@ pub(super) fn after_groups<U: Update>(
     }
 }
 
-/// Returns the similarities and merges after each given group has become one cluster. Returns `None` if the square
-/// similarity matrix of the clusters would need more memory than the similarities of all pairs of leaves, or if
-/// rounding errors exceed the tolerance.
+/// Merges within the groups `of`, as long as leaves outside of a group cannot affect the result. Returns the remaining
+/// clusters and the merges. Returns `None` if the square similarity matrix of the remaining clusters would need more
+/// memory than the condensed matrix of all leaves, or if too many digits would cancel.
 pub(super) fn after_groups_of<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -161,7 +161,7 @@ fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
 fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Monitor) -> Result<Vec<f64>> {
     const LANES: usize = 16;
     let n = of.len();
-    // Group numbers are floats, so that one vector instruction compares as many groups as values.
+    // The indices of groups are floats, so that one SIMD instruction compares as many indices as similarities.
     let of: Vec<f64> = of.iter().map(|&group| f64::from(group)).collect();
     let triangle = Given { matrix, squared };
     let queue = Mutex::new(parts(n).into_iter());
@@ -196,7 +196,7 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
 
 /// Returns the merges of a nearest-neighbour chain within a group. The bound of a cluster is its largest similarity to
 /// a leaf outside of the group. Clusters merge only if their similarity is certainly above their bounds. Other clusters
-/// are not merged (they wait). A cluster whose nearest cluster waits must wait as well.
+/// are left unmerged (`waits`), and also clusters whose nearest cluster is left unmerged.
 fn merges_above<U: Update>(
     mut rows: Square<'_, U>,
     mut bounds: Vec<f64>,
@@ -223,8 +223,8 @@ fn merges_above<U: Update>(
         }
         let k = nearest.cluster;
         if k >= waits.len() || waits[k] || !is_near {
-            // In the chain, each cluster is the nearest of the cluster before it. The last cluster must wait, so all
-            // clusters of the chain must wait.
+            // In the chain, each cluster is the nearest of the cluster before it. The last cluster must not merge
+            // within the group, so no cluster of the chain can merge there.
             stack.drain(..).for_each(|cluster| waits[cluster] = true);
             continue;
         }
@@ -299,8 +299,8 @@ mod tests {
         ) {
             let mut random = below(seed);
             let of: Vec<u32> = (0..n).map(|_| random(clusters) as u32).collect();
-            // `of` are the given groups. The values follow other groups, `by`, which differ from `of` for a few leaves
-            // (strays).
+            // `of` are the given groups. The similarities follow other groups, `by`, which differ from `of` for a few
+            // leaves (strays).
             let by: Vec<u32> = of.iter().map(|&g| if random(8) < strays { random(clusters) as u32 } else { g }).collect();
             let mut value = |i: usize, j: usize| {
                 let apart = if by[i] == by[j] { 0 } else { far * kinds / 2 };

@@ -65,7 +65,7 @@ impl Task<'_> {
         Ok(match (self.about.dissimilarity, squared) {
             (false, _) => tree.map_heights(false, grow),
             (true, false) => tree.map_heights(true, |x| -grow(x)),
-            // If the input isn't Euclidean, a square can become negative. The root keeps the sign.
+            // If the input isn't Euclidean, a square can become negative. The square root keeps this sign.
             (true, true) => tree.map_heights(true, |x| grow(if x > 0.0 { -x.sqrt() } else { (-x).sqrt() })),
         })
     }
@@ -160,7 +160,7 @@ impl Task<'_> {
         // tree. So merge the most similar pair.
         let among: Among = if self.engine == Engine::Naive { naive::merges_among } else { nearest_pair::merges_among };
         let ([within, after], doubtful) = staged(&mut rows, self.initial, reducible, among, monitor)?;
-        // Merge the clusters that were kept apart to the end.
+        // Finally, merge the clusters that the constraints have kept apart.
         rows.release();
         let mut is_left = vec![true; self.about.n];
         within.iter().chain(&after).for_each(|merge| is_left[merge.j] = false);
@@ -178,8 +178,8 @@ impl Task<'_> {
         Ok((with_initial(rows.with_heights(within), after), unit))
     }
 
-    /// Calls `work` with the similarities as a [`Linkage`]. The similarities are stored in a square, or in a triangle
-    /// in the caller's memory if this memory may be overwritten.
+    /// Calls `work` with the similarities as a [`Linkage`]. The similarities are stored in a square matrix, or in a
+    /// condensed matrix in the caller's memory if this memory may be overwritten.
     fn with_rows<U: Update, R>(
         &self,
         update: &U,
@@ -273,8 +273,8 @@ impl Task<'_> {
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// Continues with a nearest-neighbour chain on the triangle. When the square similarity matrix of the remaining
-    /// clusters fits into the triangle's memory, continues on the square.
+    /// Continues with a nearest-neighbour chain on a condensed matrix. When the square similarity matrix of the
+    /// remaining clusters fits into the memory of the condensed matrix, continues on the square matrix.
     fn chain_on_triangle<U: Update>(
         &self,
         update: &U,
@@ -308,8 +308,8 @@ impl Task<'_> {
 }
 
 /// Returns the merges of given clusters. `sizes` has the number of leaves of each cluster. The name of a cluster is its
-/// index in `sizes`. `write(values, stride)` writes the similarities of the clusters to a square whose rows start at
-/// multiples of `stride`, with minus infinity on the diagonal. Rounding errors are not corrected.
+/// index in `sizes`. `write(values, stride)` writes the similarities of the clusters to a square matrix whose rows
+/// start at multiples of `stride`, with minus infinity on the diagonal. Rounding errors are not corrected.
 pub(crate) fn linkage_of_clusters(
     rule: &Rule,
     sizes: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Removes the values of some slots (indices of clusters) from rows of similarities.
+//! Deletes the columns of absorbed clusters (merged into others) from rows of a similarity matrix.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{f64x8, mask64x8};
@@ -6,21 +6,21 @@ use fearless_simd::{f64x8, mask64x8};
 const LANES: usize = 8;
 const BITS: usize = u64::BITS as usize;
 
-/// The slots (indices of clusters) that are kept, one bit each.
+/// The indices of the clusters that are kept, one bit for each cluster.
 pub(super) struct Kept {
     /// One additional word, so that [`Kept::word`] can read past the end.
     words: Vec<u64>,
 }
 
 impl Kept {
-    /// All `slots` (indices of clusters) must be less than `k`.
+    /// `slots` are the indices of the kept clusters. All are less than `k`.
     pub(super) fn of(slots: impl Iterator<Item = usize>, k: usize) -> Self {
         let mut words = vec![0; k / BITS + 2];
         slots.for_each(|slot| words[slot / BITS] |= 1 << (slot % BITS));
         Self { words }
     }
 
-    /// Returns one bit for `slot` (index of a cluster) and for each of the 63 slots after it: 1 if the slot is kept.
+    /// Returns one bit for each of the 64 clusters from index `slot` on: 1 if the cluster is kept.
     #[inline(always)]
     fn word(&self, slot: usize) -> u64 {
         let (at, shift) = (slot / BITS, slot % BITS);
@@ -28,8 +28,8 @@ impl Kept {
         self.words[at] >> shift | self.words[at + 1] << 1 << (BITS - 1 - shift)
     }
 
-    /// Writes the kept values of `row` to `out`, without gaps. The first value of `row` belongs to slot `first` (the
-    /// index of a cluster).
+    /// Writes the kept values of `row` to `out`, without gaps. The first value of `row` belongs to the cluster with
+    /// index `first`.
     #[inline(always)]
     pub(super) fn copy<S: Simd>(&self, simd: S, first: usize, row: &[f64], out: &mut [f64]) {
         let (mut rest, mut slot) = (out, first);
@@ -41,7 +41,7 @@ impl Kept {
                 let n = (bits as u8).count_ones() as usize;
                 let packed = packed(simd, chunk, bits as u8);
                 match rest.first_chunk_mut::<LANES>() {
-                    // Write all lanes. The next write overwrites the values after the first `n`.
+                    // Write the whole SIMD vector. The next write overwrites the values after the first `n`.
                     Some(to) => *to = packed,
                     None => rest[..n].copy_from_slice(&packed[..n]),
                 }
@@ -57,7 +57,7 @@ impl Kept {
         }
     }
 
-    /// Moves the kept values of `row` to its beginning. `row` has one value for each slot (index of a cluster).
+    /// Moves the kept values of `row` to its beginning. `row` has one value for each cluster.
     #[inline(always)]
     pub(super) fn pack<S: Simd>(&self, simd: S, row: &mut [f64]) {
         let (mut slot, mut to) = (0, 0);
@@ -78,7 +78,8 @@ impl Kept {
     }
 }
 
-/// Returns the values whose bit in `bits` is set, without gaps. The values after them are arbitrary.
+/// Moves the values whose bit in `bits` is set to the beginning of the returned array. The rest of the array is
+/// arbitrary.
 #[inline(always)]
 fn packed<S: Simd>(simd: S, values: &[f64; LANES], bits: u8) -> [f64; LANES] {
     let kept = mask64x8::from_bitmask(simd, bits.into());

@@ -79,11 +79,11 @@ pub(crate) use with_values;
 
 impl<'a> Matrix<'a> {
     /// Checks a matrix and returns it. The shape must be valid, and every value must be finite. A square matrix must be
-    /// symmetric up to a relative difference of 1e-8; the mean of both halves is used.
+    /// symmetric up to a relative difference of 1e-8; the mean of its upper and lower triangle is used.
     ///
     /// # Errors
-    /// A number of values that does not fit the layout; a value that is not finite or too large, with its position;
-    /// triangles that differ; too many leaves.
+    /// A number of values that does not fit the layout; a value that is not finite or too large, with its position; an
+    /// upper triangle that differs from the lower one; too many leaves.
     ///
     /// ```
     /// use ordhc::Kind;
@@ -128,7 +128,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// Returns a condensed matrix, and checks only its number of values. The code that reads the values must check
-    /// them. The matrix counts as symmetric. No other properties are known.
+    /// them. The matrix counts as symmetric. Its other properties are placeholders.
     pub(crate) fn unread(values: Values<'a>) -> Result<Self> {
         let n = Triangle::of_pairs(with_values!(values, slice => slice.len()))?.n_leaves();
         check_n_leaves(n)?;
@@ -165,7 +165,7 @@ impl<'a> Matrix<'a> {
         About { layout, n, dissimilarity, facts, unit }
     }
 
-    /// Returns a matrix whose properties are known from an earlier check.
+    /// Returns a matrix with the properties `about` of an earlier check, without checking the values.
     pub(crate) fn again(values: &'a [f64], about: About) -> Self {
         let About { layout, n, dissimilarity, facts, unit } = about;
         Self { values: Values::F64(values), layout, n, dissimilarity, facts, unit }

@@ -29,11 +29,11 @@
 //!   algorithms with it.
 //! * `nearest_pair` caches the nearest cluster of every cluster, and uses outdated similarities as upper bounds. It
 //!   works for any linkage, and usually takes O(n^2) time.
-//! * `rounds` merges all reciprocal pairs at once, on all cores. When a round would merge few pairs, `chain` continues:
-//!   it follows nearest neighbours until two clusters are reciprocal. Both need a linkage for which the order of
-//!   reciprocal merges does not matter (`Update::commutes`): average, weighted, complete, ward, and reducible
-//!   coefficients without negative gamma. Both always take O(n^2) time. They do not find merges in the order of
-//!   similarity; `RawMerge::sort` restores this order.
+//! * `rounds` merges all reciprocal pairs at once, on all cores. When a round would merge few pairs, `chain` continues
+//!   with the nearest-neighbour chain algorithm: it follows nearest neighbours until two clusters are reciprocal. Both
+//!   need a linkage for which the order of reciprocal merges does not matter (`Update::commutes`): average, weighted,
+//!   complete, ward, and reducible coefficients without negative gamma. Both always take O(n^2) time. They do not find
+//!   merges in the order of similarity; `RawMerge::sort` restores this order.
 //! * `ties` merges whole groups of tied clusters in a round, if ties leave few reciprocal pairs.
 //! * `groups` first merges within groups of leaves that are far apart. Each group is merged separately, as long as
 //!   clusters outside the group cannot affect the result.
@@ -43,28 +43,29 @@
 //!   many such pairs, it grows a maximum spanning tree instead.
 //! * `sparse` has separate algorithms for sparse similarities.
 //!
-//! **Storage.** `CondensedRows` is a triangle. A round reads a triangle and writes the next, smaller one into the same
-//! memory. While writing a row, the round finds its nearest neighbour. The first round reads the input, so the working
-//! copy starts with the clusters that this round leaves.
+//! **Storage.** `CondensedRows` is a condensed matrix (one value per pair). A round reads this matrix and writes a
+//! smaller condensed matrix into the same memory. While writing the row of a cluster, the round finds the cluster's
+//! nearest neighbour. The first round reads the input, so the working copy starts with the clusters after this round.
 //!
-//! `Square` rewrites one row for each merge. Other rows are updated when they are next read. They copy values from the
-//! merged rows if the square fits into a core's cache (up to 1,500 clusters), and otherwise compute the values again.
-//! The square is packed as clusters disappear. Up to 1,500 leaves start on a square. A triangle becomes a square in the
-//! same memory as soon as it fits and rounds get small.
+//! `Square` is a square matrix. Each merge rewrites one row. Other rows are updated when they are next read. They copy
+//! values from the merged rows if the matrix fits into a core's cache (up to 1,500 clusters), and otherwise compute the
+//! values again. The rows and columns of removed clusters are deleted from time to time. Inputs of up to 1,500 leaves
+//! use a square matrix from the start. A condensed matrix becomes a square matrix in the same memory, as soon as this
+//! fits and rounds merge few pairs.
 //!
 //! A round needs the columns of merging clusters. `Columns` copies them from eight rows at a time, because reading a
 //! single column loads a cache line for each value. `Store` is memory of the engine or of the caller.
 //!
 //! **Ties.** Among tied pairs, the lexicographically smallest pair of names merges first. A merged cluster keeps the
-//! smaller name of its parts, so the order of reciprocal merges does not matter, even under ties. Single, complete, and
-//! average linkage of whole numbers (stored as exact sums) compare values exactly. If similarities are rounded,
-//! similarities with the same [`Tolerance::key`] (36 significant bits) are tied. This relation is transitive, so the
-//! result does not depend on which pairs an algorithm compares.
+//! smaller name of the two clusters, so the order of reciprocal merges does not matter, even under ties. Single,
+//! complete, and average linkage of whole numbers (stored as exact sums) compare values exactly. If similarities are
+//! rounded, similarities are tied if they are equal after rounding to 36 significant bits ([`Tolerance::key`]). This
+//! relation is transitive, so the result does not depend on which pairs an algorithm compares.
 //!
 //! **Doubts.** There is a doubt if rounding errors could change which of two similarities is larger, because a value
-//! may be on either side of the boundary between two keys. `Doubts` then computes these two similarities again from the
-//! leaves of their clusters, with about 32 digits instead of 16. This works for average, weighted and Ward's linkage in
-//! rounds and chains. `centers` does the same.
+//! may be on either side of the boundary between two rounded values. `Doubts` then computes these two similarities
+//! again from the leaves of their clusters, with about 32 digits instead of 16. This works for average, weighted and
+//! Ward's linkage in rounds and nearest-neighbour chains. `centers` does the same.
 //!
 //! In three cases, all merges are computed again from the input, with about 32 digits (`PreciseMatrix`):
 //!

@@ -111,7 +111,8 @@ pub(super) fn nearest_among(linkage: &mut (impl Linkage + ?Sized), i: usize, clu
     Ok(nearest_of(&others, &values, linkage.tolerance()))
 }
 
-/// Returns the first of `others` whose value equals the largest value within the tolerance.
+/// Returns the first cluster of `others` whose similarity in `values` equals the largest similarity, within the
+/// tolerance.
 pub(super) fn nearest_of(others: &[usize], values: &[f64], tolerance: Tolerance) -> Nearest {
     const LANES: usize = 16;
     let larger = |a: f64, b: f64| if b > a { b } else { a };

@@ -29,7 +29,7 @@ pub fn nearest_pair(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Re
 #[derive(Debug, Clone, Copy)]
 struct Cached {
     cluster: usize,
-    /// The similarity of `cluster`, or an upper bound if `stale`.
+    /// The similarity to `cluster`, or an upper bound if `stale`.
     similarity: f64,
     /// Similarities below this value are certainly smaller than `similarity`.
     floor: f64,

@@ -13,10 +13,10 @@ use crate::precise::Precise;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::RawMerge;
 
-/// A triangle of similarities. The index of a cluster's row is its smallest leaf.
+/// A condensed matrix of similarities. The index of a cluster's row is its smallest leaf.
 ///
-/// As a [`Linkage`], the matrix returns keys (rounded similarities), so that equal similarities compare as equal.
-/// Afterwards, [`with_heights`](Self::with_heights) replaces the keys of merges by the similarities.
+/// As a [`Linkage`], the matrix returns keys (similarities rounded to 36 bits), so that equal similarities compare as
+/// equal. Afterwards, [`with_heights`](Self::with_heights) replaces the keys of merges by the similarities.
 pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,
@@ -146,7 +146,7 @@ fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
 
 /// Returns the key (value rounded to 36 bits) of a number, and true if the key is certain.
 pub(super) fn key_of(number: Precise) -> (f64, bool) {
-    // If the number may belong to two keys, within its error, choose the key farther from zero.
+    // If the exact number, within its error bound, could round to two different keys, choose the key farther from zero.
     let [low, high] = number.ends().map(key_of_sum);
     (if low.abs() > high.abs() { low } else { high }, low == high)
 }

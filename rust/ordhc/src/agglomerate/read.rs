@@ -64,7 +64,7 @@ impl Matrix<'_> {
         });
     }
 
-    /// Leaves `a` and `b` must be different.
+    /// Returns the similarity of two different leaves.
     #[inline]
     pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
         let (n, first, second) = (self.n, a.min(b) as usize, a.max(b) as usize);
@@ -107,8 +107,8 @@ impl Matrix<'_> {
         }));
     }
 
-    /// Writes the full (n, n) matrix as similarities to a square with at least n rows. The diagonal becomes minus
-    /// infinity.
+    /// Writes the full (n, n) matrix as similarities to a square matrix with at least n rows. The diagonal becomes
+    /// minus infinity.
     pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let (n, stride) = (self.n, out.len().isqrt());
         let parts = Triangle::new(n).shares();
@@ -189,7 +189,8 @@ impl About {
         self.facts.all_equal().then(|| self.turn(squared)(self.facts.largest))
     }
 
-    /// Converts values into condensed similarities, and writes these to the beginning of the same memory.
+    /// Converts the input matrix in `values` into a condensed matrix of similarities, at the beginning of the same
+    /// memory.
     pub(crate) fn condense(&self, values: &mut [f64], squared: bool, monitor: &Monitor) -> Result<()> {
         let (n, turn) = (self.n, self.turn(squared));
         if !self.is_square() {
@@ -221,7 +222,7 @@ impl About {
 pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
     let half = if parallel::ranges(n * n, 1 << 21).len() > 1 { n / 2 } else { 0 };
     let (top, bottom) = values.split_at_mut(half * n);
-    // First copy the upper right quarter to the lower left quarter, then mirror the two triangles on the diagonal.
+    // First copy the upper right quarter to the lower left quarter, then mirror the two square blocks on the diagonal.
     let parts = if half > 0 { parallel::ranges(n - half, BLOCK) } else { Vec::new() };
     let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
     let slices = parallel::split_at_ends(bottom, &ends);
@@ -233,8 +234,8 @@ pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<
     parallel::map(triangles.collect(), triangle).into_iter().collect()
 }
 
-/// Copies the upper triangle of a square block to the block's lower triangle. The block has all `rows`, and the same
-/// number of columns, starting at column `first`.
+/// Copies the upper triangle of a square block of the matrix to the block's lower triangle. The block consists of all
+/// `rows`, and of as many columns from column `first` on.
 fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let height = rows.len() / n;
     if height <= TILE {
@@ -255,8 +256,8 @@ fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) 
 /// The number of rows and columns of a square block that is transposed in registers.
 const TILE: usize = 8;
 
-/// Copies a block of `from` to `out`, transposed. The block starts at column `column` in `from`, and at column `to` in
-/// `out`.
+/// Copies a rectangular block of the matrix rows `from` to the rows `out`, transposed. The block starts at column
+/// `column` in `from`, and at column `to` in `out`.
 fn transposed(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
     wide!(transpose(from, column, out, to, n, monitor))
 }
@@ -306,8 +307,8 @@ pub(super) fn stride(n: usize) -> usize {
     if n < MANY { padded(n) } else { padded(n) | LANES }
 }
 
-/// Writes a matrix as similarities to a square whose rows start at multiples of `stride`. The diagonal becomes minus
-/// infinity. The number of rows is padded in the same way as the number of columns.
+/// Writes a matrix as similarities to a square matrix whose rows start at multiples of `stride`. The diagonal becomes
+/// minus infinity. The number of rows is padded in the same way as the number of columns.
 pub(super) fn write_padded(
     matrix: &Matrix<'_>,
     squared: bool,
@@ -326,7 +327,7 @@ pub(super) fn write_padded(
     monitor.advance(0)
 }
 
-/// Copies the upper triangle of a square with `n` rows to its lower triangle. `n` is a multiple of [`LANES`].
+/// Copies the upper triangle of a square matrix with `n` rows to its lower triangle. `n` is a multiple of [`LANES`].
 #[inline(always)]
 fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) {
     for i in (0..n).step_by(LANES) {
@@ -352,7 +353,7 @@ fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) 
     }
 }
 
-/// Transposes a square of [`LANES`] rows and columns.
+/// Transposes a matrix of [`LANES`] rows and columns.
 #[inline(always)]
 fn columns<S: Simd>(mut rows: [f64x8<S>; LANES]) -> [f64x8<S>; LANES] {
     for _ in 0..LANES.ilog2() {

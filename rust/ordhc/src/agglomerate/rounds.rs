@@ -1,4 +1,5 @@
-//! Merges in rounds. A round merges all reciprocal nearest pairs, in one pass from one triangle to the next.
+//! Merges in rounds. A round merges all reciprocal nearest pairs. One pass reads the condensed matrix before the merges
+//! and writes the matrix after the merges.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -20,8 +21,8 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::Triangle;
 
-/// If the number of reciprocal pairs is less than the number of clusters divided by this number, tied clusters are
-/// searched, so that larger groups can merge in a round.
+/// If the number of reciprocal pairs is less than the number of clusters divided by this number, the round also
+/// searches tied clusters, so that larger groups can merge.
 const FEW: usize = 8;
 
 /// Returns true if many clusters have the same similarity to their nearest cluster.
@@ -33,8 +34,8 @@ fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool 
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
 }
 
-/// Returns the nearest cluster of every cluster, in one pass. Clusters are given by their slots (indices in the
-/// triangle). Results that rounding errors could change are marked as doubtful.
+/// Returns the nearest cluster of every cluster, in one pass over the condensed matrix. Clusters are given by their
+/// indices in the matrix. Results that rounding errors could change are marked as doubtful.
 pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     triangle: &T,
     sizes: &[f64],
@@ -86,14 +87,15 @@ pub(super) fn settle<U: Update, T: TriangleRows>(
     Ok(())
 }
 
-/// The clusters that merge in a round, given by their slots (indices in the triangle): mostly disjoint pairs `i < j`.
+/// The clusters that merge in a round, given by their indices in the condensed matrix: mostly disjoint pairs `i < j`.
 /// If many clusters are equally near, larger groups merge as well: the first cluster of a group absorbs the other
 /// clusters one after the other.
 pub(super) struct Pairs {
-    /// For each cluster after the round: the slot (index) that this cluster, or its first part, had before the round.
+    /// For each cluster after the round: its index before the round. A merged cluster has the index of the cluster that
+    /// absorbed the others.
     left: Vec<u32>,
-    /// For each merge: the slot (index) of the merged cluster after the round, and the slot of the absorbed cluster
-    /// before the round. Sorted by both slots.
+    /// For each merge: the index of the merged cluster after the round, and the index of the absorbed cluster before
+    /// the round. Sorted by both indices.
     merged: Vec<(u32, u32)>,
 }
 
@@ -115,8 +117,8 @@ impl Pairs {
         Ok(Self::grouped(&ties.groups()))
     }
 
-    /// Returns the merges of groups of slots (indices of clusters). The groups are ordered by their first slots. A slot
-    /// that is not merged is a group of its own.
+    /// Returns the merges of groups of clusters, given by their indices. The groups are ordered by their first
+    /// clusters. A cluster that is not merged is a group of its own.
     fn grouped(groups: &[Vec<u32>]) -> Self {
         let left = groups.iter().map(|group| group[0]).collect();
         let merged = (0..).zip(groups).flat_map(|(slot, group)| group[1..].iter().map(move |&j| (slot, j)));
@@ -142,7 +144,7 @@ impl Pairs {
         self.left.len()
     }
 
-    /// Returns, for each merge, the slots (indices before the round) of the absorbing and of the absorbed cluster.
+    /// Returns, for each merge, the indices (before the round) of the absorbing and of the absorbed cluster.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
@@ -180,8 +182,8 @@ struct Worker {
 }
 
 impl<U: Update> Round<'_, U> {
-    /// Writes the triangle after the merges to the beginning of `out`, which may be longer. Returns the nearest cluster
-    /// of each cluster after the merges. Results that rounding errors could change are marked as doubtful.
+    /// Writes the condensed matrix after the merges to the beginning of `out`, which may be longer. Returns the nearest
+    /// cluster of each cluster after the merges. Results that rounding errors could change are marked as doubtful.
     pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
@@ -192,9 +194,9 @@ impl<U: Update> Round<'_, U> {
         Ok(Self::found(workers))
     }
 
-    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the triangle of `k` clusters.
-    /// New rows overwrite old rows that are not needed any more. While there are few such rows, new rows are first
-    /// written to `spare`.
+    /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the condensed matrix of `k`
+    /// clusters. New rows overwrite old rows that are not needed any more. While there are few such rows, new rows are
+    /// first written to `spare`.
     pub(super) fn run_in_place(
         &self,
         k: usize,
@@ -240,7 +242,7 @@ impl<U: Update> Round<'_, U> {
         RowSearch::join(workers.into_iter().map(|worker| worker.search).collect())
     }
 
-    /// Writes rows of the next triangle. A free thread takes the next part of the rows.
+    /// Writes rows of the condensed matrix after the merges. A free thread takes the next range of rows.
     fn write<T: TriangleRows>(
         &self,
         from: &T,
@@ -275,7 +277,7 @@ impl<U: Update> Round<'_, U> {
         done.into_iter().collect()
     }
 
-    /// Returns what [`Update::fold`] needs for each merge, in the order of the merges.
+    /// Returns the argument `merge` of [`Update::fold`] for each merge, in the order of the merges.
     fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
@@ -300,8 +302,8 @@ impl<U: Update> Round<'_, U> {
         merges
     }
 
-    /// Writes the row of cluster `slot` of the next triangle. First applies the merges into this cluster, then the
-    /// merges into later clusters, in order.
+    /// Writes the row of the cluster with index `slot` of the condensed matrix after the merges. First applies the
+    /// merges into this cluster, then the merges into later clusters, in order.
     #[inline(always)]
     fn write_row<S: Simd, T: TriangleRows>(
         &self,
@@ -361,7 +363,8 @@ impl Scratch {
     }
 }
 
-/// A round that overwrites its input writes the new triangle in steps, each of at least 1 / `CHUNKS` of all pairs.
+/// A round that overwrites its input writes the new condensed matrix in steps, each of at least 1 / `CHUNKS` of all
+/// pairs.
 const CHUNKS: usize = 16;
 /// A round that overwrites its input writes at least this number of pairs in each step.
 const CHUNK: usize = if cfg!(test) { 16 } else { 1 << 17 };

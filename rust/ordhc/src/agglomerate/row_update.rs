@@ -1,4 +1,5 @@
-//! Linkages given as a row update: a function that computes the merged cluster's row from the rows of its two parts.
+//! Linkages given as a row update: a function that computes the merged cluster's row from the rows of the two clusters
+//! that merge.
 
 use super::matrix::Matrix;
 use super::nearest::{Linkage, Nearest, nearest_of};
@@ -64,7 +65,8 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Linkage for RowUpdate<F> 
         self.sizes.len()
     }
 
-    /// Returns a tolerance that assumes no rounding errors, because the caller computes the similarities.
+    /// Returns a tolerance without rounding errors. The caller's function computes the similarities, so their errors
+    /// are unknown and taken as zero.
     fn tolerance(&self) -> Tolerance {
         Tolerance::GRID
     }

@@ -1,19 +1,19 @@
-//! Searches for the nearest cluster of every cluster in a triangle, while rows are read or written.
+//! Searches for the nearest cluster of every cluster in a condensed matrix, while its rows are read or written.
 
 use super::nearest::{NO_CLUSTER, Nearest};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result};
 use crate::linkage::Update;
 
-/// The nearest cluster of every cluster, as found in the rows of a triangle that were added so far. Clusters are given
-/// by their slots (indices in the triangle). Rows must be added in order. Several threads add different rows to
+/// The nearest cluster of every cluster, as found in the rows of a condensed matrix that were added so far. Clusters
+/// are given by their indices in the matrix. Rows must be added in order. Several threads add different rows to
 /// separate searches, which [`join`](Self::join) combines.
 pub(super) struct RowSearch {
     tolerance: Tolerance,
-    /// For each slot (index of a cluster): only a similarity above this value can replace the nearest slot so far.
+    /// For each cluster: only a similarity above this value can replace its nearest cluster so far.
     bar: Vec<f64>,
-    /// For each slot (index of a cluster): a later slot with this similarity is certainly tied with the nearest slot so
-    /// far, and cannot replace it.
+    /// For each cluster: a later cluster with this similarity is certainly tied with the nearest cluster so far, and
+    /// cannot replace it.
     equal: Vec<f64>,
     nearest: Vec<Nearest>,
 }
@@ -25,8 +25,8 @@ impl RowSearch {
         Self { tolerance, bar: vec![f64::NEG_INFINITY; k], equal: vec![f64::NAN; k], nearest: vec![NO_CLUSTER; k] }
     }
 
-    /// Adds `row`, the values of the pairs of slot `i` (a cluster's index) with all slots after `i`. `sizes` are the
-    /// sizes of all clusters.
+    /// Adds `row`, the values of the pairs of cluster `i` with all clusters after `i`. `sizes` are the sizes of all
+    /// clusters.
     pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
         wide!(self.add_row::<U>(i, row, sizes));
     }
@@ -78,7 +78,7 @@ impl RowSearch {
         for ((((&x, &n_k), bar), equal), near) in rest {
             offer(bar, equal, near, similarity::<U>(x, n_i, n_k), n_k);
         }
-        // Slots before `i` were added first, so they win ties.
+        // The rows of clusters before `i` were added first, so these clusters win ties.
         if let Some(nearest) = nearest_in_row::<U>(row, sizes, n_i, tolerance, self.bar[i]) {
             let before = n_i == 1.0 && is_leaf(self.nearest[i].cluster);
             let leaves = before && sizes[nearest.cluster] == 1.0;
@@ -125,7 +125,7 @@ fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
 /// largest similarity is not above `bar`.
 #[inline(always)]
 fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
-    // Use a few blocks, so that mostly only one block is read again.
+    // Split the row into a few blocks, so that mostly only the block with the largest similarity is read again.
     const BLOCKS: usize = 8;
     let block = row.len().div_ceil(BLOCKS).max(1);
     let blocks = row.chunks(block).zip(sizes.chunks(block));
@@ -147,7 +147,7 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     if tolerance == Tolerance::EXACT {
         return Some(best);
     }
-    // Compare other slots with similar but not identical values.
+    // Compare the other clusters with nearly equal values.
     offer_all::<U>(
         (&mut best, &mut n_best, floor),
         (&values[place + 1..], &counts[place + 1..]),
@@ -162,8 +162,7 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
 }
 
 /// Replaces `best`, the nearest cluster so far, if another cluster is nearer. Compares only clusters whose similarity
-/// is at least `floor`. `n_best` is the size of cluster `best`. `first` is the slot (index) of the first value's
-/// cluster.
+/// is at least `floor`. `n_best` is the size of cluster `best`. `first` is the index of the first value's cluster.
 #[inline(always)]
 fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),

@@ -15,7 +15,7 @@ const PASS_FROM: usize = 1000;
 const PASSES: usize = 8;
 
 /// Returns the merges of single linkage, in order. Above 1,024 leaves, the memory besides the matrix is O(n). For fewer
-/// leaves, the matrix is copied as a square.
+/// leaves, the input is copied to a square matrix.
 ///
 /// Large matrices are read in passes. Each pass keeps the few largest similarities between different clusters (Kruskal
 /// 1956, with a filter), including all ties, so that the order of ties is known. If there are too many ties, Prim's

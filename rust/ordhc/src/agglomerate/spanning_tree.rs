@@ -107,11 +107,11 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
 }
 
 /// Returns all pairs of leaves of different clusters whose similarity is at least the threshold. Returns `None` if
-/// there are too many.
+/// there are too many such pairs.
 fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     const LANES: usize = 16;
     let n = matrix.n_leaves();
-    // Cluster numbers are floats, so that one vector instruction compares as many clusters as values.
+    // Cluster ids are stored as floats, so that one vector instruction compares as many clusters as values.
     let of: Vec<f64> = of.iter().map(|&cluster| f64::from(cluster)).collect();
     let queue = Mutex::new(parts(n).into_iter());
     let found = parallel::map(threads(n), |_| {
@@ -151,10 +151,10 @@ fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor
 /// list.
 const PACK: usize = 4;
 
-/// Up to this number of leaves, the matrix is first copied as a square, so that rows are read instead of columns.
+/// Up to this number of leaves, the input is first copied to a square matrix, so that rows are read instead of columns.
 pub(super) const SQUARE: usize = 1024;
 
-/// Returns the edges of a maximum spanning tree by Prim's algorithm, in the order in which the tree grows.
+/// Returns the edges of a maximum spanning tree by Prim's algorithm, in the order in which they join the tree.
 pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     if matrix.n_leaves() <= SQUARE { grown_in_square(matrix, monitor) } else { grown_in_place(matrix, monitor) }
 }
@@ -163,9 +163,9 @@ pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMer
 pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(grown_in_place);
     let n = matrix.n_leaves();
-    // Each entry of these lists belongs to a leaf: `best` is its largest similarity with the tree, and `with` is the
-    // leaf of the tree with this similarity. `best` is infinite for leaves that have joined the tree since the last
-    // packing, so that no similarity is larger.
+    // The lists have an entry for each leaf outside the tree: `best` is its largest similarity with a leaf of the tree,
+    // and `with` is that leaf of the tree. Leaves that have just joined the tree stay in the lists for a while. Their
+    // `best` is infinite, so that no similarity is larger.
     let mut leaves: Vec<u32> = (1..n as u32).collect();
     let mut best = vec![f64::NEG_INFINITY; leaves.len()];
     let mut with = vec![0u32; leaves.len()];
@@ -209,14 +209,14 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
     Ok(edges)
 }
 
-/// The state of [`LANES`] leaves while the tree grows.
+/// The state of [`LANES`] leaves (one SIMD vector) while the tree grows.
 #[derive(Clone)]
 struct Grown {
     /// For each leaf: the largest similarity with a leaf of the tree.
     best: [f64; LANES],
     /// For each leaf: the leaf of the tree with similarity `best`, stored as a float (see [`NUMBERED`]).
     with: [f64; LANES],
-    /// A term that is added to similarities: minus infinity for leaves in the tree, and otherwise 0.
+    /// The summand that is added to similarities: minus infinity for leaves in the tree, and otherwise 0.
     gone: [f64; LANES],
 }
 
@@ -246,7 +246,7 @@ fn grow<S: Simd>(simd: S, square: &[f64], stride: usize, n: usize, edges: &mut V
         f64x8::load_array_ref(simd, gone).min(limit).store_array(gone);
         let row = square[last * stride..][..n_chunks * LANES].as_chunks::<LANES>().0;
         let joined = f64x8::splat(simd, NUMBERED + last as f64);
-        // For each lane: the largest similarity with the tree, and the leaf with this similarity.
+        // For each SIMD lane: the largest similarity with the tree, and the leaf with this similarity.
         let (mut top, mut at, mut numbers) = (nothing, lanes, lanes);
         for (Grown { best, with, gone }, x) in grown.iter_mut().zip(row) {
             let x = f64x8::load_array_ref(simd, x) + f64x8::load_array_ref(simd, gone);

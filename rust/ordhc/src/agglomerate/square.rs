@@ -1,10 +1,10 @@
-//! The similarities of all clusters as a square. A merge writes only the merged cluster's row.
+//! The similarities of all clusters as a square matrix. A merge writes only the merged cluster's row.
 //!
 //! How the other rows are updated depends on their length:
 //!
 //! * short rows are updated at each merge;
 //! * rows of up to [`FEW`] clusters are updated when they are next read. They copy the values of merged clusters from
-//!   the rows of these clusters, because the square is in a core's cache;
+//!   the rows of these clusters, because the matrix is in a core's cache;
 //! * longer rows are also updated when they are next read. They compute the values of merged clusters again from their
 //!   own values, which are read sequentially.
 
@@ -29,18 +29,19 @@ use crate::parallel;
 /// The largest number of clusters for which a square matrix of similarities fits into a core's cache.
 pub(super) const FEW: usize = 1500;
 
-/// The number of SIMD vectors in a block of a row. The largest similarity of each block is stored, so that only blocks
-/// with similarities near the largest are read again.
+/// The number of SIMD vectors in a block of a row. A search stores the largest similarity of each block. It then reads
+/// only the blocks with similarities near the largest again.
 const BLOCK: usize = 8;
-/// Squares with fewer rows keep the rows and columns of removed clusters.
+/// Square matrices with at most this number of rows keep the rows and columns of removed clusters.
 const PACK_FROM: usize = 64;
 /// Rows of at most this number of values are updated at each merge. In such rows, updating single values just before
 /// the row is read would be slow: reading a vector stalls after a write to a part of the vector, because there is no
 /// store-to-load forwarding.
 const AT_ONCE: usize = 128;
 
-/// Clusters in ascending order of their smallest leaves (`names`), and memory that begins with their similarities. Rows
-/// start at multiples of the [`stride`]. The similarity of a cluster with itself is minus infinity.
+/// Clusters in ascending order of their smallest leaves (`names`), and memory that begins with the square matrix of
+/// their similarities. Rows start at multiples of the [`stride`]. The similarity of a cluster with itself is minus
+/// infinity.
 pub(super) struct Similarities<'a> {
     pub(super) values: Store<'a>,
     pub(super) names: Vec<usize>,
@@ -54,7 +55,7 @@ impl Similarities<'_> {
     }
 }
 
-/// Returns the similarities of leaves as a square, padded to [`stride`].
+/// Returns the similarities of leaves as a square matrix, padded to [`stride`] rows and columns.
 pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Store<'static>> {
     let stride = stride(matrix.n_leaves());
     let mut values = Store::zeros(stride * stride)?;
@@ -73,15 +74,15 @@ struct Logged<M> {
     merge: M,
 }
 
-/// The clusters and their similarities. Rows have the order of the clusters' smallest leaves (`names`). `positions` has
-/// the row of each name.
+/// The clusters and the square matrix of their similarities. Rows have the order of the clusters' smallest leaves
+/// (`names`). `positions` has the row index for each smallest leaf.
 pub(super) struct Square<'a, U: Update> {
     update: &'a U,
     /// Similarities, or their sums over pairs of leaves ([`Update::SUMS`]). Minus infinity on the diagonal.
     values: &'a mut [f64],
-    /// A row with more than [`AT_ONCE`] values is updated only when it is read. With at most `few` clusters, the row
-    /// then copies its values for merged clusters from the rows of these clusters. With more clusters, the row computes
-    /// these values.
+    /// The largest number of clusters for which a row with more than [`AT_ONCE`] values copies its values for merged
+    /// clusters from the rows of these clusters. With more clusters, these values are computed. Both happen only when
+    /// the row is read.
     few: usize,
     /// The length of a row, including unused values at its end.
     stride: usize,
@@ -91,7 +92,8 @@ pub(super) struct Square<'a, U: Update> {
     sizes: Vec<f64>,
     /// For each row: one over the size of its cluster. Empty unless `values` are sums over pairs of leaves.
     shares: Vec<f64>,
-    /// For each column: a term that is added to similarities. Minus infinity for removed clusters, and otherwise 0.
+    /// For each column: the summand that is added to similarities. Minus infinity for removed clusters, and otherwise
+    /// 0.
     gone: Vec<f64>,
     names: Vec<u32>,
     positions: Vec<u32>,
@@ -100,7 +102,7 @@ pub(super) struct Square<'a, U: Update> {
     copied: Vec<u32>,
     /// With more than `few` clusters: the merges so far. Other rows later compute values for the merged clusters.
     log: Vec<Logged<U::Merge>>,
-    /// For each row: the number of entries of `copied` or `log` that the row has applied.
+    /// For each row: the number of merges in `copied` or `log` that were applied to the row.
     seen: Vec<u32>,
     /// For each block of the row that is searched: the largest similarity in each SIMD lane.
     tops: Vec<[f64; LANES]>,
@@ -181,7 +183,7 @@ impl<'a, U: Update> Square<'a, U> {
         }
     }
 
-    /// Continues a nearest-neighbour chain until one cluster is left.
+    /// Merges clusters with the nearest-neighbour chain algorithm, starting from `chain`, until one cluster is left.
     pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
         wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }
@@ -204,7 +206,7 @@ impl<'a, U: Update> Square<'a, U> {
         let Self { values, stride, .. } = self;
         let (values, stride, own) = (&mut **values, *stride, at * *stride);
         for &merged in &self.copied[self.seen[at] as usize..] {
-            // This may also copy values with the cluster itself or with removed clusters, which are not used.
+            // This may also copy the values for row `at` itself and for removed clusters. These values are never used.
             values[own + merged as usize] = values[merged as usize * stride + at];
         }
         self.seen[at] = self.copied.len() as u32;
@@ -381,8 +383,8 @@ impl<'a, U: Update> Square<'a, U> {
     }
 }
 
-/// Keeps only the rows and columns `kept`, after `bring_up_to_date` has updated these rows. Uses several threads if
-/// `is_much` is true. Returns the new stride.
+/// Keeps only the rows and columns `kept` of a square matrix, after `bring_up_to_date` has updated these rows. Uses
+/// several threads if `is_much` is true. Returns the new stride.
 pub(super) fn packed(
     values: &mut [f64],
     old: usize,
@@ -427,8 +429,8 @@ fn replay<U: Update>(update: &U, row: &mut [f64], missed: &[Logged<U::Merge>], o
     })
 }
 
-/// Returns the similarities of one SIMD vector of a row. If `x` has sums over pairs of leaves, the returned
-/// similarities are multiplied by the size of the row's cluster.
+/// Returns the similarities in one SIMD vector of a row. If `x` contains sums over pairs of leaves, the returned values
+/// are the similarities times the size of the row's cluster.
 #[inline(always)]
 fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], gone: &[f64; LANES]) -> f64x8<S> {
     let x = f64x8::load_array_ref(simd, x);
@@ -485,7 +487,7 @@ impl<U: Update> Linkage for Square<'_, U> {
     }
 }
 
-/// A square, and the SIMD instruction set for which the code of a chain is compiled.
+/// A square matrix, and the SIMD instruction set for which the nearest-neighbour chain algorithm is compiled.
 struct InLanes<'r, 'a, U: Update, S> {
     rows: &'r mut Square<'a, U>,
     simd: S,

@@ -45,7 +45,7 @@ pub(super) struct Task<'a> {
     pub(super) few: usize,
 }
 
-/// The default of [`Task::at_once`]. Inputs with more leaves first merge in rounds on a triangle.
+/// The default of [`Task::at_once`]. Inputs with more leaves first merge clusters in rounds, in a condensed matrix.
 pub(super) const AT_ONCE: usize = 1500;
 
 impl<'a> Task<'a> {

@@ -1,4 +1,4 @@
-//! Splits work into parts for several threads.
+//! Splits work into ranges of rows for several threads.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -8,18 +8,18 @@ use crate::similarity::condensed_len;
 
 /// The smallest number of values per thread for which several threads save time, if each value needs little work.
 const GRAIN: usize = 1 << 17;
-/// The number of parts of the work for each thread. A thread that is done takes the next part, so all threads end at
+/// The number of row ranges per thread. A thread that has finished a range takes the next range, so all threads end at
 /// about the same time.
 const PARTS: usize = 8;
 
-/// Returns one number for each thread, counted from 0. `k` is the number of clusters in a triangle, which decides the
-/// number of threads.
+/// Returns the indices of the threads, from 0. The number of threads depends on `k`, the number of clusters in a
+/// condensed matrix.
 pub(super) fn threads(k: usize) -> Vec<usize> {
     (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }
 
-/// Splits the rows of a triangle of `k` clusters into several parts for each thread, with about the same number of
-/// values.
+/// Splits the rows of a condensed matrix of `k` clusters into several ranges for each thread, with about the same
+/// number of values.
 pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     let parts = match threads(k).len() {
         1 => 1,
@@ -29,8 +29,8 @@ pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     (0..parts).map(|p| end(p)..if p + 1 == parts { k } else { end(p + 1) }).collect()
 }
 
-/// Splits a range of rows of a triangle of `k` clusters into several parts for each thread, with about the same number
-/// of rows.
+/// Splits a range of rows of a condensed matrix of `k` clusters into several smaller ranges for each thread, with about
+/// the same number of rows.
 pub(super) fn shared(rows: &Range<usize>, k: usize) -> Vec<Range<usize>> {
     let parts = PARTS * threads(k).len();
     let end = |part: usize| rows.start + rows.len() * part / parts;
@@ -42,7 +42,7 @@ pub(super) fn next<T>(items: &Mutex<std::vec::IntoIter<T>>) -> Option<T> {
     items.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next()
 }
 
-/// Splits items into one part for each thread. The items have `n_values` values in all, which decides the number of
+/// Splits items into one list for each thread. The items have `n_values` values in all, which decides the number of
 /// threads.
 pub(super) fn split<T>(items: Vec<T>, n_values: usize) -> Vec<Vec<T>> {
     let ranges = parallel::ranges(items.len(), items.len().div_ceil((n_values / GRAIN).max(1)));

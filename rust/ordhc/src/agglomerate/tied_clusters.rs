@@ -26,7 +26,8 @@ pub(super) struct Clusters<'a> {
     leaves: UnionFind,
     /// Finds tied pairs of clusters. `None` if the edges include all tied pairs.
     lookup: Option<Lookup<'a>>,
-    /// For each cluster: its index in the current [`Level`], or `NONE`.
+    /// For each cluster: its index in the current [`Level`] (clusters connected by edges of the same similarity), or
+    /// `NONE`.
     places: Vec<u32>,
 }
 
@@ -83,7 +84,7 @@ impl<'a> Clusters<'a> {
         let similarity = level[0].similarity;
         let leaves = &mut self.leaves;
         let ends = level.iter().map(|edge| [edge.i, edge.j].map(|leaf| leaves.find(leaf as u32)));
-        // Most edges connect leaves of the same cluster, and are skipped.
+        // Most edges connect leaves of the same cluster. Skip these edges.
         let mut ends = ends.filter(|[a, b]| a != b);
         let Some([a, b]) = ends.next() else { return Ok(()) };
         let Some(another) = ends.next() else {
@@ -196,8 +197,8 @@ impl Lookup<'_> {
     }
 }
 
-/// The clusters that are connected by edges of the same similarity. A cluster's position is its index in `names`, which
-/// are ascending.
+/// The clusters that are connected by edges of the same similarity. Clusters are given by their indices in `names`, the
+/// ascending list of their smallest leaves.
 struct Level {
     names: Vec<u32>,
     near: Neighbours,
@@ -207,7 +208,7 @@ struct Level {
 }
 
 impl Level {
-    /// Returns the connected groups of positions (indices in `names`). Positions in a group are ascending.
+    /// Returns the groups of connected clusters, given by their indices in `names`, in ascending order within a group.
     fn groups(&self) -> Vec<Vec<u32>> {
         let mut seen = vec![false; self.names.len()];
         let mut groups = Vec::new();
@@ -232,7 +233,7 @@ impl Level {
     }
 
     /// Returns the merges of a connected group. The first cluster repeatedly absorbs the first cluster that is tied
-    /// with it. `known` marks the clusters that are absorbed, or known to be tied.
+    /// with it. `known` marks the clusters that were absorbed, or found to be tied with the first cluster.
     fn grow(
         &self,
         group: &[u32],
@@ -263,7 +264,7 @@ impl Level {
                     |place: u32, from: usize| lookup.any(self.names[place as usize], &inside[from..], self.similarity);
                 next = apart.first(before, inside.len(), known, tied);
             }
-            // The group is connected, so there is a next position.
+            // The group is connected, so there is a next cluster.
             let Some(place) = next.or_else(|| waiting.pop().map(|Reverse(place)| place)) else { break };
             known[place as usize] = true;
             let name = self.names[place as usize];
@@ -281,13 +282,13 @@ impl Level {
     }
 }
 
-/// The clusters of a group that are not known to be tied with the growing cluster. Each cluster is compared at most
-/// once with each leaf of the growing cluster, and only if the cluster comes before all clusters that are known to be
-/// tied.
+/// The clusters of a group that were not yet found to be tied with the growing cluster. Each cluster is compared at
+/// most once with each leaf of the growing cluster, and only if the cluster comes before all clusters that were found
+/// to be tied.
 struct Apart<'g> {
     group: &'g [u32],
-    /// For each index in the group: the index of the next cluster that may still be untied. Index 0 is the growing
-    /// cluster.
+    /// For each index in the group: the index of the next cluster that was not yet found to be tied with the growing
+    /// cluster, which has index 0.
     next: Vec<usize>,
     /// For each index in the group: the number of leaves of the growing cluster that were compared with the cluster.
     compared: Vec<usize>,
@@ -326,7 +327,7 @@ impl<'g> Apart<'g> {
     }
 }
 
-/// For each cluster of a [`Level`]: the clusters to which it has an edge, by their indices.
+/// For each cluster of a [`Level`]: the indices of the clusters that share an edge with it.
 struct Neighbours {
     starts: Vec<usize>,
     others: Vec<u32>,

@@ -2,7 +2,7 @@
 //!
 //! With many ties, few pairs are reciprocal, because the first leaves are the nearest of all other leaves. But whole
 //! groups of tied clusters can merge without computing new similarities: a merged cluster is as close to a third
-//! cluster as its closest part only if all its parts are equally close.
+//! cluster as the closest of the clusters merged into it, only if all of these are equally close.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,11 +16,11 @@ use crate::error::{Error, Result};
 use crate::linkage::Update;
 use crate::parallel;
 
-/// For each cluster, the clusters that are tied with its nearest cluster. Clusters are given by their slots (indices in
-/// the triangle). The tie of slots `i < j` is a bit in row `i` and column `j` of a table.
+/// For each cluster, the clusters that are tied with its nearest cluster. Clusters are given by their indices in the
+/// condensed matrix. The tie of clusters `i < j` is a bit in row `i` and column `j` of a table.
 pub(super) struct Ties {
     k: usize,
-    /// The number of words per row.
+    /// The number of 64-bit words per row.
     stride: usize,
     /// The bit of `i < j` is set if cluster `j` is as near to cluster `i` as the nearest cluster of `i`.
     of_row: Vec<u64>,
@@ -32,7 +32,7 @@ const WORD: usize = 64;
 const LANES: usize = 16;
 
 impl Ties {
-    /// Returns the ties, from one pass over the triangle. `nearest` is the nearest cluster of each cluster.
+    /// Returns the ties, from one pass over the condensed matrix. `nearest` is the nearest cluster of each cluster.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
@@ -52,7 +52,8 @@ impl Ties {
         let bits = parallel::split_at_ends(&mut of_row, &ends).into_iter();
         let bits = bits.zip(parallel::split_at_ends(&mut of_column, &ends));
         let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
-        // For each slot: a similarity that certainly counts as equal to the similarity with its nearest slot, or NaN.
+        // For each cluster: a similarity that certainly counts as equal to the similarity with its nearest cluster, or
+        // NaN.
         let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
         let tied = |s: f64, i: usize, k: usize| {
             let near = nearest[i];
@@ -82,7 +83,7 @@ impl Ties {
                             if !any {
                                 continue;
                             }
-                            // One bit for each lane: `by_row` and `by_column` mark values that may be tied,
+                            // One bit for each SIMD lane: `by_row` and `by_column` mark values that may be tied,
                             // `sure_by_row` and `sure_by_column` mark values that are certainly tied.
                             let (mut by_row, mut by_column) = (0u64, 0u64);
                             let (mut sure_by_row, mut sure_by_column) = (0u64, 0u64);
@@ -125,12 +126,13 @@ impl Ties {
         &bits[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// Returns the groups of slots (indices of clusters) that merge, ordered by their first slots. Every slot is in one
-    /// group. A group repeatedly absorbs the first slot that is among the nearest slots of all slots in the group. The
-    /// group is complete if this next slot has nearer slots itself, or must wait for an earlier group.
+    /// Returns the groups of clusters that merge, as indices, ordered by their first clusters. Every cluster is in one
+    /// group. A group repeatedly absorbs the first cluster that is among the nearest clusters of all clusters in the
+    /// group. The group is complete if this next cluster has nearer clusters itself, or cannot merge before an earlier
+    /// group is complete.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
-        // `apart` are the slots in no group yet. `free` are the slots that do not wait until an earlier group is
-        // complete.
+        // `apart` are the clusters in no group yet. `free` are the clusters that may merge before all earlier groups
+        // are complete.
         let mut apart = vec![u64::MAX; self.stride];
         let mut free = apart.clone();
         let mut groups = Vec::new();
@@ -149,12 +151,12 @@ impl Ties {
         groups
     }
 
-    /// Adds to a group the slots (indices of clusters) that are among the nearest slots of all slots in the group.
-    /// Slots in no group are in `apart`. Slots that need not wait for an earlier group are in `free`.
+    /// Adds to a group the clusters that are among the nearest clusters of all clusters in the group. `apart` are the
+    /// clusters in no group. `free` are the clusters that may merge before all earlier groups are complete.
     fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
         let i = group[0] as usize;
-        // A slot whose nearest slots include a whole earlier group is not in `free`, so earlier groups are not searched
-        // here.
+        // A cluster whose nearest clusters include a whole earlier group is not in `free`, so earlier groups are not
+        // searched here.
         let mut tied: Vec<u64> = self.row(&self.of_row, i).iter().zip(&*apart).map(|(a, b)| a & b).collect();
         while let Some(j) = first(&tied, group[group.len() - 1] as usize) {
             if !is_set(free, j) || !is_set(self.row(&self.of_column, i), j) {
@@ -166,8 +168,8 @@ impl Ties {
         }
     }
 
-    /// Removes from `free` the slots (indices of clusters) whose nearest slots include the whole group. These slots
-    /// cannot merge before the group is complete, so they wait for the next round.
+    /// Removes from `free` the clusters whose nearest clusters include the whole group. These clusters cannot merge
+    /// before the group is complete, so they do not merge in this round.
     fn keep_waiting(&self, group: &[u32], apart: &[u64], free: &mut [u64]) {
         let i = group[0] as usize;
         let from = i / WORD;

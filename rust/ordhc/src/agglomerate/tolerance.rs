@@ -29,11 +29,12 @@ pub struct Tolerance {
     given: bool,
 }
 
-/// The number of low bits of a float that are rounded away in a key.
+/// The number of low bits of a float that are rounded away in a key (rounded similarity).
 const DROPPED: u32 = 17;
-/// Numbers below this value are not rounded, because their keys would have fewer significant bits.
+/// Numbers below this value are not rounded, because keys of subnormal numbers would have fewer than 36 significant
+/// bits.
 const SMALL: f64 = f64::MIN_POSITIVE * (1u64 << DROPPED) as f64;
-/// A bound of the relative distance between two neighbouring keys.
+/// An upper bound of the relative difference of two neighbouring keys (numbers of 36 significant bits).
 pub(crate) const CELL: f64 = 1.0 / (1u64 << 34) as f64;
 
 /// Returns the relative error of mean similarities after merging `n` leaves. Every merge rounds once or twice, and the
@@ -46,7 +47,8 @@ impl Tolerance {
     /// The tolerance by which only equal numbers count as equal.
     pub const EXACT: Self = Self { exact: true, ..Self::GRID };
 
-    /// The tolerance by which numbers with the same key count as equal. Errors of similarities are taken as zero.
+    /// The tolerance by which numbers with the same key (rounded number) count as equal. Errors of similarities are
+    /// taken as zero.
     pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0, of_leaves: f64::INFINITY, given: false };
 
     /// Returns the tolerance for numbers whose error is at most `relative` times the number, plus `absolute`.
@@ -109,7 +111,7 @@ impl Tolerance {
         if leaves { self.of_leaves() } else { self }
     }
 
-    /// Returns the smallest and the largest key that a similarity may have, given its error.
+    /// Returns the smallest and the largest key (rounded similarity) that the similarity `x` may have, given its error.
     pub(crate) fn ends(self, x: f64) -> [f64; 2] {
         if self.exact { [x; 2] } else { [key(x - self.error(x)), key(x + self.error(x))] }
     }
@@ -138,8 +140,8 @@ impl Tolerance {
         (order, unequal && (a - b).abs() <= near)
     }
 
-    /// Compares the keys of two similarities. Also returns true if rounding errors could change the result. For sorting
-    /// merges that are already known.
+    /// Compares the keys (rounded values) of two similarities. Also returns true if rounding errors could change the
+    /// result. For sorting merges that are already computed.
     pub(crate) fn compare_keys(self, a: f64, b: f64) -> (Ordering, bool) {
         let order = self.key(a).partial_cmp(&self.key(b)).unwrap_or(Ordering::Equal);
         if self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() || self.given && a == b {
@@ -158,7 +160,7 @@ pub(crate) fn key(x: f64) -> f64 {
     if x.abs() < SMALL { x } else { f64::from_bits((x.to_bits() + HALF) & !(2 * HALF - 1)) }
 }
 
-/// Returns the key of `hi + lo`, where `hi` is the float nearest to the sum.
+/// Returns `hi + lo`, rounded to 36 significant bits like [`key`]. `hi` is the float nearest to the sum.
 pub(crate) fn key_of_sum((hi, lo): (f64, f64)) -> f64 {
     const HALF: u64 = 1 << (DROPPED - 1);
     let halfway = hi.abs() >= SMALL && hi.to_bits() & (2 * HALF - 1) == HALF;
@@ -166,7 +168,7 @@ pub(crate) fn key_of_sum((hi, lo): (f64, f64)) -> f64 {
     if halfway && lo * hi.signum() < 0.0 { f64::from_bits(hi.to_bits() - HALF) } else { key(hi) }
 }
 
-/// Returns true if two ranges of keys overlap, unless both consist of the same single key.
+/// Returns true if two ranges of keys (rounded numbers) overlap, unless both consist of the same single key.
 pub(crate) fn overlap([low_a, high_a]: [f64; 2], [low_b, high_b]: [f64; 2]) -> bool {
     let apart = high_a < low_b || high_b < low_a;
     !(apart || low_a == high_a && low_b == high_b)

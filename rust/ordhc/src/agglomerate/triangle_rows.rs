@@ -1,4 +1,4 @@
-//! Triangles of similarities, as the input of a round.
+//! Condensed matrices of similarities, as the input of a round of merges.
 
 use std::ops::Range;
 
@@ -6,19 +6,19 @@ use super::matrix::Matrix;
 use crate::similarity::Triangle;
 use crate::tree::RawMerge;
 
-/// A read-only triangle of the values of pairs of clusters. A slot is a cluster's index in the triangle.
+/// A read-only condensed matrix: one value for each pair of clusters. Clusters are given by their indices in the
+/// matrix.
 pub(super) trait TriangleRows: Sync {
     fn len(&self) -> usize;
 
-    /// Returns the values of the pairs of slot `i` (a cluster's index) with all slots after `i`. If the values must be
-    /// computed, they are written to `scratch`.
+    /// Returns the values of the pairs of cluster `i` with all clusters after `i`. If the values must be computed, they
+    /// are written to `scratch`.
     fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64];
 
-    /// Writes the values of the pairs of slot `j` (a cluster's index) with the slots `others`, which are all before
-    /// `j`.
+    /// Writes the values of the pairs of cluster `j` with the clusters `others`, which are all before `j`.
     fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
 
-    /// Returns the value of the pair of slots (indices of clusters) `i < j`.
+    /// Returns the value of the pair of clusters `i < j`.
     fn value(&self, i: usize, j: usize) -> f64 {
         let mut value = [0.0];
         self.column(j, i..i + 1, &mut value);
@@ -26,7 +26,7 @@ pub(super) trait TriangleRows: Sync {
     }
 }
 
-/// The input matrix as a triangle.
+/// The input matrix, read as a condensed matrix.
 pub(super) struct Given<'m> {
     pub(super) matrix: &'m Matrix<'m>,
     pub(super) squared: bool,
@@ -48,7 +48,7 @@ impl TriangleRows for Given<'_> {
     }
 }
 
-/// A condensed triangle of `k` clusters, without its first `n_gone` values, which have been overwritten.
+/// A condensed matrix of `k` clusters in memory, without its first `n_gone` values, which have been overwritten.
 pub(super) struct Condensed<'v> {
     pub(super) values: &'v [f64],
     pub(super) k: usize,
@@ -72,8 +72,8 @@ impl TriangleRows for Condensed<'_> {
     }
 }
 
-/// The clusters of a triangle. A slot is a cluster's index in the triangle. For each slot, `sizes` has the size of its
-/// cluster, and `clusters` has the smallest leaf. `merges` made the clusters.
+/// The clusters of a condensed matrix, in the order of its rows. `sizes` has the size of each cluster, and `clusters`
+/// its smallest leaf. `merges` are the merges that made the clusters.
 #[derive(Clone, Copy)]
 pub(super) struct Slots<'s> {
     pub(super) sizes: &'s [f64],

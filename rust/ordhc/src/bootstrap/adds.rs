@@ -13,7 +13,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Dendrogram;
 
-/// The tree and the scores of one resample of the answers.
+/// The tree and the scores of one bootstrap resample of the answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resample {
     /// The tree of the resampled answers.
@@ -27,21 +27,21 @@ pub struct Resample {
     pub held_out: f64,
 }
 
-/// Returns a tree and scores for each resample of the answers. `tree` is the original tree of all answers.
+/// Returns a tree and scores for each bootstrap resample of the answers. `tree` is the original tree of all answers.
 ///
 /// The tree of a resample is made with the linkage `rule` from AddS similarities. The AddS similarity of a pair of
-/// leaves is the total weight of the answers in which this pair is the nearer pair, minus the total weight of the
-/// answers in which this pair is the farther pair.
+/// leaves is the total weight of the answers in which the pair is nearer, minus the total weight of the answers in
+/// which the pair is farther.
 ///
 /// Leaves without answers in a resample are merged last. Resamples are computed by several threads. Each resample
 /// depends only on the seed and its index, so any range of resamples can be computed separately.
 ///
-/// If an answer consists of several rows, `shares` has the weight of each row in [`Resample::satisfied`] and
-/// [`Resample::held_out`].
+/// If an answer consists of several rows of `comparisons`, `shares` has a factor for the weight of each row in
+/// [`Resample::satisfied`] and [`Resample::held_out`].
 ///
 /// # Errors
-/// A number of draws or shares that differs from the number of rows; the errors of agglomeration;
-/// [`Error::Interrupted`](crate::Error::Interrupted).
+/// `draws` or `shares` of another length than `comparisons`; a tree with another number of leaves; the errors of
+/// agglomeration; [`Error::Interrupted`](crate::Error::Interrupted).
 ///
 /// ```
 /// use ordhc::bindings::{Draws, adds};
@@ -99,8 +99,9 @@ struct Work<'a, const K: usize> {
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
-    /// For each answer: how much an answer of weight 1 adds to the revenue of the original tree, and 1 if the tree
-    /// agrees with the answer, -1 if the tree disagrees, or 0 if the tree leaves the answer open.
+    /// For each answer: how much an answer of weight 1 adds to the revenue of the original tree, and a verdict. The
+    /// verdict is 1 if the tree agrees with the answer, -1 if the tree disagrees, or 0 if neither pair is closer in the
+    /// tree.
     first: Vec<(i64, i8)>,
 }
 

@@ -8,7 +8,7 @@ use crate::tree::Topology;
 /// Returns, for each inner node of `tree`, the share of the trees `others` that have a node with the same leaves.
 ///
 /// # Errors
-/// No other trees; trees with different numbers of leaves.
+/// `others` is empty; trees with different numbers of leaves.
 ///
 /// ```
 /// use ordhc::{Dendrogram, Kind, bootstrap::support};
@@ -20,7 +20,7 @@ use crate::tree::Topology;
 /// ```
 pub fn support(tree: &Topology, others: &[&Topology]) -> Result<Vec<f64>> {
     check(tree.n_leaves(), others)?;
-    // For each cluster, given by its code (a hash of its leaves): the number of trees that have the cluster.
+    // For each cluster, identified by a hash of its leaves: the number of trees that have the cluster.
     let mut counts: HashMap<u128, u32> = HashMap::new();
     for other in others {
         codes(other).into_iter().for_each(|code| *counts.entry(code).or_default() += 1);
@@ -29,8 +29,8 @@ pub fn support(tree: &Topology, others: &[&Topology]) -> Result<Vec<f64>> {
     Ok(codes(tree).iter().map(share).collect())
 }
 
-/// Returns a code for the leaves of each inner node: the exclusive or of random numbers of these leaves. Two different
-/// clusters have the same code with a probability of 2^-128.
+/// Returns a hash of the leaves of each inner node: the exclusive or of the random numbers of these leaves. Two
+/// different clusters have the same hash with a probability of 2^-128.
 fn codes(tree: &Topology) -> Vec<u128> {
     let n = tree.n_leaves();
     let mut codes: Vec<u128> = Vec::with_capacity(tree.n_inner());
@@ -41,7 +41,7 @@ fn codes(tree: &Topology) -> Vec<u128> {
     codes
 }
 
-/// Returns the random number of a leaf, made by hashing twice with SplitMix64.
+/// Returns the random number of a leaf. Its two halves are made by SplitMix64.
 fn code(leaf: u64) -> u128 {
     let mix = |seed: u64| {
         let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -77,7 +77,7 @@ mod tests {
             merges.push([a, b]);
             there.push((n + k) as u32);
         }
-        // Some nodes are joined with the node above.
+        // Remove some nodes. Their children become children of the node above.
         Topology::from_merges(merges).unwrap().without(|node| node % 3 == order[0] % 4).0
     }
 

@@ -27,17 +27,17 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Returns the resamples. `groups` is the group of each answer, numbered from 0.
+    /// Returns the resamples. `groups` has the id of the group of each answer. Ids start at 0.
     ///
     /// # Errors
-    /// A number of groups that differs from the number of answers.
+    /// `groups` of another length than `m`.
     pub fn new(m: usize, groups: Option<Vec<u32>>, seed: u64) -> Result<Self> {
         check_len("groups", groups.as_ref().map(Vec::len), "answers", m)?;
         let n_groups = groups.as_ref().map_or(m, |groups| groups.iter().max().map_or(0, |&last| last as usize + 1));
         Ok(Self { m, groups, n_groups, seed })
     }
 
-    /// Returns how often each answer is in the resample with this index.
+    /// Returns, for each answer, how often the resample with this index contains the answer.
     pub fn times(&self, index: u64) -> Vec<u32> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(index);

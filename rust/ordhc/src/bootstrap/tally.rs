@@ -1,4 +1,4 @@
-//! AddS sums and scores of resamples, computed from answers that arrive in parts.
+//! AddS similarities and scores of bootstrap resamples. The answers can be added in several calls.
 
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::comparison::Comparisons;
@@ -12,11 +12,11 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
-/// The number of answers that are added between two checks for an interruption by the user.
+/// The number of answers between two checks for an interruption by the user.
 const BLOCK: usize = 1 << 16;
 
-/// Sums over the answers of one resample: AddS similarities (`pairs`), and two scores of the original tree for these
-/// answers.
+/// Sums over the answers of one bootstrap resample: AddS similarities (`pairs`, a condensed matrix), and two scores of
+/// the original tree for these answers.
 pub(super) struct Tally {
     pairs: Vec<f64>,
     /// For each leaf: true if it has answers with positive weight.
@@ -37,10 +37,11 @@ impl Tally {
         })
     }
 
-    /// Adds answers to the sums of this resample. `times` returns how often the resample drew an answer.
+    /// Adds answers to the sums of this resample. `times` returns how often the resample contains an answer.
     ///
     /// `first` returns two scores of the original tree for an answer: how much an answer of weight 1 adds to the
-    /// revenue, and 1 if the tree agrees, -1 if the tree disagrees, or 0 if the tree leaves the answer open.
+    /// revenue, and a verdict. The verdict is 1 if the tree agrees, -1 if the tree disagrees, or 0 if neither pair is
+    /// closer in the tree.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
@@ -78,7 +79,7 @@ impl Tally {
         self.satisfied
     }
 
-    /// Returns the tree of the leaves with answers. The other leaves are merged last.
+    /// Returns the tree of the resample. Leaves without answers are merged last.
     pub(super) fn tree(self, rule: &Rule, monitor: &Monitor) -> Result<Dendrogram> {
         let Self { mut pairs, mentioned, starts, .. } = self;
         let n = mentioned.len();
@@ -124,15 +125,15 @@ pub(super) fn add_rest<const K: usize>(
     });
 }
 
-/// Resamples of groups of answers. The answers can be added in several calls of `add`, so they need not be in memory
-/// together. Each resample stores how often it draws each group.
+/// Bootstrap resamples of groups of answers. The answers can be added in several calls of `add`, so they need not be in
+/// memory together. Each resample stores how often it draws each group.
 ///
 /// ```
 /// use ordhc::bindings::Tallies;
 /// use ordhc::{Dendrogram, Kind, Triplets, linkage::Rule};
 ///
 /// let first = Dendrogram::new(vec![[0, 1], [2, 3]], vec![1.0, 0.0], Kind::Similarity)?;
-/// // Two resamples of two groups: one draws the first group twice, one draws each.
+/// // Two resamples of two groups: one draws the first group twice, one draws each group once.
 /// let mut tallies = Tallies::new(3, vec![vec![2, 0], vec![1, 1]])?;
 /// for (row, group) in [([0, 1, 2], 0), ([0, 2, 1], 1)] {
 ///     tallies.add(&Triplets::new(vec![row], Some(3))?, &[group], &first, None)?;
@@ -148,7 +149,7 @@ pub struct Tallies {
 }
 
 impl Tallies {
-    /// Returns empty resamples. `times` has, for each resample, how often it draws each group.
+    /// Returns resamples without answers. `times` has, for each resample, how often it draws each group.
     ///
     /// # Errors
     /// Not enough memory: a resample takes 8 bytes for each pair of leaves.
@@ -157,14 +158,15 @@ impl Tallies {
         Ok(Self { times, tallies })
     }
 
-    /// Adds answers, each with its group. `first` is the original tree of all answers; [`scores`](Self::scores) returns
-    /// its scores.
+    /// Adds answers to the resamples. `groups` has the index of the group of each answer. `first` is the original tree
+    /// of all answers, for [`scores`](Self::scores).
     ///
     /// # Errors
-    /// A different number of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
+    /// `first` has another number of leaves than the comparisons; [`Error::Interrupted`](crate::Error::Interrupted).
     ///
     /// # Panics
-    /// If the number of groups differs from the number of answers, or if a group is not in the resamples.
+    /// If there are fewer groups than answers, or if an index in `groups` is not below the number of groups in the
+    /// resamples.
     pub fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
@@ -186,7 +188,7 @@ impl Tallies {
     }
 
     /// Returns two scores of the original tree for each resample: its revenue, and the share of the resampled answers
-    /// that agree with it.
+    /// that agree with the original tree.
     pub fn scores(&self) -> Vec<(f64, f64)> {
         self.tallies.iter().map(|tally| (tally.revenue(), tally.satisfied().share())).collect()
     }
@@ -211,7 +213,7 @@ impl Tallies {
 /// that agree with the tree of the resample and of answers that disagree are added separately.
 ///
 /// # Errors
-/// Trees with different numbers of leaves.
+/// A tree with another number of leaves than the comparisons.
 ///
 /// # Panics
 /// As in [`Tallies::add`].
@@ -232,7 +234,7 @@ pub fn add_held_out<const K: usize>(
     Ok(())
 }
 
-/// Calls `work` with each item, on all available threads.
+/// Calls `work` with each item, on all available threads. Returns the results in the order of the items.
 fn in_turns<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let ranges = parallel::ranges(items.len(), 1);
     let mut items = items.into_iter();

@@ -284,9 +284,9 @@ const SAMPLE: usize = 20;
 
 /// Detects the delimiter of a text from its first rows. The candidates are tab, comma, semicolon and bar.
 ///
-/// Returns the candidate that splits all these rows into the same number of cells, at least two. If several candidates
-/// do, returns the one with the most cells. If no candidate does, returns the first candidate that occurs in these
-/// rows. If no candidate occurs, returns [`Delimiter::Blanks`].
+/// Returns the candidate that splits all these rows into the same number of cells, at least two. Among several such
+/// candidates, returns the candidate with the most cells. If there is no such candidate, returns the first candidate
+/// that occurs in these rows. If no candidate occurs, returns [`Delimiter::Blanks`].
 pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     const KNOWN: [u8; 4] = [b'\t', b',', b';', b'|'];
     let mut best = (1, None);
@@ -317,7 +317,7 @@ pub fn sniff(data: &[u8], comment: Option<u8>) -> Delimiter {
     best.1.or(fallback).map_or(Delimiter::Blanks, Delimiter::Byte)
 }
 
-/// Returns the position of the end of the first row, and the number of lines before this position. Returns `None` if
+/// Returns the byte offset of the end of the first row, and the number of lines before this offset. Returns `None` if
 /// there is no row, or if the text may end in the middle of the row.
 pub fn first_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> Option<(usize, usize)> {
     let mut rows = Rows::new(data, delimiter, comment);
@@ -325,8 +325,8 @@ pub fn first_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> Opti
     (rows.at < data.len() || data.ends_with(b"\n")).then_some((rows.at, rows.line - 1))
 }
 
-/// Returns the start of the last row in `data`, and the number of lines before the row. `data` is the beginning of a
-/// longer text, so the last row may be cut.
+/// Returns the byte offset of the last row in `data`, and the number of lines before this row. `data` is the beginning
+/// of a longer text, so the last row may be cut.
 pub fn last_row(data: &[u8], delimiter: Delimiter, comment: Option<u8>) -> (usize, usize) {
     let mut rows = Rows::new(data, delimiter, comment);
     let mut cells = Vec::new();

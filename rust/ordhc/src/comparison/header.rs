@@ -33,7 +33,7 @@ const HEADER_WORDS: [&str; 20] = [
 /// ids.
 const LITERAL: &str = "_name";
 
-/// The columns that are read, by their positions in a row.
+/// The columns that are read, by their indices in a row.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) leaves: Vec<usize>,
@@ -139,8 +139,8 @@ impl<'a, 'b> Header<'a, 'b> {
         Self { line, first, cells }
     }
 
-    /// Returns the position of the column with this name, ignoring case, or `None`. If several columns match, returns
-    /// the one with the same upper and lower case. If this does not decide, returns an error.
+    /// Returns the index of the column with this name, ignoring case, or `None`. Among several matching columns,
+    /// returns the only column whose name also has the same case, or else an error.
     fn find(&self, name: &str) -> Result<Option<usize>> {
         let exact = |at: &usize| self.first[*at].trimmed() == name.as_bytes();
         let lower = name.to_lowercase();

@@ -39,7 +39,7 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         }
         let n = comparisons.n_leaves();
         let mut ends = vec![0usize; n + 1];
-        // A leaf can occur twice in a row: (a, b, a, c).
+        // A quadruplet (a, b, a, c) contains leaf a twice.
         let distinct =
             |row: [i32; K]| (0..K).filter(move |&at| !row[..at].contains(&row[at])).map(move |at| row[at] as usize);
         for row in comparisons.rows().iter() {

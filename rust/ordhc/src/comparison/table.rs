@@ -18,7 +18,7 @@ pub enum Columns {
     Known,
     /// The columns with these names in the header.
     Named(Vec<String>),
-    /// The columns at these positions, counted from 0.
+    /// The columns with these indices, counted from 0.
     Positions(Vec<usize>),
     /// All columns except the columns of weights and labels.
     All,
@@ -42,7 +42,7 @@ pub struct TableOptions {
     /// Whether the first row is a header. `None` detects it.
     pub header: Option<bool>,
     /// True if leaves are given by ids, and false if they are given by names. `None` decides by the first row without
-    /// missing leaves. Set this option to read a later part of a text.
+    /// missing leaves. Set this option if `data` is a later section of a longer text.
     pub ids: Option<bool>,
     /// Words that mean a missing leaf. A blank cell always means a missing leaf.
     pub missing: Vec<String>,
@@ -50,14 +50,14 @@ pub struct TableOptions {
     pub skip_bad: bool,
 }
 
-/// A column of text, with each cell replaced by a code: the index of its text in `texts`.
+/// A column of text. Each cell is stored as an integer code: the index of its text in `texts`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
     /// The name of the column.
     pub column: String,
-    /// The code of each row.
+    /// For each row: the index of its text in `texts`.
     pub codes: Vec<i32>,
-    /// The text of each code, in order of first appearance.
+    /// The distinct texts, in order of first appearance.
     pub texts: Vec<String>,
 }
 
@@ -165,7 +165,7 @@ struct Reader<'a> {
     leaves: Vec<i64>,
 }
 
-/// Texts and their codes. The code of a text is its index in `texts`.
+/// Distinct texts and their integer codes. The code of a text is its index in `texts`.
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,

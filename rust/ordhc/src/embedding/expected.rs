@@ -1,4 +1,4 @@
-//! The expected similarities under a model of answers.
+//! The expected AddS3 similarities under a model of answers.
 
 use super::model::Model;
 use super::{dimension, squared_distance};
@@ -50,7 +50,7 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
         }
         Ok(rows)
     });
-    // Each row has all entries except the one on the diagonal.
+    // Each row of the matrix has all elements except that on the diagonal.
     let rows = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
     let mut pairs = Vec::with_capacity(condensed_len(n));
     for i in 0..n {
@@ -64,14 +64,13 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
     Ok(pairs)
 }
 
-/// Compares options (possible answers) with these `scores` once with each other. Returns, for each option, the expected
-/// number of wins minus losses.
+/// Compares each two leaves once, by their `scores` for the same anchor. Returns, for each leaf, the expected number of
+/// wins minus losses.
 fn leads(scores: &[f64]) -> Vec<f64> {
     let mut leads = vec![0.0; scores.len()];
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let kernel: Vec<f64> = scores.iter().map(|score| (score - best).exp()).collect();
-    // Ratios of kernel values close to 0 are inaccurate. If there are such values, compute with
-    // scores instead.
+    // Ratios of kernel values close to 0 are inaccurate. If there are such kernel values, compute with scores instead.
     let tame = kernel.iter().all(|&kernel| kernel > 1e-150);
     for j in 0..scores.len() {
         let (own, later) = leads[j..].split_first_mut().expect("j is one of them");
@@ -84,8 +83,8 @@ fn leads(scores: &[f64]) -> Vec<f64> {
     leads
 }
 
-/// Returns the sum of the margins of one option over the options in `others`. A margin is the probability of a win
-/// minus the probability of a loss. Also subtracts each margin from the entry of the other option in `leads`.
+/// Returns the sum of the margins of one leaf over the leaves in `others`. A margin is the probability of a win minus
+/// the probability of a loss. Also subtracts each margin from the element of `leads` of the other leaf.
 #[inline]
 fn duel(own: f64, others: &[f64], leads: &mut [f64], margin: impl Fn(f64, f64) -> f64) -> f64 {
     // Use several independent sums, so that divisions can overlap.

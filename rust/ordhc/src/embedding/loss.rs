@@ -1,12 +1,13 @@
 //! The loss of triplets at given points, and its gradient.
 //!
-//! A model gives each pair a score that decreases with the squared distance. The loss of a triplet is a function of the
-//! difference of two scores, so all models share one loop. Triplets are grouped by their first leaf, the anchor.
-//! Exponentials of scores (kernel values) are computed once for each pair of the anchor and another leaf of its
-//! triplets. So a triplet takes two lookups and a division. The sum for each pair is multiplied by the coordinates only
-//! once. Logarithms are computed only for products of many factors. If a kernel value could underflow or overflow,
-//! scores are used instead. Blocks of anchors depend only on the data and are summed in order, so the result does not
-//! depend on the number of threads.
+//! A model gives each pair of leaves a score that decreases with the squared distance. The loss of a triplet is a
+//! function of the difference of two scores, so all models share one loop. Triplets are grouped by their first leaf,
+//! the anchor. Exponentials of scores (kernel values) are computed once for each pair of the anchor and another leaf of
+//! its triplets. So a triplet takes two lookups and a division. The derivatives are added up for each pair, and
+//! multiplied by the coordinates only once. Logarithms are computed only for products of many factors. If a kernel
+//! value could underflow or overflow, scores are used instead. For the threads, the anchors are divided into ranges
+//! that depend only on the data. The losses of these ranges are added in a fixed order, so the result does not depend
+//! on the number of threads.
 
 use std::ops::Range;
 
@@ -53,7 +54,7 @@ pub struct EmbeddingLoss {
     total_weight: f64,
 }
 
-/// Buffers with a value for each pair of an anchor (first leaf of triplets) and another leaf of its triplets.
+/// Buffers with an element for each pair of an anchor (first leaf of triplets) and another leaf of its triplets.
 #[derive(Default)]
 struct Scratch {
     squared: Vec<f64>,
@@ -137,16 +138,16 @@ impl EmbeddingLoss {
         finite(loss)
     }
 
-    /// Calls `work` with each block of anchors (first leaves of triplets), on several threads. Returns the results in
-    /// order.
+    /// Calls `work` with each range of anchors (first leaves of triplets) in `blocks`, on several threads. Returns the
+    /// results in the order of the ranges.
     fn by_block<R: Send>(&self, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
         let parts = parallel::ranges(self.blocks.len(), 1);
         let one = |part: Range<usize>| self.blocks[part].iter().cloned().map(&work).collect::<Vec<R>>();
         parallel::map(parts, one).into_iter().flatten().collect()
     }
 
-    /// Returns the loss of the triplets with these `anchors` (first leaves). Calls `add` for each pair of an anchor and
-    /// a leaf, with the derivative of the loss with respect to their squared distance.
+    /// Returns the loss of the triplets with these `anchors` (first leaves). For each pair of an anchor and another
+    /// leaf of its triplets, calls `add` with the derivative of the loss by the squared distance of the pair.
     fn visit(&self, anchors: Range<usize>, points: &[f64], d: usize, mut add: impl FnMut(usize, usize, f64)) -> f64 {
         let at = |leaf: usize| &points[leaf * d..(leaf + 1) * d];
         let mut scratch = Scratch::default();

@@ -14,7 +14,7 @@
 //!
 //! * [`Model`]: the probability of an answer, given two distances;
 //! * [`EmbeddingLoss`]: the loss of triplets at given points, and its gradient;
-//! * `expected_adds3`: the expected AddS3 similarity of all triplets under a model.
+//! * `expected_adds3`: the expected AddS3 similarities if a model answers all triplets.
 //!
 //! The caller minimises the loss.
 

@@ -1,4 +1,4 @@
-//! Triplets, sorted in the order in which a loss reads them.
+//! Triplets, sorted in the order in which the embedding loss reads them.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use crate::error::Result;
 use crate::memory;
 
 /// Triplets (anchor, near leaf, far leaf) grouped by anchor, with anchors in ascending order. The weights of repeated
-/// triplets are added. In `others`, each anchor has an ascending list of the near and far leaves of its triplets. So a
-/// loss computes one score for each pair of the anchor and a leaf in the list.
+/// triplets are added. In `others`, each anchor has an ascending list of the near and far leaves of its triplets. So
+/// the embedding loss computes one score for each pair of the anchor and a leaf in the list.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) anchors: Vec<Anchor>,
     pub(super) others: Vec<u32>,
-    /// Sorted by anchor (first leaf of triplets), then weight, then near leaf.
+    /// Groups of triplets with the same anchor (first leaf), weight and near leaf, sorted in this order.
     pub(super) runs: Vec<Run>,
     /// The far leaf of each triplet, in the order of `runs`. Each far leaf is given as an index into its anchor's list
     /// in `others`.
     pub(super) fars: Vec<u32>,
 }
 
-/// An anchor (first leaf of triplets), and the ranges of its entries in the lists of [`Prepared`].
+/// An anchor (first leaf of triplets), and the ranges of its elements in the lists of [`Prepared`].
 #[derive(Debug)]
 pub(super) struct Anchor {
     pub(super) leaf: usize,
@@ -64,8 +64,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Adds triplets (weight, near leaf, far leaf) with the first leaf `leaf`. `number` is a buffer of `u32::MAX`, and
-    /// has the same contents afterwards.
+    /// Adds triplets (weight, near leaf, far leaf) with the first leaf `leaf`. `number` is a buffer with an element for
+    /// each leaf. All elements must be `u32::MAX`, and are so again afterwards.
     fn add(&mut self, leaf: usize, answers: &mut [(f64, u32, u32)], number: &mut [u32]) {
         answers.sort_unstable_by(|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then(a.0.total_cmp(&b.0)));
         let mut distinct: Vec<(f64, u32, u32)> = Vec::with_capacity(answers.len());
@@ -108,12 +108,13 @@ impl Prepared {
         });
     }
 
-    /// Splits the anchors (first leaves of triplets) into blocks of about equal work, independent of the number of
-    /// threads.
+    /// Splits the anchors (first leaves of triplets) into ranges of about equal work. The ranges do not depend on the
+    /// number of threads.
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
         /// The computing time for a pair of leaves, in units of the time for a triplet.
         const PAIR: usize = 4;
-        /// Blocks take at least this time on average (unit: the time for a triplet), unless there is only one.
+        /// The ranges take at least this time on average (unit: the time for a triplet), unless there is only one
+        /// range.
         const GRAIN: usize = 1 << 15;
         const MOST: usize = 16;
         let work = |anchor: &Anchor| anchor.fars.len() + PAIR * anchor.others.len();

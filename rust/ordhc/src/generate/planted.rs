@@ -32,7 +32,7 @@ pub struct PlantedModel {
     pub sigma: f64,
     /// The probability that an answer is flipped.
     pub flip: f64,
-    /// True if leaves are numbered in random order. False if leaves are numbered cluster by cluster.
+    /// True if the ids of leaves are in random order. False if the ids of each pure cluster are consecutive.
     pub permute: bool,
     /// The seed. The same seed gives the same data.
     pub seed: u64,
@@ -41,7 +41,7 @@ pub struct PlantedModel {
 /// Comparisons drawn from a [`PlantedModel`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planted<const K: usize> {
-    /// Comparisons about distinct questions, which are drawn uniformly from all questions.
+    /// The comparisons (answers). Their questions are distinct, and drawn uniformly from all questions.
     pub rows: Vec<[i32; K]>,
     /// For each leaf, the id of its cluster at each level from 1 to `levels`.
     pub labels: Vec<Vec<u32>>,
@@ -74,7 +74,7 @@ impl PlantedModel {
     /// ```
     pub fn draw<const K: usize>(&self, n_comparisons: usize, monitor: Option<&Monitor>) -> Result<Planted<K>> {
         watched!(monitor);
-        // Progress counts two steps per comparison: drawing the question, and answering it.
+        // The progress counts two steps for each comparison: drawing the question, and answering the question.
         monitor.start(2 * n_comparisons as u64);
         self.check()?;
         let n = self.n_leaves();
@@ -151,8 +151,8 @@ impl PlantedModel {
     }
 }
 
-/// Returns two results. The first is the (n, n) matrix of similarities that [`PlantedModel::draw`] compares, with 0 on
-/// the diagonal. The second has, for each leaf, the id of its cluster at each level.
+/// Returns two results. The first result is the (n, n) matrix of similarities that [`PlantedModel::draw`] compares,
+/// with 0 on the diagonal. The second result has, for each leaf, the id of its cluster at each level.
 ///
 /// # Errors
 /// Parameters of the model outside their ranges, or too many leaves.
@@ -177,7 +177,7 @@ fn n_questions<const K: usize>(n: usize) -> u128 {
     if K == 3 { n * n.saturating_sub(1) * n.saturating_sub(2) / 2 } else { pairs * pairs.saturating_sub(1) / 2 }
 }
 
-/// Returns the pair `a < b` with this number, if pairs are numbered by `b`, then by `a`.
+/// Returns the pair `a < b` with the index `number`, if all pairs are sorted by `b`, then by `a`.
 fn pair(number: u128) -> (usize, usize) {
     let mut b = ((1.0 + (1.0 + 8.0 * number as f64).sqrt()) / 2.0) as u128;
     while b * (b - 1) / 2 > number {
@@ -206,7 +206,7 @@ fn ask<const K: usize>(question: u128, n: usize) -> [i32; K] {
 }
 
 /// Returns `m` distinct numbers below `all`, in random order. Repeated draws are rejected. If `m` is more than half of
-/// `all`, all numbers are shuffled instead.
+/// `all`, the result is the beginning of a random permutation instead.
 fn distinct(m: usize, all: u128, rng: &mut impl Rng, monitor: &Monitor) -> Result<Vec<u128>> {
     if (m as u128) * 2 > all {
         let mut numbers: Vec<u128> = (0..all).collect();

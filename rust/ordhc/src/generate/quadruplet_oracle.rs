@@ -1,4 +1,4 @@
-//! An oracle that answers from known similarities.
+//! An oracle that answers questions from known similarities.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +13,7 @@ use crate::similarity::Triangle;
 /// ```
 /// use ordhc::generate::QuadrupletOracle;
 ///
-/// // Pairs (0,1), (0,2), (1,2).
+/// // Similarities of the pairs (0,1), (0,2), (1,2).
 /// let oracle = QuadrupletOracle::new(vec![0.9, 0.3, 0.3])?;
 /// assert_eq!([oracle.truth([0, 1, 2, 1]), oracle.truth([2, 0, 0, 1]), oracle.truth([0, 2, 1, 2])], [1, -1, 0]);
 /// # Ok::<(), ordhc::Error>(())
@@ -26,10 +26,10 @@ pub struct QuadrupletOracle {
 }
 
 impl QuadrupletOracle {
-    /// Returns an oracle that is always right, from similarities in condensed order.
+    /// Returns an oracle that is always right, from a condensed matrix of similarities.
     ///
     /// # Errors
-    /// A number of similarities that is not n (n - 1) / 2 for any n; NaN.
+    /// A number of similarities that is not n (n - 1) / 2 for any n; a similarity that is NaN.
     pub fn new(similarities: Vec<f64>) -> Result<Self> {
         let n = Triangle::of_pairs(similarities.len())?.n_leaves();
         if let Some(at) = similarities.iter().position(|similarity| similarity.is_nan()) {

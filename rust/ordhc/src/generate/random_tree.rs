@@ -8,21 +8,21 @@ use crate::error::{Error, Result, check_n_leaves};
 use crate::search::{GrowingTree, NONE, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// The distribution of a random tree. Leaves are numbered in random order.
+/// The distribution of a random tree. The ids of leaves are assigned in random order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TreeShape {
-    /// All binary trees are equally likely: each new leaf is placed beside a random node.
+    /// All binary trees are equally likely: each new leaf is inserted on the edge above a random node.
     Uniform,
-    /// Yule's process: each new leaf is placed beside a random leaf.
+    /// Yule's process: each new leaf is inserted on the edge above a random leaf.
     Yule,
     /// Every cluster is split into halves.
     Balanced,
     /// Every cluster splits off one leaf.
     Caterpillar,
-    /// Nodes have at most this number of children, which must be at least 2. Each new leaf is placed beside a random
-    /// node. If this node has children, but fewer than the maximum, the leaf becomes another child of the node with
-    /// probability 1/2 instead.
+    /// Nodes have at most this number of children, which must be at least 2. Each new leaf is inserted on the edge
+    /// above a random node. If this node has children, but fewer than the maximum, the leaf becomes another child of
+    /// the node with probability 1/2 instead.
     Degree(u32),
     /// Nodes have exactly this number of children, which must be at least 2. The root may have fewer children. The tree
     /// is built by repeatedly joining random clusters.
@@ -41,7 +41,7 @@ named!(TreeShape, "shape", {
     "star": Self::Star => Self::Star,
 });
 
-/// Returns a random tree over `n` leaves. The height of a node is the number of levels below the node.
+/// Returns a random tree over `n` leaves. The height of a node is the largest number of edges on a path down to a leaf.
 ///
 /// # Errors
 /// `n` is 0 or more than 2^31 - 1; a degree below 2.

@@ -1,4 +1,4 @@
-//! An oracle that answers from a known tree.
+//! An oracle that answers questions from a known tree.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -16,8 +16,8 @@ pub enum Wrong {
     /// A wrong answer names the leaf with the smallest id among those of the three leaves that are not the odd one out.
     /// Wrong answers to the same question are therefore equal.
     Adversarial,
-    /// The possible answers are the three leaves and "none" (-1). A wrong answer is one of the three other answers,
-    /// with equal probability.
+    /// The possible answers are the three leaves and "none" (-1). A wrong answer is one of the three answers that are
+    /// not right, with equal probability.
     Any,
     /// A wrong answer is "none" (-1), which means that no leaf is the odd one out. If "none" is right, a wrong answer
     /// is the leaf with the smallest id.
@@ -79,7 +79,8 @@ impl TreeOracle {
         self.tree.n_leaves()
     }
 
-    /// Returns the right answer: the position of the odd one out of three different leaves, or -1.
+    /// Returns the right answer: the index (0, 1 or 2) of the odd one out in `leaves`, or -1 for none. The three leaves
+    /// must differ.
     pub fn truth(&self, leaves: [u32; 3]) -> i8 {
         self.tree.odd_one_out(leaves)
     }

@@ -1,14 +1,14 @@
-//! A learner made from a strategy.
+//! A learner whose questions are chosen by a strategy.
 
 use super::learner::{Counts, Learner, LikelyPlace, Question, Told, fixed};
 use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
 
-/// Chooses a learner's questions about `K` leaves, and uses the answers. [`Asking`] does the rest. Methods without a
-/// doc are as in [`Learner`].
+/// Chooses a learner's questions about `K` leaves, and uses the answers. [`Asking`] stores the questions and returns
+/// the answers. Methods without a doc are as in [`Learner`].
 pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
-    /// The data about a question that the strategy needs when the answer comes.
+    /// The data about a question that the strategy needs when the question is answered.
     type Purpose: Send + Clone;
 
     /// Returns a question that may be asked now, or `None`.
@@ -19,11 +19,11 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
         None
     }
 
-    /// Uses the answer. `purpose` is the value that [`next`](Self::next) returned with the question.
+    /// Uses the answer to a question. `purpose` is the value that [`next`](Self::next) returned with the question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
-    /// Uses the answer like [`take`](Self::take). `told` also has the person, and the probability that the answer is
-    /// right. By default, the strategy ignores both.
+    /// Uses the answer to a question like [`take`](Self::take). `told` also has the person who answered, and the
+    /// probability that the answer is right. By default, the strategy ignores both.
     fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
         self.take(purpose, told.answer);
     }
@@ -34,7 +34,8 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
         Err(fixed())
     }
 
-    /// As in [`Learner`]. All open questions are withdrawn, so the strategy gets no answers to them.
+    /// Removes a leaf, as in [`Learner`]. All open questions are withdrawn, so the strategy gets no answers to these
+    /// questions.
     fn retire(&mut self, _leaf: u32) -> Result<()> {
         Err(fixed())
     }

@@ -1,4 +1,4 @@
-//! A strategy that places many leaves at a time, in few rounds.
+//! A strategy that inserts many leaves into a tree at a time, in few rounds.
 
 use std::collections::VecDeque;
 
@@ -7,23 +7,23 @@ use crate::error::Result;
 use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// Inserts many leaves in parallel, in few rounds. A sample of the leaves is inserted first, in the
-/// same way. Then all other leaves search for their places in the tree of the sample, in parallel.
-/// The leaves whose searches end at the same place form a *bucket*. Each bucket is inserted in the
-/// same way.
+/// Inserts many leaves in parallel, in few rounds. A sample of the leaves is inserted first, by the same method. Then
+/// the places of all other leaves in the tree of the sample are searched in parallel. The leaves whose searches end at
+/// the same place form a *bucket*. Each bucket is inserted by the same method.
 ///
-/// If each sample has one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1)
-/// with two differences. Pivots (the nodes that questions are about) are never rejected: the first
-/// leaf of a bucket is inserted at the bucket's place, which becomes the next pivot. Trees are
-/// never merged, because every leaf is inserted at the place where its search ends.
+/// If each sample has one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) with two differences.
+/// Pivots (the nodes that questions are about) are never rejected: the first leaf of a bucket is inserted at the
+/// bucket's place, which becomes the next pivot. Trees are never merged, because every leaf is inserted at the place in
+/// the tree where its search ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
-    /// All leaves except removed (retired) ones, in the order of insertion. Some of them are not in the tree yet.
+    /// All leaves except removed (retired) ones, in the order of insertion. Some of these leaves may not be in the tree
+    /// yet.
     order: Order,
     /// The number of leaves that the learner ever had, including removed (retired) ones.
     n: usize,
-    /// The number of inserted leaves of a bucket grows by about this factor in each step. `None` means that all other
-    /// leaves of a bucket follow its first leaf in one step.
+    /// The number of inserted leaves of a bucket grows by about this factor in each step. If `None`, the first leaf of
+    /// a bucket is inserted, and then all other leaves in one step.
     shrink: Option<usize>,
     placed: usize,
     tree: PivotTree,
@@ -34,23 +34,23 @@ pub(crate) struct Buckets {
     /// The estimated remaining work in bits: the sum of [`bits`] over the leaves that are not in the tree yet, minus
     /// the information from the answers of unfinished searches.
     left: f64,
-    /// The approximate number of answers that give one bit of information about a leaf's place.
+    /// The approximate number of answers that give one bit of information about a leaf's place in the tree.
     price: f64,
 }
 
-/// A bucket: leaves that belong into the same part of the tree. Their searches begin at `state`, a
-/// state of the [`PivotTree`] (the decision tree of all searches). The first leaf of the bucket was
-/// inserted at the place that belongs to this state.
+/// A bucket: leaves that belong into the same region of the tree. Their searches begin at `state`, a state of the
+/// [`PivotTree`] (the decision tree of all searches). The first leaf of the bucket was inserted at the place in the
+/// tree that belongs to this state.
 #[derive(Debug, Clone, Default)]
 struct Bucket {
     state: u32,
     is_under: bool,
     leaves: Vec<u32>,
-    /// The first `placed` of the `leaves` are in the tree. The leaves from there to index `end` are being inserted.
+    /// The first `placed` of the `leaves` are in the tree. The leaves with the indices `placed..end` are being
+    /// inserted.
     placed: usize,
     end: usize,
-    /// The number of searches or smaller buckets that must finish before the next step of this
-    /// bucket.
+    /// The number of searches or smaller buckets that must finish before more leaves of this bucket are inserted.
     waiting: usize,
     /// The number of answers so far about the leaves that are being inserted.
     steps: usize,
@@ -67,7 +67,7 @@ pub(crate) struct Seeker {
 }
 
 impl Buckets {
-    /// `order` has leaves with known places first, then the others in random order.
+    /// `order` has the leaves with known places in the tree first, then the other leaves in random order.
     pub(crate) fn new(order: Order, shrink: Option<usize>) -> Self {
         let known = order.n_known();
         let mut new = Self {
@@ -96,8 +96,8 @@ impl Buckets {
         new
     }
 
-    /// Starts the search for the place of an added leaf. If other leaves that may belong anywhere in the tree are
-    /// being inserted, the new leaf waits for them.
+    /// Starts the search for the place of an added leaf in the tree. If a bucket of leaves that may belong anywhere in
+    /// the tree is being inserted, adds the leaf to this bucket instead.
     fn search(&mut self, leaf: u32) {
         self.left += bits(self.order.len());
         if let Some(whole) = self.tasks.iter_mut().find(|task| task.parent.is_none() && !task.leaves.is_empty()) {
@@ -116,9 +116,9 @@ impl Buckets {
         self.proceed(task);
     }
 
-    /// Inserts the first of the `leaves` at the place that belongs to `state`, a state of the [`PivotTree`] (the
-    /// decision tree of all searches). If there are other leaves, makes a bucket of all `leaves`, and returns its
-    /// index in `tasks`.
+    /// Inserts the first of the `leaves` at the place in the tree that belongs to `state`. This is a state of the
+    /// [`PivotTree`], the decision tree of all searches. If there are other leaves, makes a bucket of all `leaves`, and
+    /// returns its index in `tasks`.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);
@@ -142,7 +142,8 @@ impl Buckets {
     }
 
     /// Starts the next searches for the bucket with the index `task`, after all its searches and smaller buckets have
-    /// finished. If no leaf is left, continues with the parent of the bucket.
+    /// finished. If all leaves of the bucket are in the tree, continues with the larger bucket that contains the
+    /// bucket.
     fn proceed(&mut self, task: Option<u32>) {
         let mut open: Vec<u32> = task.into_iter().collect();
         while let Some(number) = open.pop() {
@@ -171,8 +172,8 @@ impl Buckets {
         }
     }
 
-    /// Divides the leaves of a bucket into smaller buckets of leaves whose searches ended at the same place. All
-    /// searches of the bucket must have ended. `number` is the index of the bucket.
+    /// Divides the leaves of a bucket into smaller buckets of leaves whose searches ended at the same place in the
+    /// tree. All searches of the bucket must have ended. `number` is the index of the bucket in `tasks`.
     fn distribute(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut found = std::mem::take(&mut task.found);
@@ -200,7 +201,7 @@ impl Buckets {
 fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     let all = task.leaves.len();
     if task.is_under && task.placed == 1 && all > 3 {
-        // A question needs two children of a node, so first place two leaves.
+        // A question needs two children of a node, so first insert two leaves.
         return 2;
     }
     let Some(shrink) = shrink else { return all };
@@ -211,8 +212,8 @@ fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     end
 }
 
-/// Returns the approximate information, in bits, that determines the place of a leaf in a bucket of
-/// `k` leaves.
+/// Returns the approximate information, in bits, that determines the place in the tree of a leaf in a bucket of `k`
+/// leaves.
 fn bits(k: usize) -> f64 {
     (k as f64 + 1.0).log2()
 }

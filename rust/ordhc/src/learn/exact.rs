@@ -1,4 +1,5 @@
-//! Insertion by the pivots of Emamjomeh-Zadeh & Kempe. A pivot is the node that a question is about.
+//! Insertion of leaves into a tree with the pivots of Emamjomeh-Zadeh & Kempe. A pivot is the node that a question is
+//! about.
 
 use super::inserting::{Inserting, Progress};
 use super::work::Work;
@@ -14,11 +15,13 @@ pub(crate) struct Exact {
     tree: GrowingTree,
     root: u32,
     region: Region,
-    /// The leaf belongs at or below this node, a position in `region` (the nodes beside which the leaf may belong).
+    /// The leaf belongs at or below this node. `top` is an index in `region` (the nodes beside which the leaf may
+    /// belong).
     top: u32,
-    /// The node that the next question is about, a position in `region`.
+    /// The node that the next question is about, as an index in `region` (the nodes beside which the leaf may belong).
     pivot: u32,
-    /// The children of the node `pivot` that may contain the leaf, largest first.
+    /// The children of the node `pivot` that may contain the leaf, as indices in `region`. Children with the most
+    /// possible places come first.
     children: Vec<u32>,
     /// The number of pairs of `children` that are ruled out, because the leaf is below neither child.
     pairs: usize,
@@ -52,8 +55,8 @@ impl Exact {
         self.narrow(0);
     }
 
-    /// Continues the search for the place of the leaf at and below the node at position `top` of `region`. Inserts
-    /// the leaf if only one place is left.
+    /// Continues the search for the place of the leaf at and below the node with the index `top` in `region`. Inserts
+    /// the leaf if only one place in the tree is possible.
     fn narrow(&mut self, top: u32) {
         self.top = top;
         if self.region.size(top) == 1 {

@@ -1,4 +1,4 @@
-//! The common part of strategies that insert leaf after leaf.
+//! The shared code of strategies that insert one leaf after the other into a tree.
 
 use super::asking::Strategy;
 use super::learner::{LikelyPlace, Told};
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::search::{GrowingTree, Order, Place, Sketch};
 use crate::tree::Dendrogram;
 
-/// The leaves that are inserted one after the other, and an estimate of the remaining questions.
+/// The leaves that are inserted one after the other into a tree, and an estimate of the number of remaining questions.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     order: Order,
@@ -20,7 +20,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The first `placed` leaves of `order` are already in the tree.
+    /// Starts with the first `placed` leaves of `order` already in the tree.
     pub(crate) fn new(order: Order, placed: usize, work: Work) -> Self {
         let n = order.len();
         Self { order, n, placed, under_way: 0, work }
@@ -64,13 +64,13 @@ impl Progress {
         self.work.placed(self.placed);
     }
 
-    /// Records that the next leaf was inserted. All answers since the last insertion are about this leaf.
+    /// Records that the next leaf was inserted into the tree. All answers since the last insertion are about this leaf.
     pub(crate) fn place_next(&mut self) {
         self.place(self.under_way);
     }
 }
 
-/// A strategy that inserts leaf after leaf into a growing tree. Methods without a doc are as in [`Strategy`].
+/// A strategy that inserts one leaf after the other into a growing tree. Methods without a doc are as in [`Strategy`].
 pub(crate) trait Inserting: Send + Clone + 'static {
     type Purpose: Send + Clone;
 
@@ -92,7 +92,7 @@ pub(crate) trait Inserting: Send + Clone + 'static {
 
     fn progress_mut(&mut self) -> &mut Progress;
 
-    /// Returns a new strategy with the same settings for the leaves in `order`.
+    /// Returns a new strategy with the same settings, for the leaves in `order`. All searches start again.
     fn restarted(&self, order: Order) -> Self;
 
     fn note_added(&mut self, _leaf: u32) {}
@@ -104,8 +104,8 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// Returns the tree of the inserted leaves, and its root.
     fn grown(&self) -> (&GrowingTree, u32);
 
-    /// Returns the likely places of a leaf with their probabilities, or `None` if the strategy
-    /// doesn't compute them.
+    /// Returns the likely places of a leaf in the tree, with their probabilities. Returns `None` if the strategy
+    /// doesn't compute probabilities of places.
     fn likely(&self, _leaf: u32) -> Option<Vec<(Place, f64)>> {
         None
     }
@@ -139,7 +139,7 @@ impl<I: Inserting> Strategy for I {
         let leaf = n as u32;
         self.note_added(leaf);
         if self.progress().n_leaves() < 2 {
-            // There are no questions about fewer than three leaves, so a restart loses no answers.
+            // With fewer than three leaves, no questions were asked. So a restart loses no answers.
             let mut order = self.progress().order.clone();
             order.push(leaf);
             *self = self.restarted(order);

@@ -1,4 +1,4 @@
-//! Insertion of one leaf after the other, or of several in parallel.
+//! Insertion of one leaf after the other into a tree, or of several leaves in parallel.
 
 use std::collections::VecDeque;
 
@@ -6,13 +6,12 @@ use super::inserting::{Inserting, Progress};
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
-/// Inserts leaves one after the other, or several in parallel: `InsertionClustering`
-/// (Emamjomeh-Zadeh & Kempe, Algorithm 3). Each question is about a node of the tree, the pivot.
-/// The search for the place of a leaf asks about the pivots whose answers have the largest entropy.
-/// `parallel` searches run at the same time.
+/// Inserts leaves into a tree, one after the other or several in parallel: `InsertionClustering` (Emamjomeh-Zadeh &
+/// Kempe, Algorithm 3). Each question is about a node of the tree, the pivot. The search for the place of a leaf in the
+/// tree asks about the pivots whose answers have the largest entropy. At most `parallel` searches run at the same time.
 ///
-/// A leaf is inserted as soon as its search ends. Its place then becomes a pivot. If another search
-/// arrives at the same place later, that search asks about the new pivot.
+/// A leaf is inserted as soon as the search for its place ends. The parent of the inserted leaf is then the pivot at
+/// this place. If another search later arrives at the same place, this search asks about the new pivot.
 #[derive(Debug, Clone)]
 pub(crate) struct Insertion {
     progress: Progress,
@@ -61,8 +60,8 @@ impl Insertion {
         }
     }
 
-    /// Continues `search` after an answer. Either the search can ask its next question, or its leaf is inserted.
-    /// `slot` is the index of the search in `searches`.
+    /// Continues `search` after an answer. Either the search can ask its next question, or its leaf is inserted into
+    /// the tree. `slot` is the index of the search in `searches`.
     fn search(&mut self, slot: u32, search: Descent) {
         let Descent { leaf, state, steps } = search;
         if self.tree.question(state).is_some() {

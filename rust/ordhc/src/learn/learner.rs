@@ -8,27 +8,27 @@ use crate::tree::{Dendrogram, Topology};
 /// more similar than `k` and `l`?).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Question<const K: usize = 3> {
-    /// The id of the question. An answer is given for this id. Ids count from 0 in the order of asking.
+    /// The id of the question. The answer is passed with this id. Ids count from 0 in the order of asking.
     pub id: u64,
-    /// For `K = 3`: three different leaves. The answer is the position (0, 1 or 2) of the odd one out, which is the
-    /// leaf that is farther from the other two than they are from each other. The answer is -1 if no two leaves are
-    /// closer.
+    /// For `K = 3`: three different leaves. The answer is the index (0, 1 or 2) in `leaves` of the odd one out. This
+    /// leaf is farther from the other two leaves than these are from each other. The answer is -1 if no two leaves are
+    /// closer to each other than to the third leaf.
     ///
     /// For `K = 4`: two different pairs of different leaves. The answer is 1 if the first pair is more similar, -1 if
     /// the first pair is less similar, and 0 if both pairs are equally similar or the answer is unknown.
     pub leaves: [u32; K],
 }
 
-/// An answer, the probability that the answer is right, and who gave the answer.
+/// An answer, the probability that the answer is right, and the id of the person who gave the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Told {
     /// The answer, coded as described at [`Question::leaves`].
     pub answer: i8,
-    /// A lower bound on the probability that the answer is right, from 1/2 to 1. The bound must
-    /// hold whatever was answered before, and must be chosen before the answer is known. `None`
-    /// uses the learner's settings.
+    /// A lower bound on the probability that the answer is right, from 1/2 to 1. The bound must hold whatever the
+    /// earlier answers were, and must be chosen before the answer is given. `None` uses the probability in the
+    /// learner's settings.
     pub p: Option<f64>,
-    /// The person who answered, as any number. `None` if the person is unknown.
+    /// The id of the person who answered, chosen by the caller. `None` if the person is unknown.
     pub who: Option<u32>,
 }
 
@@ -45,20 +45,21 @@ impl From<i8> for Told {
     }
 }
 
-/// A place where a leaf may belong, and the probability of the place.
+/// A place in the tree where a leaf may belong, and the probability of the place.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LikelyPlace {
-    /// The posterior probability of the place.
+    /// The posterior probability that the leaf belongs at this place in the tree.
     pub probability: f64,
-    /// The leaves of a cluster, without the leaf whose place this is.
+    /// The leaves of the cluster at this place, without the leaf that may belong there.
     pub leaves: Vec<u32>,
-    /// True if the leaf whose place this is becomes one more child of the cluster. Otherwise, the
-    /// leaf and the cluster become the two children of a new node.
+    /// True if the leaf that may belong at this place becomes one more child of the cluster. Otherwise, the leaf and
+    /// the cluster become the two children of a new node.
     pub is_under: bool,
 }
 
-/// The numbers of questions, answers and rounds so far.
+/// The numbers of questions, answers and rounds so far. A round begins when questions are asked while no question is
+/// open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counts {
@@ -94,8 +95,8 @@ pub struct Counts {
 /// # Ok::<(), ordhc::Error>(())
 /// ```
 pub trait Learner<const K: usize = 3>: Send {
-    /// Returns at most `limit` new questions that may be answered now, in any order. An empty list means: wait for
-    /// answers to open questions, unless the learner is [`done`](Self::done).
+    /// Returns at most `limit` new questions that may be answered now, in any order. If the list is empty and the
+    /// learner is not [`done`](Self::done), the learner needs answers to open questions first.
     ///
     /// # Errors
     /// Not enough memory for the questions; answers from which the method cannot build a tree. The learner keeps the
@@ -117,8 +118,8 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Takes the answer to an open question: 0, 1, 2 or -1 for three leaves; 1, -1 or 0 for four leaves.
     ///
     /// # Errors
-    /// An id that was never asked or is answered already; an answer that is not in the list above. The learner does not
-    /// change then.
+    /// An id that was never asked or is answered already; an answer other than these values. After an error, the
+    /// learner has not changed.
     fn tell(&mut self, id: u64, answer: i8) -> Result<()> {
         self.tell_with(id, Told::new(answer))
     }
@@ -132,8 +133,8 @@ pub trait Learner<const K: usize = 3>: Send {
     /// The errors of [`tell`](Self::tell); a probability outside \[1/2, 1\].
     fn tell_with(&mut self, id: u64, told: Told) -> Result<()>;
 
-    /// Returns the best tree so far over all leaves. Leaves without a place yet are joined last, at the root. Heights
-    /// are dissimilarities: the number of levels below, unless the method says otherwise.
+    /// Returns the best tree so far over all leaves. Leaves without a place in the tree yet are joined last, at the
+    /// root. Heights are dissimilarities: the number of levels below each node, unless the method says otherwise.
     ///
     /// # Errors
     /// Not enough memory.
@@ -155,11 +156,10 @@ pub trait Learner<const K: usize = 3>: Send {
         None
     }
 
-    /// Returns the places where a leaf may belong with a probability of at least 0.001, the
-    /// likeliest first. Places are known while the learner searches for the place of the leaf. They
-    /// are also known afterwards if the learner started from a tree, or if leaves were added.
-    /// Returns `None` for other leaves, and for learners other than
-    /// [`Method::Robust`](super::Method::Robust).
+    /// Returns the places in the tree where a leaf may belong with a probability of at least 0.001, the likeliest
+    /// first. The places are available while the learner searches for the place of the leaf. If the learner started
+    /// from a tree, or if leaves were added, the places stay available after the search. Returns `None` for other
+    /// leaves, and for learners other than [`Method::Robust`](super::Method::Robust).
     fn places(&self, _leaf: u32) -> Option<Vec<LikelyPlace>> {
         None
     }
@@ -170,10 +170,10 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Returns the number of leaves.
     fn n_leaves(&self) -> usize;
 
-    /// Returns the number of leaves that have their place in the tree so far.
+    /// Returns the number of leaves that are in the tree so far.
     fn placed(&self) -> usize;
 
-    /// Returns the numbers of questions, answers and rounds so far.
+    /// Returns the numbers of questions, answers and [rounds](Counts::rounds) so far.
     fn counts(&self) -> Counts;
 
     /// Returns the number of questions asked.
@@ -194,12 +194,12 @@ pub trait Learner<const K: usize = 3>: Send {
     /// Returns an estimate of the number of answers that are still needed.
     fn remaining_estimate(&self) -> f64;
 
-    /// Sets the number of leaves (at least 1) whose places are searched in parallel from now on, if the method supports
-    /// this. Searches that have begun continue.
+    /// Sets the number of leaves (at least 1) whose places in the tree are searched in parallel, if the method supports
+    /// parallel searches. Searches that have begun continue.
     fn set_parallel(&mut self, _parallel: usize) {}
 
-    /// Adds a leaf with the number [`n_leaves`](Self::n_leaves). The learner asks where the new leaf belongs. All other
-    /// searches continue.
+    /// Adds a leaf with the id [`n_leaves`](Self::n_leaves). The learner asks where in the tree the new leaf belongs.
+    /// The searches for the places of other leaves continue.
     ///
     /// # Errors
     /// The method needs all leaves at the start.
@@ -207,10 +207,10 @@ pub trait Learner<const K: usize = 3>: Send {
         Err(fixed())
     }
 
-    /// Removes a leaf from the tree, and asks no more questions about this leaf. The other leaves keep their numbers.
-    /// The leaf counts as a leaf without a place.
+    /// Removes a leaf from the tree, and asks no more questions about this leaf. The other leaves keep their ids. The
+    /// removed leaf counts as a leaf without a place in the tree.
     ///
-    /// A learner that inserts leaf after leaf then withdraws all open questions, and restarts the searches for
+    /// A learner that inserts one leaf after the other then withdraws all open questions, and restarts the searches for
     /// [unplaced](Self::unplaced) leaves. To continue these searches, pass the earlier answers again when the learner
     /// asks the same questions.
     ///
@@ -220,14 +220,14 @@ pub trait Learner<const K: usize = 3>: Send {
         Err(fixed())
     }
 
-    /// Returns the leaves without a place, if the learner restarts their searches after [`retire`](Self::retire).
-    /// Returns `None` for other learners.
+    /// Returns the leaves without a place in the tree, if the learner restarts the searches for their places after
+    /// [`retire`](Self::retire). Returns `None` for other learners.
     fn unplaced(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// Returns how many times in a row each question is asked. To get all repetitions of each question, ask for a
-    /// multiple of this number.
+    /// Returns how many times in a row each question is asked. To get all repetitions of each question, call
+    /// [`ask`](Self::ask) with a multiple of this number.
     fn times(&self) -> u64 {
         1
     }
@@ -241,20 +241,19 @@ pub trait Learner<const K: usize = 3>: Send {
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
 }
 
-/// Returns the error of a method whose set of leaves cannot change.
+/// Returns the error for a change of the leaves, for a method whose set of leaves is fixed.
 pub(crate) fn fixed() -> Error {
     Error::Argument("this method cannot add or remove leaves: it needs all leaves at the start".to_string())
 }
 
 /// A learner that can use any answer, even to questions that it did not choose.
 pub trait Flexible<const K: usize = 3> {
-    /// Announces that questions are wanted. If enough answers are new, the learner will draw new
-    /// trees from the posterior before it chooses questions. Nothing else depends on when this
-    /// method is called.
+    /// Announces a request for questions. If enough answers are new, the learner will sample new trees from the
+    /// posterior before it chooses questions. Nothing else depends on when this method is called.
     fn note(&mut self);
 
     /// Returns questions that may be asked now: first the questions that must be repeated, then up to `count` useful
-    /// new questions. The learner does not change.
+    /// new questions. The learner does not record the questions.
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`](crate::Error::Interrupted).

@@ -5,18 +5,19 @@ use std::collections::VecDeque;
 use super::learner::{Counts, Question, Told};
 use crate::error::{Error, Result};
 
-/// Numbers the questions of a learner, and collects their answers. Each question has a purpose of
-/// type `T`, which is returned with the answer.
+/// Gives ids to the questions of a learner, and collects the answers. Each question is stored with a purpose: data of
+/// type `T` that are returned with the answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger<T, const K: usize = 3> {
-    /// The id of the question that is the first entry of `open`.
+    /// The id of the first question in the list `open`.
     first: u64,
-    /// The questions from the oldest open question on. `None` for an answered question.
+    /// All questions since the oldest open question, each with its purpose. `None` for an answered question.
     open: VecDeque<Option<([u32; K], T)>>,
     n_open: usize,
     told: Vec<(u64, T, Told)>,
     n_rounds: u64,
-    /// The number of questions before the last call of [`restart`](Self::restart), which the counts leave out.
+    /// The number of questions before the last call of [`restart`](Self::restart). The counts of questions and answers
+    /// leave these out.
     base: u64,
 }
 
@@ -27,8 +28,8 @@ impl<T, const K: usize> Default for Ledger<T, K> {
 }
 
 impl<T, const K: usize> Ledger<T, K> {
-    /// Asks at most `limit` questions, until `next` returns `None`. `next` returns the leaves and the purpose of a
-    /// question.
+    /// Asks at most `limit` questions, until `next` returns `None`. `next` returns the leaves and the purpose (data of
+    /// the strategy) of a question.
     ///
     /// # Errors
     /// Not enough memory.
@@ -85,20 +86,20 @@ impl<T, const K: usize> Ledger<T, K> {
         Ok(())
     }
 
-    /// Returns the answers since the last call, ordered by id.
+    /// Returns the answers since the last call, ordered by question id.
     pub(crate) fn take(&mut self) -> Vec<(u64, T, Told)> {
         let told = std::mem::take(&mut self.told);
         if told.is_sorted_by_key(|told| told.0) {
             return told;
         }
-        // Sort ids instead of answers, so that the sort is compiled once for all `T`.
+        // Sort pairs of id and index instead of answers, so that the sort is compiled once for all types `T`.
         let mut order: Vec<(u64, usize)> = told.iter().map(|told| told.0).zip(0..).collect();
         order.sort_unstable();
         let mut told: Vec<_> = told.into_iter().map(Some).collect();
         order.into_iter().filter_map(|(_, at)| told[at].take()).collect()
     }
 
-    /// Keeps the memory of a list from [`take`](Self::take) for the next list.
+    /// Keeps the memory of a list of answers from [`take`](Self::take) for the next list.
     pub(crate) fn give_back(&mut self, mut told: Vec<(u64, T, Told)>) {
         told.clear();
         self.told = told;
@@ -124,7 +125,7 @@ impl<T, const K: usize> Ledger<T, K> {
         self.n_open = 0;
     }
 
-    /// Withdraws the open questions that `is_gone` selects. They count as answered.
+    /// Withdraws the open questions that `is_gone` selects. These questions count as answered.
     pub(crate) fn withdraw(&mut self, is_gone: impl Fn(&[u32; K]) -> bool) {
         for entry in &mut self.open {
             if entry.as_ref().is_some_and(|(leaves, _)| is_gone(leaves)) {

@@ -7,14 +7,13 @@ use super::noise::repeats;
 use crate::error::Result;
 use crate::tree::Dendrogram;
 
-/// Asks each question of another strategy (`inner`) up to k times, and passes on the most frequent
-/// answer. A question is not repeated if the remaining answers cannot change the result.
+/// Asks each question of another strategy (`inner`) up to k times, and passes the most frequent answer to `inner`. A
+/// question is not repeated if the remaining answers cannot change the result.
 ///
-/// `inner` is expected to ask `planned` questions. The majorities of these questions are all right
-/// with a probability of at least 1 - 0.9 delta. If nodes have many children, `inner` can ask
-/// additional questions. The m-th additional question has its own k, so that its majority is wrong
-/// with a probability of at most 0.1 delta / (m (m + 1)). These probabilities add up to at most 0.1
-/// delta.
+/// `inner` is expected to ask `planned` questions. The majorities of these questions are all right with a probability
+/// of at least 1 - 0.9 delta. If nodes have many children, `inner` can ask additional questions. The m-th additional
+/// question has its own k: its majority is wrong with a probability of at most 0.1 delta / (m (m + 1)). These
+/// probabilities add up to at most 0.1 delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Majority<S: Strategy> {
     inner: S,
@@ -23,7 +22,7 @@ pub(crate) struct Majority<S: Strategy> {
     delta: f64,
     planned: u64,
     asked: u64,
-    /// The number of questions whose most frequent answer was passed on to `inner`.
+    /// The number of questions whose most frequent answer was passed to `inner`.
     decided: u64,
     polls: Vec<Option<Poll<S::Purpose>>>,
     free: Vec<u32>,
@@ -32,8 +31,8 @@ pub(crate) struct Majority<S: Strategy> {
     under_way: u64,
 }
 
-/// The questions that `inner` is expected to ask share this part of `delta`, the largest
-/// probability that some majority is wrong. Additional questions share the rest.
+/// The share of `delta` (the largest probability that some majority is wrong) for the questions that `inner` is
+/// expected to ask. The rest is for additional questions.
 const PLANNED: f64 = 0.9;
 
 #[derive(Debug, Clone)]
@@ -46,15 +45,15 @@ struct Poll<P> {
 }
 
 impl<S: Strategy> Majority<S> {
-    /// `planned` is the number of questions that `inner` asks if all majorities are right. `p` is the probability
-    /// that an answer is right. All majorities are right with a probability of at least 1 - `delta`.
+    /// `planned` is the number of questions that `inner` is expected to ask. `p` is the probability that an answer is
+    /// right. All majorities are right with a probability of at least 1 - `delta`.
     pub(crate) fn new(inner: S, planned: u64, p: f64, delta: f64) -> Self {
         let k = repeats(p, PLANNED * delta / planned.max(1) as f64);
         let (polls, free, ready) = (Vec::new(), Vec::new(), VecDeque::new());
         Self { inner, k, p, delta, planned, asked: 0, decided: 0, polls, free, ready, under_way: 0 }
     }
 
-    /// Returns the maximum number of times that the next question of `inner` is asked.
+    /// Returns the maximum number of times k that the next question of `inner` is asked.
     fn repeats(&mut self) -> u64 {
         self.asked += 1;
         let Some(beyond) = self.asked.checked_sub(self.planned).filter(|beyond| *beyond > 0) else { return self.k };
@@ -64,8 +63,8 @@ impl<S: Strategy> Majority<S> {
 }
 
 impl<P> Poll<P> {
-    /// Returns the number of additional answers that decide the majority if all agree with the most frequent answer so
-    /// far.
+    /// Returns the number of additional answers that decide the majority if all of them agree with the most frequent
+    /// answer so far.
     fn missing(&self) -> u64 {
         let k = self.k;
         let all: u64 = self.votes.iter().sum();
@@ -141,8 +140,8 @@ where
         self.polls.clear();
         self.free.clear();
         self.ready.clear();
-        // `inner` now estimates the remaining answers from later answers only, so `decided` also
-        // restarts.
+        // `inner` now estimates the number of remaining answers from later answers only, so `decided` restarts at 0,
+        // too.
         self.decided = 0;
         self.under_way = 0;
         Ok(())

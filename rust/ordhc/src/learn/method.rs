@@ -34,9 +34,9 @@ use crate::tree::Topology;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Method {
-    /// `QuickClustering`: O(n log n) expected questions. The leaves are divided into smaller and
-    /// smaller parts. All parts are divided in parallel. Then the trees of the parts are merged
-    /// with one question at a time, so there are many rounds.
+    /// `QuickClustering`: O(n log n) expected questions. The leaves are divided into smaller and smaller subsets. All
+    /// subsets are divided in parallel. Then the trees of the subsets are merged with one question at a time, so there
+    /// are many rounds.
     Quick,
     /// `InsertionClustering` with the fewest questions: each question is about the node (pivot)
     /// whose answers have the largest entropy. The computation takes O(log^2 n) per leaf.
@@ -46,25 +46,24 @@ pub enum Method {
         parallel: usize,
     },
     /// `InsertionClustering` with the pivots of Emamjomeh-Zadeh & Kempe (a pivot is the node that a question is about).
-    /// Takes at most log2(2i - 3) questions for the i-th leaf of a binary tree, and at most n log2 n in all. Trees whose
-    /// nodes have d children take O(d / log d) times as many questions; a star takes n^2 / 4. The computation takes O(n)
-    /// per leaf.
+    /// Takes at most log2(2i - 3) questions for the i-th leaf of a binary tree, and at most n log2 n in all. Trees
+    /// whose nodes have d children take O(d / log d) times as many questions. A star (all leaves are children of the
+    /// root) takes n^2 / 4 questions. The computation takes O(n) per leaf.
     Exact,
-    /// Inserts the leaves in parallel, in the fewest rounds. The tree starts from one leaf. All
-    /// other leaves search for their places at once, and leaves with the same place are divided
-    /// further.
+    /// Inserts the leaves in parallel, in the fewest rounds. The tree starts from one leaf. The places of all other
+    /// leaves in the tree are searched in parallel. Leaves with the same place are then separated by further searches.
     Rounds,
-    /// Inserts the leaves in parallel, in few rounds. An eighth of the leaves is inserted first, in
-    /// the same way. Takes only a few more questions than [`Insertion`](Self::Insertion).
+    /// Inserts the leaves in parallel, in few rounds. An eighth of the leaves is inserted first, by the same method.
+    /// Takes only a few more questions than [`Insertion`](Self::Insertion).
     Balanced,
-    /// For answers that are right with a probability of at least `p`, and trees of any degree. The
-    /// learner searches for the place of one leaf after the other, by the posterior probabilities
-    /// of all places. New questions then verify the likeliest place.
+    /// For answers that are right with a probability of at least `p`, and trees of any degree. The learner searches for
+    /// the place of one leaf after the other in the tree, by the posterior probabilities of all places. New questions
+    /// then verify the likeliest place.
     ///
-    /// The tree is wrong with a probability of at most `delta`, if each answer is right with a probability of at least
-    /// `p` whatever was answered before. No other assumption is made about wrong answers or about the tree. The proof
-    /// and measurements are in docs/decisions/0004-noisy-search.md. If the answers about a leaf contradict each other
-    /// too long, the leaf is put at its likeliest place.
+    /// The tree is wrong with a probability of at most `delta`. The only condition is that each answer is right with a
+    /// probability of at least `p`, given all earlier answers. No other assumption is made about wrong answers or about
+    /// the tree. The proof and measurements are in docs/decisions/0004-noisy-search.md. If the answers about a leaf
+    /// contradict each other too long, the leaf is inserted at its likeliest place.
     ///
     /// With `p` = 1 this is [`Insertion`](Self::Insertion). If `schedule` is `Balanced` or `Rounds`, this is instead
     /// [`Balanced`](Self::Balanced) or [`Rounds`](Self::Rounds).
@@ -74,29 +73,29 @@ pub enum Method {
         p: f64,
         /// The largest probability that the tree is wrong.
         delta: f64,
-        /// [`Assume::Uniform`] accepts a place when its posterior probability is high enough,
-        /// without verification. The learner then asks two thirds as many questions as with
-        /// [`Assume::Adversarial`], but gives no guarantee. If no wrong answer is likelier than
-        /// (1 - `p`) / 2, trees are wrong with a probability of about `delta`. If one wrong answer
-        /// is preferred, trees are wrong much more often.
+        /// [`Assume::Uniform`] accepts a place of a leaf in the tree when the posterior probability of the place is
+        /// high enough, without verification. The learner then asks two thirds as many questions as with
+        /// [`Assume::Adversarial`], but gives no guarantee. If no wrong answer is likelier than (1 - `p`) / 2, trees
+        /// are wrong with a probability of about `delta`. If one wrong answer is preferred, trees are wrong much more
+        /// often.
         assume: Assume,
-        /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of
-        /// the same subtrees instead. The search ends when the posterior probability of a place is
-        /// high enough, or when no informative question is left. There is no guarantee, because the
-        /// place of a leaf can depend on the answer to a single question.
+        /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of the same subtrees
+        /// instead. The search for a leaf's place ends when the posterior probability of a place is high enough, or
+        /// when no informative question is left. There is no guarantee, because the place of a leaf can depend on the
+        /// answer to a single question.
         noise: Noise,
         /// The number of leaves whose places are searched in parallel. The number of rounds falls almost by this
         /// factor.
         parallel: usize,
-        /// Whether the places of more leaves are searched in parallel as the tree grows.
+        /// Whether the places of more leaves in the tree are searched in parallel as the tree grows.
         schedule: Schedule,
     },
     /// For answers that are right with a probability of at least `p`: the algorithm of the source (Theorem 5.1), as a
     /// reference. The algorithm takes hundreds to thousands of questions per leaf, and O(n) time for each question.
     ///
     /// For binary trees the guarantee is that of [`Robust`](Self::Robust). For other trees [`Learner::ask`] returns an
-    /// error as soon as a leaf has no place in a binary tree. docs/decisions/0004-noisy-search.md says how gaps in the
-    /// paper are filled. With `p` = 1 this is [`Insertion`](Self::Insertion).
+    /// error as soon as a leaf does not fit into a binary tree. docs/decisions/0004-noisy-search.md says how gaps in
+    /// the paper are filled. With `p` = 1 this is [`Insertion`](Self::Insertion).
     RobustPaper {
         /// The probability that an answer is right, more than 1/2.
         p: f64,
@@ -104,8 +103,8 @@ pub enum Method {
         delta: f64,
     },
     /// Revises a given tree, see [`Method::from_prior`]. For answers that may be wrong, and a tree that is mostly
-    /// right. The learner asks about subtrees that may belong elsewhere, first where an error matters most. Subtrees
-    /// move if the answers favour another place. A few questions per leaf repair most of the errors.
+    /// right. The learner asks about subtrees that may belong elsewhere in the tree, first where an error matters most.
+    /// A subtree is moved if the answers favour another place. A few questions per leaf repair most of the errors.
     ///
     /// The learner never asks about the same three leaves twice. The learner ends only when no question is worth
     /// asking, so set a budget. There is no guarantee.
@@ -136,13 +135,13 @@ pub enum Method {
         /// The largest probability that the tree is wrong.
         delta: f64,
     },
-    /// For answers of people, who err more often if the leaves are close to each other. The learner draws trees from
+    /// For answers of people, who err more often if the leaves are close to each other. The learner samples trees from
     /// the [posterior](crate::posterior) given all answers so far. The learner asks the questions that are expected to
     /// be most informative about the tree. Answers to questions from other sources are also used. There is no
     /// guarantee.
     ///
-    /// Above 250 leaves or 8,000 answers, the learner keeps one tree instead. Each answer moves only the leaves that it
-    /// is about. So the time for a question hardly depends on the numbers of leaves and of answers.
+    /// Above 250 leaves or 8,000 answers, the learner keeps one tree instead. Each answer moves only the leaves of its
+    /// question in this tree. So the time for a question hardly depends on the numbers of leaves and of answers.
     Uncertain {
         /// The number of questions to ask. `None` means `20 * repeat` questions for each leaf.
         questions: Option<u64>,
@@ -167,8 +166,8 @@ named!(Method, "learner", {
 });
 
 impl Method {
-    /// Returns [`Robust`](Self::Robust) with the strongest guarantee: wrong answers may be anything, and the place of
-    /// one leaf is searched at a time.
+    /// Returns [`Robust`](Self::Robust) with the strongest guarantee: no assumption is made about wrong answers, and
+    /// the place of one leaf in the tree is searched at a time.
     pub fn robust(p: f64, delta: f64) -> Self {
         let (assume, noise, schedule) = (Assume::Adversarial, Noise::Independent, Schedule::Questions);
         Self::Robust { p, delta, assume, noise, parallel: 1, schedule }
@@ -192,7 +191,7 @@ impl Method {
         self.with_start(None, n, seed)
     }
 
-    /// Returns a learner that places further leaves into the tree `start`, which must be right. Leaf `k` of `start` is
+    /// Returns a learner that inserts further leaves into the tree `start`, which must be right. Leaf `k` of `start` is
     /// `leaves[k]`. The learner asks about all other leaves of `0..n`.
     ///
     /// With one further leaf this is `FindSibling` (Emamjomeh-Zadeh & Kempe 2018). [`Exact`](Self::Exact) is
@@ -239,16 +238,16 @@ impl Method {
 
     fn with_start(self, start: Option<(&Topology, &[u32])>, n: usize, seed: u64) -> Result<Box<dyn Learner>> {
         check_n_leaves(n)?;
-        // Reserve roughly the final size of the tree, its search and one round of questions at once. So if there are
-        // too many leaves, an error is returned instead of aborting the process.
+        // Reserve roughly the memory for the complete tree, its search and one round of questions at once. So if there
+        // are too many leaves, an error is returned and the process is not aborted.
         const BYTES: usize = 160;
         memory::reserve("a learner of all leaves", &mut Vec::<u8>::new(), n.saturating_mul(BYTES))?;
         let order = || -> Result<Order> {
             let mut order = Vec::new();
             memory::reserve("a learner of all leaves", &mut order, n)?;
             order.extend(0..n as u32);
-            // Use a separate random stream, so that the order is independent of a tree drawn with
-            // the same seed.
+            // Use a separate random stream, so that the order of insertion is independent of a random tree generated
+            // with the same seed.
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(1);
             order.shuffle(&mut random);
@@ -315,9 +314,9 @@ impl Method {
     /// Returns a learner that starts from the tree `prior`, for example a tree from embeddings or from an earlier
     /// study.
     ///
-    /// `strength` is how much the learner trusts `prior`. Whenever the cluster around a subtree
-    /// doubles in size, new places for the subtree are added. Before any answer, these places
-    /// together have 1 / `strength` times the probability of the subtree's place in `prior`.
+    /// `strength` is how much the learner trusts `prior`. Whenever the cluster around a subtree doubles in size, other
+    /// possible places for the subtree in the tree are added. Before any answer, these places together have 1 /
+    /// `strength` times the probability of the subtree's place in `prior`.
     ///
     /// # Errors
     /// A method that doesn't take a prior; the errors of [`learner`](Self::learner); a `strength` that isn't positive

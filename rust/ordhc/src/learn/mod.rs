@@ -14,29 +14,29 @@
 //! ```
 //!
 //! A learner is a state machine. `ask` returns questions that may be answered now, `tell` takes answers, and `tree`
-//! returns the best tree so far. A learner does no input or output, and calls no other code. So a person, a simulation,
-//! many workers and a restart after a crash all run the same code.
+//! returns the best tree so far. A learner does no input or output, and never calls the code that answers. So the same
+//! learner serves a person, a simulation, many workers and a restart after a crash.
 //!
-//! The `Ledger` has what all learners share: question ids, open questions, rounds, and answers in the order of their
-//! ids. A `Strategy` has what differs between learners: it chooses the next question and uses the answers. [`repeated`]
-//! asks each question of any learner several times.
+//! The `Ledger` has the data that all learners share: question ids, open questions, rounds, and answers in the order of
+//! question ids. A `Strategy` chooses the next question of one kind of learner, and uses the answers. [`repeated`] asks
+//! each question of any learner several times.
 //!
-//! * Insertion searches the place of a leaf in the pivot tree (a decision tree, see `search`), for one leaf at a time or
-//!   for several in parallel.
-//! * The schedules `rounds` and `balanced` (`buckets`) search the pivot tree for many leaves at a time. They place a
-//!   sample of the leaves first. Then they search the places of all other leaves together, and put leaves that arrive
-//!   at the same place into one bucket.
-//! * `robust` and `noisy_search` expect wrong answers. When a place is likely, an attempt verifies this place with
-//!   fresh questions. The failure probabilities of all attempts add up to at most `delta`.
-//! * `revise` starts from a given tree. Each subtree has a posterior over its places, computed while all other subtrees
-//!   stay in place. The questions are those that reduce the expected number of wrong triplets most. A subtree moves if
-//!   the answers favour another place.
-//! * `uncertain` accepts any question and any answer. The learner draws trees from the posterior only when its
-//!   questions are requested. So a session learner replays recorded events without drawing trees. With many leaves or
-//!   answers, the learner keeps one tree instead, and each answer moves only the leaves that it is about.
+//! * `insertion` searches the place of a leaf in the tree with the pivot tree (a decision tree, see `search`). One leaf
+//!   is inserted at a time, or several in parallel.
+//! * The schedules `rounds` and `balanced` (`buckets`) search the pivot tree for many leaves at a time. They insert a
+//!   sample of the leaves first. Then they search the places of all other leaves in parallel, and put leaves whose
+//!   searches end at the same place into one bucket.
+//! * `robust` and `noisy_search` expect wrong answers. When a place of a leaf in the tree is likely, an attempt
+//!   verifies this place with new questions. The failure probabilities of all attempts add up to at most `delta`.
+//! * `revise` starts from a given tree. Each subtree has a posterior distribution over its places in the tree, given
+//!   that all other subtrees stay in place. The questions are those that reduce the expected number of wrong triplets
+//!   most. A subtree is moved if the answers favour another place.
+//! * `uncertain` accepts any question and any answer. The learner samples trees from the posterior only when its
+//!   questions are requested. So a session learner replays recorded events without sampling trees. With many leaves or
+//!   answers, the learner keeps one tree instead, and each answer moves only the leaves of its question.
 //! * `quadruplets` has learners that compare two pairs. Single linkage (Prim's algorithm) and complete linkage (a
-//!   nearest-neighbour chain) find nearest neighbours by tournaments. The result of a match is kept as long as it is
-//!   valid.
+//!   nearest-neighbour chain) find nearest neighbours by tournaments. The answer to each comparison in a tournament is
+//!   kept as long as it is valid.
 
 mod asking;
 mod buckets;

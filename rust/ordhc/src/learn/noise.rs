@@ -21,17 +21,18 @@ named!(Assume, "assume", {
     "uniform": Self::Uniform => Self::Uniform,
 });
 
-/// For each leaf: the largest allowed probability that the search for its place ends at a wrong
-/// place (the failure probability of the leaf).
+/// For each leaf: the largest allowed probability that the search for its place in the tree ends at a wrong place (the
+/// failure probability of the leaf).
 ///
-/// The leaves at the start share `delta` equally. The leaves that are added later share another `delta`. The number of
-/// later leaves is unknown, so the k-th of them has delta / (k (k + 1)).
+/// The failure probabilities of the n leaves at the start are `delta` / n each. Those of the leaves that are added
+/// later add up to at most another `delta`. The number of later leaves is unknown, so the k-th later leaf has `delta` /
+/// (k (k + 1)).
 #[derive(Debug, Clone)]
 pub(crate) struct Risk {
     delta: f64,
     each: f64,
     n_added: u64,
-    /// The failure probabilities of added leaves, and of leaves whose search was restarted.
+    /// The failure probabilities of added leaves, and of leaves the search for whose place was restarted.
     own: HashMap<u32, f64>,
 }
 
@@ -40,7 +41,7 @@ impl Risk {
         Self { delta, each: delta / n.max(1) as f64, n_added: 0, own: HashMap::new() }
     }
 
-    /// Returns the failure probability of each leaf that was there at the start.
+    /// Returns the failure probability of each leaf that the learner had at the start.
     pub(crate) fn each(&self) -> f64 {
         self.each
     }
@@ -64,7 +65,7 @@ impl Risk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Noise {
-    /// Each answer is right or wrong independently.
+    /// Each answer is right or wrong independently of all other answers.
     #[default]
     Independent,
     /// The same question gets the same answer, as from a language model or a data set.
@@ -76,18 +77,18 @@ named!(Noise, "noise", {
     "persistent": Self::Persistent => Self::Persistent,
 });
 
-/// The number of leaves whose places are searched in parallel.
+/// The number of leaves whose places in the tree are searched in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// The places of this number of leaves are searched in parallel: the setting `parallel`.
+    /// The number of leaves whose places are searched in parallel is the setting `parallel`.
     #[default]
     Questions,
-    /// The places of this number of leaves are searched in parallel: an eighth of the leaves in the
-    /// tree, but at least `parallel`. Takes few rounds.
+    /// The number of leaves whose places are searched in parallel is an eighth of the number of leaves in the tree, but
+    /// at least `parallel`. Takes few rounds.
     Balanced,
-    /// The places of this number of leaves are searched in parallel: the number of leaves in the
-    /// tree, but at least `parallel`. Takes the fewest rounds, but more questions.
+    /// The number of leaves whose places are searched in parallel is the number of leaves in the tree, but at least
+    /// `parallel`. Takes the fewest rounds, but more questions than the other schedules.
     Rounds,
 }
 
@@ -108,9 +109,9 @@ pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     Ok(())
 }
 
-/// Returns a threshold for the count of a place: the number of answers for the place minus the number against it. The
-/// count of a wrong place reaches the threshold with a probability of at most `failure`. Each answer is wrong with a
-/// probability of at most 1 - p, given all answers before.
+/// Returns a threshold for the count of a place in the tree: the number of answers for the place minus the number
+/// against the place. The count of a wrong place reaches the threshold with a probability of at most `failure`. Each
+/// answer is wrong with a probability of at most 1 - p, given all earlier answers.
 pub(crate) fn needed(p: f64, failure: f64) -> f64 {
     (failure.ln() / ((1.0 - p) / p).ln()).ceil().max(1.0)
 }
@@ -136,8 +137,8 @@ pub(crate) fn tail(n: u64, k: u64, p: f64) -> f64 {
 
 /// Returns the smallest odd number of answers whose majority is right with a probability of at least 1 - `wrong`.
 pub(crate) fn repeats(p: f64, wrong: f64) -> u64 {
-    // Sum the probabilities of wrong answers, because 1 minus the sum for right answers would round small probabilities
-    // to 0.
+    // Sum the probabilities of wrong majorities. The difference 1 minus the sum for right majorities would round small
+    // probabilities to 0.
     let mut most = 1;
     while tail(most, most.div_ceil(2), 1.0 - p) > wrong {
         most = 2 * most + 1;

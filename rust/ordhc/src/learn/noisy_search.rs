@@ -1,4 +1,4 @@
-//! The search for the place of one leaf if some answers may be wrong.
+//! The search for the place of one leaf in the tree if some answers may be wrong.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,9 +19,9 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Returns the weight of an answer in the count of a place (answers for the place minus answers
-    /// against it). `p` is the probability that the answer is right. The weight is 1 if `p` is the
-    /// probability in these settings.
+    /// Returns the weight of an answer in the count of a place in the tree (answers for the place minus answers against
+    /// the place). `p` is the probability that the answer is right. The weight is 1 if `p` is the probability in these
+    /// settings.
     ///
     /// With these weights, the probability that the count of a wrong place reaches a given value does not depend on
     /// `p`, see docs/decisions/0004-noisy-search.md.
@@ -30,12 +30,12 @@ impl Settings {
     }
 
     /// Returns how useful an answer is for a search if the answer is right with probability `p`: 1 for the assumed
-    /// probability `self.p`, and never more.
+    /// probability `self.p`, and never more than 1.
     pub(crate) fn worth(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { ((2.0 * p - 1.0) / (2.0 * self.p - 1.0)).powi(2).min(1.0) }
     }
 
-    /// Returns true if the search accepts a place by its posterior probability alone, without
+    /// Returns true if the search accepts a place of a leaf by the posterior probability of the place alone, without
     /// verification.
     pub(crate) fn is_by_posterior(&self) -> bool {
         self.assume == Assume::Uniform || self.noise == Noise::Persistent
@@ -53,26 +53,26 @@ impl Settings {
         -q.iter().map(|q| q * q.ln()).sum::<f64>()
     }
 
-    /// Returns true if an answer is expected to give information. Its `entropy` must be larger than
-    /// that of an answer to a question whose right answer is known.
+    /// Returns true if an answer with this `entropy` is expected to give information. The entropy must be larger than
+    /// that of the noise: the entropy of an answer if the right answer is known.
     fn is_informative(&self, entropy: f64) -> bool {
         let noise = self.entropy([1.0, 0.0, 0.0, 0.0]);
         entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
     }
 
-    /// Returns the threshold that the count of a wrong place (answers for the place minus answers against it) reaches
-    /// with a probability of at most `failure`.
+    /// Returns the threshold for the count of a place in the tree: answers for the place minus answers against the
+    /// place. The count of a wrong place reaches this threshold with a probability of at most `failure`.
     pub(crate) fn needed(&self, failure: f64) -> f64 {
         needed(self.p, failure)
     }
 
-    /// Returns an upper bound of the probability that a wrong place reaches this `count` (answers
-    /// for the place minus answers against it).
+    /// Returns an upper bound of the probability that a wrong place in the tree reaches this `count`: answers for the
+    /// place minus answers against the place.
     pub(crate) fn failure(&self, count: f64) -> f64 {
         ((1.0 - self.p) / self.p).powf(count)
     }
 
-    /// Returns the approximate number of questions for a leaf in a tree of `n` leaves.
+    /// Returns the approximate number of questions for inserting a leaf into a tree of `n` leaves.
     pub(crate) fn cost(&self, n: usize) -> f64 {
         let wrong = self.wrong();
         let answer = 3f64.ln() + self.p * self.p.ln() + 2.0 * wrong * wrong.ln();
@@ -86,26 +86,29 @@ impl Settings {
 pub(crate) struct NoisySearch {
     pub(crate) leaf: u32,
     pub(crate) posterior: Posterior,
-    /// The node that the next question is about (the pivot), and the two of its children that are
-    /// compared. `None` while a place is verified, or if no question is informative.
+    /// The node that the next question is about (the pivot), and the two of its children that are compared. `None`
+    /// while a place of the leaf is verified, or if no question is informative.
     pub(crate) pivot: Option<(u32, [u32; 2])>,
     pub(crate) attempt: Option<Attempt>,
     pub(crate) attempts: u32,
-    /// The part of the leaf's failure probability (the allowed probability of a wrong place) that is not used yet.
+    /// The part of the leaf's failure probability (the allowed probability of a wrong place in the tree) that is not
+    /// used yet.
     pub(crate) risk_left: f64,
     pub(crate) open: u32,
     pub(crate) answered: u64,
     /// The sum of [`Settings::worth`] over the answers so far.
     pub(crate) effort: f64,
     pub(crate) is_ready: bool,
-    /// A separate random stream, so that other searches don't change this one.
+    /// The random stream of this search alone, so that other searches don't change its questions.
     random: ChaCha8Rng,
-    /// For each pivot: the pairs of leaves that were asked about, if questions must not be repeated.
+    /// For each pivot (node that was asked about): the pairs of leaves in the questions, if questions must not be
+    /// repeated.
     asked: HashMap<u32, HashSet<[u32; 2]>>,
 }
 
 impl NoisySearch {
-    /// `under` is the initial weight of each place as one more child of a node, relative to a place beside a node.
+    /// `under` is the initial weight of each place as one more child of a node, relative to a place beside a node (on
+    /// the edge above it).
     pub(crate) fn new(leaf: u32, risk_left: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         // The random streams 1 and 2 of this seed are used elsewhere.
@@ -171,8 +174,8 @@ impl NoisySearch {
         pair
     }
 
-    /// Updates the posterior by an answer that is right with probability `p`. `about` has the node
-    /// that the question is about (the pivot), and two of its children.
+    /// Updates the posterior distribution over the leaf's places by an answer that is right with probability `p`.
+    /// `about` has the node that the question is about (the pivot), and two of its children.
     pub(crate) fn learn(&mut self, tree: &SizedTree, p: f64, about: (u32, [u32; 2]), outcome: Outcome) {
         let mut factors = [wrong(p); 4];
         factors[outcome as usize] = p;
@@ -186,7 +189,7 @@ fn wrong(p: f64) -> f64 {
     0.5 * (1.0 - p)
 }
 
-/// Returns how many of the `pairs` have one leaf below each of the two `children` of `pivot`.
+/// Returns the number of `pairs` of leaves with one leaf below each of the two `children` of `pivot`.
 fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[u32; 2]>) -> u64 {
     let is_between = |pair: &&[u32; 2]| {
         let [a, b] = pair.map(|leaf| tree.child_towards(pivot, tree.node_of(leaf)));
@@ -195,19 +198,21 @@ fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[
     pairs.iter().filter(is_between).count() as u64
 }
 
-/// The verification of a place, by questions that were asked after the verification started.
+/// The verification of a leaf's place in the tree. Only questions that were asked after the verification started count.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt {
     pub(crate) place: Place,
     number: u32,
-    /// The place is accepted when each test has at least this count: answers as expected minus other answers.
+    /// The place of the leaf is accepted when each test has at least this count: answers as expected minus other
+    /// answers.
     pub(crate) threshold: f64,
-    /// The maximum number of open questions.
+    /// The maximum number of open questions about the leaf.
     pub(crate) at_once: u32,
     tests: Vec<Test>,
 }
 
-/// A question about two children of `pivot` that tests a place. `expected` is the right answer if the place is right.
+/// A question about two children of `pivot` that tests a leaf's place in the tree. `expected` is the right answer if
+/// the place is right.
 #[derive(Debug, Clone, Copy)]
 struct Test {
     pivot: u32,
@@ -217,8 +222,8 @@ struct Test {
     open: u32,
 }
 
-/// A question that verifies a place: the number of the [`Attempt`], the index of the [`Test`], and the expected
-/// outcome.
+/// A question that verifies a leaf's place in the tree: the id of the [`Attempt`], the index of the [`Test`], and the
+/// expected outcome.
 pub(crate) type Check = (u32, u32, Outcome);
 
 impl Attempt {
@@ -250,8 +255,7 @@ impl Attempt {
         self.tests.push(Test { pivot, children, expected, count: 0.0, open: 0 });
     }
 
-    /// Adds a test for a new child of `pivot`. The verified place must be a place as one more child
-    /// of `pivot`.
+    /// Adds a test for a new child of `pivot`. The place that is verified must be that of one more child of `pivot`.
     pub(crate) fn extend(&mut self, tree: &GrowingTree, pivot: u32, child: u32) {
         if let Some(other) = tree.children(pivot).find(|&other| other != child) {
             self.test(pivot, [child, other], Outcome::Neither);
@@ -266,19 +270,18 @@ impl Attempt {
         self.tests.iter().all(|test| test.count >= self.threshold)
     }
 
-    /// Returns true if the place is probably wrong: in one test, the other answers outnumber the expected answers by
-    /// at least the threshold.
+    /// Returns true if the place of the leaf is probably wrong: in one test, the other answers outnumber the expected
+    /// answers by at least the threshold.
     pub(crate) fn is_refuted(&self) -> bool {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// Returns a question of the test with the smallest count (answers as expected minus other
-    /// answers): the node `pivot` that the question is about, nodes at or below two children of
-    /// `pivot`, and the [`Check`]. Open questions count as answered as expected. Returns `None` if
-    /// all tests are then passed.
+    /// Returns a question for the test with the smallest count (answers as expected minus other answers): the node
+    /// `pivot` that the question is about, nodes at or below two children of `pivot`, and the [`Check`]. The count
+    /// includes open questions as if answered as expected. Returns `None` if all tests then pass.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
-        // Any person may answer an open question. So an open question counts as an expected answer
-        // with the assumed probability.
+        // It is unknown which person will answer an open question. So an open question counts as an expected answer of
+        // weight 1, the weight for the assumed probability.
         let expected = |test: &Test| test.count + f64::from(test.open);
         let tests = self.tests.iter_mut().enumerate();
         let least = tests.min_by(|(_, one), (_, other)| expected(one).total_cmp(&expected(other)));
@@ -288,7 +291,7 @@ impl Attempt {
     }
 
     /// Adds `step` to the count of a test if the outcome is as expected, and subtracts `step` otherwise. Ignores
-    /// questions of earlier verifications.
+    /// answers to questions of earlier verifications.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {
             let test = &mut self.tests[which as usize];

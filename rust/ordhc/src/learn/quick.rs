@@ -1,4 +1,4 @@
-//! `QuickClustering`: divides the leaves into parts, and merges the trees of the parts.
+//! `QuickClustering`: divides the leaves into subsets (parts), and merges the trees of the subsets.
 
 use std::collections::VecDeque;
 
@@ -12,17 +12,16 @@ use crate::tree::Dendrogram;
 
 /// `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithms 1 and 2).
 ///
-/// Leaves are divided by two random leaves, the pivots a and b. The leaves of part 0 are nearer to
-/// a, and those of part 1 are nearer to b. For the leaves of part 2, a and b are nearer to each
-/// other than to the leaf. For the leaves of part 3 (only in trees of higher degree), no two of the
-/// three leaves are closer. Pivots that leave more than 15/16 of the leaves in one of the parts 0
-/// to 2 are drawn again.
+/// A set of leaves is divided into parts 0 to 3 by two random leaves, the pivots a and b. The leaves of part 0 are
+/// nearer to a, and those of part 1 are nearer to b. For the leaves of part 2, a and b are nearer to each other than to
+/// the leaf. For the leaves of part 3 (only in trees of higher degree), no two of the three leaves are closer to each
+/// other than to the third. If more than 15/16 of the leaves are in one of the parts 0 to 2, the pivots are chosen
+/// again.
 ///
-/// The trees of the parts are merged by walking down the tree of part 2 from its root. Part 3 is
-/// divided together with a *stand-in*, an artificial leaf that represents a. So the tree of part 3
-/// has the right root. Then the tree of part 0 replaces the stand-in. If part 3 is divided again at
-/// the same node, both divisions share one stand-in. The parent of the stand-in is the node where a
-/// and b meet.
+/// The joined tree of the other parts is inserted into the tree of part 2, by a search from the root of that tree down.
+/// Part 3 is divided together with a *stand-in*, an artificial leaf that represents a. So the tree of part 3 has the
+/// right root. Then the tree of part 0 replaces the stand-in. If part 3 is divided again at the same node, both
+/// divisions share one stand-in. The parent of the stand-in is the lowest common ancestor of a and b.
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     n: usize,
@@ -42,37 +41,37 @@ pub(crate) struct Quick {
 #[derive(Debug, Clone, Default)]
 struct Division {
     leaves: Vec<u32>,
-    /// The part of each of the `leaves`, 0 to 3.
+    /// For each of the `leaves`: the part (0 to 3) into which the leaf is put.
     sides: Vec<u8>,
     pivots: [u32; 2],
     attempt: u32,
     seed: u64,
     /// The index in `leaves` of the next leaf to ask about.
     cursor: u32,
-    /// The number of missing answers while the leaves are divided. Later, the number of missing trees of parts.
+    /// The number of missing answers while the leaves are divided into parts. Later, the number of parts whose trees
+    /// are missing.
     waiting: u32,
-    /// For each part: the index of its own division in `tasks`, or [`NONE`].
+    /// For each of the four parts of the leaves: the index in `tasks` of the part's own division, or [`NONE`].
     parts: [u32; 4],
-    /// For each part: the root of its finished tree, or [`NONE`].
+    /// For each of the four parts of the leaves: the root of the part's finished tree, or [`NONE`].
     trees: [u32; 4],
     merge: Option<Walk>,
-    /// The index in `stand_ins` of the artificial leaf that represents the first pivot in part 3. [`NONE`] if there
-    /// is none, or if part 3 contains the stand-in of another division.
+    /// The index in `stand_ins` of the artificial leaf (stand-in) that represents the first pivot in part 3 of the
+    /// leaves. [`NONE`] if there is none, or if part 3 contains the stand-in of another division.
     stand_in: u32,
-    /// The index of the division of which this set is a part, or [`NONE`] for the set of all
+    /// The index in `tasks` of the division of which this set of leaves is a part, or [`NONE`] for the set of all
     /// leaves.
     parent: u32,
-    /// The number of this set among the parts of the parent, 0 to 3.
+    /// The index (0 to 3) of this set among the parts of the division `parent`.
     part: u8,
 }
 
-/// The maximum number of times that a division draws pivots. The last pivots are used in any case.
-/// In a binary tree, a pair of pivots is accepted with a probability of at least 3/128 (Lemma 3.1),
-/// and of about 1/2 in most trees. Without the limit, contradictory answers could reject pivots
-/// forever.
+/// The maximum number of times that random pivots are chosen for a division of leaves. The last pivots are used in any
+/// case. In a binary tree, a pair of pivots is accepted with a probability of at least 3/128 (Lemma 3.1), and of about
+/// 1/2 in most trees. Without the limit, contradictory answers could reject pivots forever.
 const ATTEMPTS: u32 = 64;
 
-/// Replaces the leaf in the purpose of a question that merges two trees.
+/// Marks the [`Purpose`] of a question that merges two trees. Stored in place of the index of a leaf.
 const MERGE: u32 = u32::MAX;
 
 impl Quick {
@@ -137,7 +136,7 @@ impl Quick {
         node
     }
 
-    /// Draws two leaves of a division as pivots. The next questions compare all its other leaves
+    /// Chooses two random leaves of a division as pivots. The next questions compare all other leaves of the division
     /// with these pivots.
     fn divide(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
@@ -154,8 +153,8 @@ impl Quick {
         self.ready.push_back(number);
     }
 
-    /// Starts the divisions of the parts, after all leaves are divided. Draws other pivots if one
-    /// part is too large.
+    /// Starts the divisions of the four parts, after all leaves are divided into these parts. Chooses other pivots if
+    /// one part is too large.
     fn divided(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let n = task.leaves.len();
@@ -202,8 +201,8 @@ impl Quick {
         self.arrive(number);
     }
 
-    /// Records that the tree of one more part of a division is finished. If no tree is missing,
-    /// merges the trees of the parts.
+    /// Records that the tree of one more part of a division is finished. If the trees of all parts are finished, merges
+    /// these trees.
     fn arrive(&mut self, number: u32) {
         let mut number = number;
         loop {
@@ -215,7 +214,8 @@ impl Quick {
             let [a, b, rest, more] = task.trees;
             let joined = match (more, task.stand_in) {
                 (NONE, _) => self.forest.pair(a, b),
-                // Part 3 contains only an artificial leaf, the stand-in of another division.
+                // Part 3 of the leaves has only an artificial leaf, which represents the first pivot of an earlier
+                // division at the same node.
                 (leaf, NONE) if self.forest.first(leaf) == NONE => {
                     let root = self.forest.pair(a, b);
                     self.forest.put(Place::Under(root), leaf)
@@ -346,7 +346,8 @@ impl Strategy for Quick {
             let task = &self.tasks[number as usize];
             let top = sketch.node(parent);
             if task.leaves.is_empty() {
-                // Put part 2 beside all other parts, which is the best guess before they are merged.
+                // Put the tree of part 2 of the leaves beside the trees of all other parts. This is the best guess
+                // before the trees are merged.
                 let joined = sketch.node(top);
                 for part in 0..4 {
                     let (number, tree) = (task.parts[part], task.trees[part]);

@@ -7,9 +7,9 @@ use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::tree::{Dendrogram, Topology};
 
-/// Returns a learner that asks each question of `learner` `times` times in a row, and passes on the most frequent
-/// answer. If no answer is more frequent than all others, it passes on -1 (no two leaves are closer) for three leaves,
-/// and 0 (neither pair is more similar) for four.
+/// Returns a learner that asks each question of `learner` `times` times in a row, and passes the most frequent answer
+/// to `learner`. If no answer is more frequent than all others, it passes -1 (no two leaves are closer) for three
+/// leaves, and 0 (neither pair is more similar) for four leaves.
 ///
 /// ```
 /// use ordhc::bindings::repeated;
@@ -54,7 +54,7 @@ struct Repeated<const K: usize> {
     /// `n_begun` times.
     begun: VecDeque<Question<K>>,
     n_begun: u64,
-    /// The questions of this learner. The purpose of each is the id of the repeated question of
+    /// The questions of this learner. The purpose stored with each question is the id of the repeated question of
     /// `learner`.
     ledger: Ledger<u64, K>,
     /// For each question of `learner`, by its id: how often each of the answers -1, 0, 1 and 2 was
@@ -63,7 +63,7 @@ struct Repeated<const K: usize> {
 }
 
 impl<const K: usize> Repeated<K> {
-    /// Returns the number of questions that can be asked before `learner` must be asked for more.
+    /// Returns the number of questions that can be asked before more questions of `learner` are needed.
     fn ready(&self) -> u64 {
         self.begun.len() as u64 * self.times - self.n_begun
     }
@@ -80,7 +80,7 @@ impl<const K: usize> Repeated<K> {
     }
 }
 
-/// Returns the most frequent answer, or the answer "neither" if two answers are equally frequent.
+/// Returns the most frequent answer, or the answer "neither" if no answer is more frequent than all others.
 fn verdict<const K: usize>(votes: [u64; 4]) -> i8 {
     let most = votes.into_iter().max();
     let mut best = (-1..).zip(votes).filter(|&(_, count)| Some(count) == most);
@@ -206,7 +206,8 @@ mod tests {
         assert!(repeated(QuadrupletMethod::Single.learner(4, 0).unwrap(), 0).is_err());
     }
 
-    /// Two learners have the same state if one is asked for many questions at a time, and the other for one at a time.
+    /// Two learners give the same questions if one returns many questions per call of `ask`, and the other one question
+    /// per call.
     #[test]
     fn questions_come_in_a_row() {
         let new = || repeated(Method::Rounds.learner(9, 1).unwrap(), 3).unwrap();

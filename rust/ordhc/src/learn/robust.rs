@@ -1,4 +1,4 @@
-//! Insertion of leaves if some answers may be wrong.
+//! Insertion of leaves into a tree if some answers may be wrong.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,12 +11,11 @@ use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 
 /// Inserts leaves by a search and a verification, see [`Method::Robust`](super::Method::Robust).
 ///
-/// A search computes the posterior probabilities of all places of a leaf. Each question is about a
-/// node (the pivot) and two of its children. The search asks the questions with the most expected
-/// information, until one place is likely. An *attempt* then verifies this place by questions whose
-/// right answers are known if the place is right. For a place beside a node, the answer about this
-/// node must be "outside", and the answer about its parent must be "on the side of the node". For a
-/// place under a node (as one more child), the answer about each pair of children must be
+/// A search computes the posterior probabilities of all places of a leaf in the tree. Each question is about a node
+/// (the pivot) and two of its children. The search asks the questions with the most expected information, until one
+/// place is likely. An *attempt* then verifies this place by questions whose right answers are known if the place is
+/// right. For a place beside a node, the answer about this node must be "outside". The answer about its parent must be
+/// "at or below the node". For a place under a node (as one more child), the answer about each pair of children must be
 /// "neither".
 ///
 /// Each of these tests counts its answers since the attempt began: right answers add 1, and others subtract 1. A test
@@ -24,26 +23,28 @@ use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 /// count of this test reaches the threshold a with a probability of at most ((1-p)/p)^a. Thresholds are chosen so that
 /// these probabilities add up to at most delta.
 ///
-/// Searches in parallel have their own posteriors. When a leaf is put beside a node, this place becomes four places for
-/// the other searches, and attempts at this place restart. When a leaf is put under a node, the place becomes two, and
-/// attempts at this place get one more test.
+/// Searches in parallel have their own posteriors. When a leaf is inserted beside a node, this place becomes four
+/// places for the other searches, and attempts that verify this place restart. When a leaf is inserted under a node,
+/// the place becomes two places, and attempts that verify this place get one more test.
 #[derive(Debug, Clone)]
 pub(crate) struct Robust {
     settings: Settings,
     progress: Progress,
     risk: Risk,
-    /// The number of leaves whose places were known at the start, or whose searches have begun.
+    /// The number of leaves whose places in the tree were known at the start, or the searches for whose places have
+    /// begun.
     started: usize,
-    /// The likely places of each leaf when it was placed, if the learner started from a tree or leaves were added.
+    /// For each leaf: its likely places in the tree when it was inserted. Stored only if the learner started from a
+    /// tree or leaves were added.
     kept: Option<HashMap<u32, Vec<(Place, f64)>>>,
-    /// The number of leaves that became one more child of a node, so that the tree is not binary there.
+    /// The number of leaves that were inserted as one more child of a node, so that the node is not binary.
     under: usize,
     tree: SizedTree,
     searches: Vec<Option<Box<NoisySearch>>>,
     idle: Vec<u32>,
     ready: VecDeque<u32>,
-    /// The part of the failure probability `delta` that finished searches did not use. Other
-    /// searches may use it.
+    /// The part of the failure probability `delta` that finished searches did not use, so that other searches may use
+    /// this part.
     spare: f64,
     patience: u64,
     seed: u64,
@@ -54,38 +55,37 @@ pub(crate) struct Robust {
 pub(crate) struct Purpose {
     slot: u32,
     pivot: u32,
-    /// The two children of the pivot that the question is about, or nodes below them if the tree
-    /// has grown.
+    /// The two children of the pivot that the question is about, or nodes below these children if the tree has grown.
     children: [u32; 2],
     check: Option<Check>,
 }
 
-/// The verification of a place begins if the probability of the place is at least `LIKELY`, and ends if this
-/// probability falls below `UNLIKELY`.
+/// The verification of a leaf's place in the tree begins if the probability of the place is at least `LIKELY`. The
+/// verification ends if this probability falls below `UNLIKELY`.
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// The verification of a place may use this share of the remaining failure probability, or twice
-/// this share if it has two or more tests. A test asks about two children of a node, and expects a
-/// certain answer.
+/// The verification of a leaf's place in the tree may use this share of the remaining failure probability. A
+/// verification with two or more tests may use twice this share. A test asks about two children of a node, and expects
+/// a certain answer.
 const SHARE: f64 = 0.3;
 
-/// The assumed number of leaves that become one more child of a node, before any leaf is placed (a prior).
+/// The prior number of leaves that are inserted as one more child of a node, before any leaf is inserted.
 const FEW: f64 = 0.25;
 
-/// The share of `delta` that is used if places are accepted by their posterior probability alone.
-/// The rest is a margin, because a posterior is only as good as its assumptions.
+/// The share of `delta` that is used if the places of leaves are accepted by their posterior probability alone. The
+/// rest is a margin, because a posterior is only as good as its assumptions.
 const MARGIN: f64 = 0.7;
 
-/// The verification of a place with a probability below `SURE` has at most `CAREFUL` open questions
+/// The verification of a leaf's place in the tree with a probability below `SURE` has at most `CAREFUL` open questions
 /// at a time.
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
 
-/// Places with a smaller probability than `LEAST` are not reported.
+/// Places of a leaf in the tree with a smaller probability than `LEAST` are not reported.
 const LEAST: f64 = 1e-3;
 
-/// The largest value that is used for the probability of a right answer.
+/// Larger probabilities of a right answer are replaced by this probability.
 const MOST_SURE: f64 = 1.0 - 1e-9;
 
 impl Robust {
@@ -147,9 +147,9 @@ impl Robust {
         }
     }
 
-    /// Returns the initial weight of a place as one more child of a node, relative to a place
-    /// beside a node. The weight is estimated from the leaves in the tree. If places are accepted
-    /// by their posterior probability alone, the weight is 1.
+    /// Returns the initial weight of a place under a node (as one more child), relative to a place beside a node. This
+    /// ratio is estimated from the leaves in the tree, but is 1 if places are accepted by their posterior probability
+    /// alone.
     fn likelier(&self) -> f64 {
         if self.settings.is_by_posterior() {
             return 1.0;
@@ -159,8 +159,8 @@ impl Robust {
         share / (1.0 - share) * self.tree.nodes(root) / self.tree.inner(root)
     }
 
-    /// Inserts the leaf of a search if its place is found. Otherwise, continues the search. All
-    /// open questions of the search must be answered.
+    /// Inserts the leaf of a search if the place of the leaf is found. Otherwise, continues the search. `slot` is the
+    /// index of the search in `searches`. The search must have no open questions.
     fn decide(&mut self, slot: u32) {
         let Some(mut search) = self.searches[slot as usize].take() else { return };
         match self.found(&mut search) {
@@ -174,8 +174,8 @@ impl Robust {
         }
     }
 
-    /// Returns the place of the leaf if the search is finished. Otherwise, `search` has chosen its
-    /// next question, or is verifying a place.
+    /// Returns the place of the leaf in the tree if the search is finished. Otherwise, `search` has chosen its next
+    /// question, or is verifying a place.
     fn found(&mut self, search: &mut NoisySearch) -> Option<Place> {
         let Self { tree, settings, .. } = self;
         if search.effort > (self.patience * u64::from(tree.widest()) / 2) as f64 {

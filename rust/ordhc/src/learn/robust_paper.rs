@@ -1,4 +1,4 @@
-//! Insertion of leaves as Emamjomeh-Zadeh & Kempe propose it, if some answers may be wrong.
+//! Insertion of leaves into a tree if some answers may be wrong, as Emamjomeh-Zadeh & Kempe propose.
 
 use super::inserting::{Inserting, Progress};
 use super::noise::{Risk, needed, repeats};
@@ -9,15 +9,13 @@ use super::work::Work;
 use crate::error::Error;
 use crate::search::{GrowingTree, Order, Outcome, Place};
 
-/// `InsertionClustering` with the noisy `FindSibling` (Emamjomeh-Zadeh & Kempe, section 5). The
-/// search for the place of a leaf has two stages: multiplicative weights, then a walk on the
-/// remaining nodes. Both stages ask queries about nodes of the tree. A query takes several
-/// questions ([`VertexQuery`]).
+/// `InsertionClustering` with the noisy `FindSibling` (Emamjomeh-Zadeh & Kempe, section 5). The search for the place of
+/// a leaf in the tree has two stages: multiplicative weights of the nodes, then a walk on the nodes that the first
+/// stage marks. Both stages ask queries about nodes of the tree. A query takes several questions ([`VertexQuery`]).
 ///
-/// The algorithm supports binary trees only. Two tests verify the final place as in
-/// [`Robust`](super::robust::Robust), so that a tree of higher degree gives an error instead of a
-/// wrong tree. The two stages and the two tests may each use a quarter of the failure probability
-/// of a leaf, delta / (n - 2).
+/// The algorithm supports binary trees only. Two tests verify the final place of the leaf as in
+/// [`Robust`](super::robust::Robust). So a tree of higher degree gives an error instead of a wrong tree. The two stages
+/// and the two tests may each use a quarter of the failure probability of a leaf, delta / (n - 2).
 #[derive(Debug, Clone)]
 pub(crate) struct RobustPaper {
     progress: Progress,
@@ -72,7 +70,7 @@ impl RobustPaper {
         new
     }
 
-    /// Returns a quarter of the failure probability of the current leaf.
+    /// Returns a quarter of the failure probability (allowed probability of a wrong place) of the current leaf.
     fn delta(&self) -> f64 {
         self.risk.of(self.progress.next_leaf()) / 4.0
     }
@@ -84,7 +82,7 @@ impl RobustPaper {
         }
     }
 
-    /// Starts the next query, the second stage of the search, or the verification of the place.
+    /// Starts the next query, the second stage of the search, or the verification of the leaf's place in the tree.
     fn proceed(&mut self) {
         let delta = self.delta();
         loop {

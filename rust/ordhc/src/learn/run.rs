@@ -1,27 +1,27 @@
-//! The loop that asks questions and passes on the answers.
+//! The loop that gets questions from a learner, and passes the answers of an oracle back.
 
 use super::learner::{Learner, Question};
 use crate::error::{Error, Result, check_len, check_positive};
 use crate::monitor::Monitor;
 
-/// The limits on the questions of a run.
+/// The limits on the number of questions of [`learn_with`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The maximum number of questions in each call of the oracle.
     pub batch: usize,
-    /// The maximum number of questions in all. `None` runs until the tree is complete.
+    /// The maximum number of questions in all. If `None`, questions are asked until the learner is done.
     pub budget: Option<u64>,
 }
 
 impl Default for Limits {
-    /// Returns limits without a budget and without a maximum batch.
+    /// Returns limits without a maximum number of questions, in all or in each call of the oracle.
     fn default() -> Self {
         Self { batch: usize::MAX, budget: None }
     }
 }
 
-/// Asks an oracle until the learner is done or the budget is spent. Afterwards the learner has all answers, and
-/// [`Learner::tree`] returns the tree.
+/// Passes the questions of a learner to an oracle until the learner is done or the budget is spent. Afterwards the
+/// learner has all answers, and [`Learner::tree`] returns the tree.
 ///
 /// # Errors
 /// The errors of the oracle; a number of answers that differs from the number of questions; an invalid answer;

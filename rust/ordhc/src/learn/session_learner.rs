@@ -17,15 +17,17 @@ pub enum Event<const K: usize = 3> {
     /// The caller wants this number of questions. If fewer questions are available, the learner is
     /// asked for more.
     Wanted(u64),
-    /// A question is handed to a person: (number, leaves). The person's answer refers to this number.
+    /// A question is handed to a person: (number, leaves). The caller chooses the number. The person's answer refers to
+    /// this number.
     Handed(u64, [u32; K]),
-    /// An answer to the question with a number: (number, leaves, answer). A number that isn't open is ignored.
+    /// A person's answer to a question: (number, leaves, answer). The answer is ignored if no person has a question
+    /// with this number. `Flexible` learners (which accept any answer) also use further answers.
     Answered(u64, [u32; K], Told),
     /// An answer to a question that was not handed to a person. The answer is used when the learner asks the question.
     Given([u32; K], Told),
     /// A question that the learner doesn't ask is handed to a person, and counts towards the budget.
     Spent,
-    /// From now on, the places of this number of leaves are searched in parallel, see [`Learner::set_parallel`].
+    /// From now on, this number of leaves is inserted into the tree in parallel, see [`Learner::set_parallel`].
     Parallel(u64),
     /// Stored answers are used: the learner is asked for questions as long as a stored answer fits
     /// one of them.
@@ -39,9 +41,9 @@ pub enum Event<const K: usize = 3> {
 /// A learner, and the questions that people have. People keep their questions, whatever the learner asks later.
 ///
 /// The state depends only on the learner and on the [events](Event), in order. To take an answer back, apply the same
-/// events without this answer to a new session. Questions that the learner asks again keep their numbers. Questions that
-/// the learner doesn't ask any more stay open for the people who have them. Answers are matched to questions by their
-/// leaves, so any sequence of events is valid. Answers that the learner never asks for are stored.
+/// events without this answer to a new session. Questions that the learner asks again keep their numbers. Questions
+/// that the learner doesn't ask any more stay open for the people who have them. Answers are matched to questions by
+/// their leaves, so any sequence of events is valid. Answers to questions that the learner does not ask are stored.
 ///
 /// ```
 /// use ordhc::bindings::{SessionLearner, Event};
@@ -60,18 +62,20 @@ pub struct SessionLearner<const K: usize = 3> {
     learner: Box<dyn Learner<K>>,
     limit: u64,
     budget: u64,
-    /// The questions of the learner that have no answer yet, by their ids (*slots*). The values are
-    /// the leaves, and the number of the question if a person has it.
+    /// The questions of the learner that have no answer yet, by [`Question::id`](super::Question::id), here called
+    /// *slot*. The values are the leaves, and the number of the question in [`Event::Handed`] if a person has the
+    /// question now.
     live: BTreeMap<u64, ([u32; K], Option<u64>)>,
     /// The ids in `live` of the questions that no person has.
     waiting: BTreeSet<u64>,
+    /// The ids in `live` of all questions about the same leaves, by [`key`].
     by_key: HashMap<[u32; K], Vec<u64>>,
     /// The questions without an answer that were handed to people, by their numbers. The values are the leaves, and
     /// the question's id in `live`, or `None` if the learner doesn't ask the question now.
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
     /// The numbers of questions that people have, but the learner doesn't ask now, by [`key`].
     orphans: HashMap<[u32; K], VecDeque<u64>>,
-    /// The answers that were not used, by [`key`].
+    /// The answers to use when the learner next asks their questions, by [`key`].
     stored: Stored<K>,
     retired: BTreeSet<u32>,
     /// True if the learner restarts its searches when a leaf is retired.
@@ -122,7 +126,7 @@ impl<const K: usize> Clone for SessionLearner<K> {
 
 impl<const K: usize> SessionLearner<K> {
     /// Returns a session learner with a `learner` that has not asked any question yet. At most
-    /// `limit` questions are open at a time, and at most `budget` are asked.
+    /// `limit` questions are open at a time, and at most `budget` questions are asked in all.
     pub fn new(learner: Box<dyn Learner<K>>, limit: Option<u64>, budget: Option<u64>) -> Self {
         Self {
             is_restarting: learner.unplaced().is_some(),
@@ -254,7 +258,8 @@ impl<const K: usize> SessionLearner<K> {
         Ok(())
     }
 
-    /// Returns how many questions may be asked within `count`, the limit of open questions and the budget.
+    /// Returns the number of questions that may be asked. The number is at most `count`, and within the limit of open
+    /// questions and the budget.
     fn room(&self, count: u64) -> u64 {
         let n_open = (self.live.len() - self.waiting.len()) as u64;
         count.min(self.limit.saturating_sub(n_open)).min(self.left())
@@ -445,7 +450,7 @@ impl<const K: usize> SessionLearner<K> {
     }
 }
 
-/// Removes and returns the first entry under `key` for which `fits` is true.
+/// Removes and returns the first element of the list `table[key]` for which `fits` is true.
 fn take_from<const K: usize, T>(
     table: &mut HashMap<[u32; K], VecDeque<T>>,
     key: [u32; K],
@@ -460,7 +465,8 @@ fn take_from<const K: usize, T>(
     found
 }
 
-/// Returns a key of a question that does not depend on the order of its leaves or pairs.
+/// Returns the leaves of a question in a standard order. Questions about the same three leaves, or the same two pairs,
+/// give the same result.
 pub(super) fn key<const K: usize>(mut leaves: [u32; K]) -> [u32; K] {
     if K == 4 {
         leaves[..2].sort_unstable();

@@ -23,37 +23,36 @@ use local::Local;
 use pool::Pool;
 use trees::{best_tree, draw};
 
-/// The leaves, the answer, and the person.
+/// The leaves of a question, the answer, and the id of the person who answered.
 type Answer<const K: usize> = ([u32; K], i8, Option<u32>);
 
-/// Trees are drawn again when enough answers are new: at least the number of leaves divided by `LEAVES_AN_ANSWER`, and
-/// at least the number of earlier answers divided by `ANSWERS_AN_ANSWER`. So the total time for drawing is proportional
-/// to the number of answers.
+/// New trees are sampled from the posterior when enough answers are new: at least the number of leaves divided by
+/// `LEAVES_AN_ANSWER`, and at least the number of earlier answers divided by `ANSWERS_AN_ANSWER`. So the total time for
+/// sampling is proportional to the number of answers.
 const LEAVES_AN_ANSWER: usize = 2;
 const ANSWERS_AN_ANSWER: usize = 16;
-/// The number of MCMC sweeps for the result of `tree` is this number divided by the number of
-/// answers, but between 60 and 240. Half of the sweeps are burn-in.
+/// This number divided by the number of answers is the number of MCMC sweeps (iterations of a Markov chain) for the
+/// result of `tree`. At least 60 and at most 240 sweeps are used. Half of the sweeps are burn-in.
 const SWEEPS_OF_ANSWERS: usize = 480_000;
-/// The smallest number of new answers after which trees are drawn again.
+/// The smallest number of new answers after which new trees are sampled from the posterior.
 const LEAST: usize = 8;
-/// Above `MOST_LEAVES` leaves or `MOST_ANSWERS` answers, drawing trees takes too long for a person who waits. Then
-/// questions are chosen by one tree that follows the answers ([`Local`]).
+/// Above `MOST_LEAVES` leaves or `MOST_ANSWERS` answers, sampling trees from the posterior takes too long for a person
+/// who waits. Then questions are chosen by one tree that each answer updates ([`Local`]).
 const MOST_LEAVES: usize = 250;
 const MOST_ANSWERS: usize = 8_000;
-/// If questions are chosen by one tree ([`Local`]): the last `LAST_ASKED` questions are not asked
-/// again. New questions avoid the leaves of the last `LAST_OPEN` open questions.
+/// If questions are chosen by one tree ([`Local`]): the last `LAST_ASKED` questions are not asked again. New questions
+/// avoid leaves that occur often in the last `LAST_OPEN` open questions.
 const LAST_ASKED: usize = 1_000;
 const LAST_OPEN: usize = 256;
 /// The default number of questions per leaf.
 const A_LEAF: u64 = 20;
 
-/// A learner that asks the questions about which trees drawn from the posterior disagree most.
+/// A learner that asks the questions on whose answers trees sampled from the posterior disagree most.
 ///
-/// The state depends only on the answers and the questions asked, in order. Trees are drawn from
-/// the answers at the last time when questions were wanted and enough answers were new. Each
-/// question uses a random stream given by its number. So no trees need to be drawn when a program
-/// repeats the recorded events of a session. If the answers name several people, the noise is
-/// estimated for each of them.
+/// The state depends only on the answers and the questions asked, in order. Trees are sampled given the answers at the
+/// last request for questions when enough answers were new. Each question uses its own random stream, given by the
+/// index of the question. So no trees need to be sampled when a program replays the recorded events of a session. If
+/// the answers name several people, the noise is estimated for each of them.
 pub(super) struct Uncertain<const K: usize = 3> {
     n: usize,
     seed: u64,
@@ -69,9 +68,10 @@ pub(super) struct Uncertain<const K: usize = 3> {
     answers: Vec<Answer<K>>,
     seen: Vec<bool>,
     asked: Vec<[u32; K]>,
-    /// The questions that must be asked again, if possible of other people, and how many times.
+    /// The questions that must be asked again, if possible of other people, and how many times each must be asked.
     again: VecDeque<([u32; K], u64)>,
-    /// The numbers of answers and of questions at the last time when enough answers were new to draw new trees.
+    /// The number of answers and the number of questions at the last time when enough answers were new to sample new
+    /// trees.
     mark: [usize; 2],
     drawn: Option<(usize, Arc<Samples>)>,
     tree: Mutex<Option<(usize, Arc<Dendrogram>)>>,
@@ -81,10 +81,10 @@ pub(super) struct Uncertain<const K: usize = 3> {
 /// One tree ([`Local`]) that is updated when questions are wanted.
 #[derive(Debug, Clone)]
 struct Follower<const K: usize> {
-    /// The number of answers at each time when questions were wanted and answers were new. The tree
-    /// is updated once for each entry.
+    /// The number of answers at each request for questions when answers were new. The tree is updated once for each
+    /// number in this list.
     counts: Vec<usize>,
-    /// The number of updates that are done.
+    /// The number of `counts` for which the tree is updated.
     done: usize,
     /// The tree, or `None` before the first update. Copies of a learner share the tree until one of
     /// them changes it.
@@ -92,8 +92,8 @@ struct Follower<const K: usize> {
 }
 
 impl<const K: usize> Follower<K> {
-    /// Updates the tree once for each entry of `counts` that is not done yet. If the work is
-    /// interrupted, the tree is built again next time.
+    /// Updates the tree once for each number in `counts` after the first `done` numbers. If an update is interrupted,
+    /// the next call builds the tree again.
     fn catch_up(
         &mut self,
         n: usize,
@@ -227,7 +227,7 @@ impl<const K: usize> Uncertain<K> {
         }
     }
 
-    /// Returns true if drawing trees takes too long for a person who waits.
+    /// Returns true if sampling trees from the posterior takes too long for a person who waits.
     fn is_large(&self) -> bool {
         self.n > MOST_LEAVES || self.answers.len() > MOST_ANSWERS
     }
@@ -236,7 +236,7 @@ impl<const K: usize> Uncertain<K> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the trees that are used to choose questions now, or `None` before there are answers.
+    /// Returns the trees sampled from the posterior by which questions are chosen, or `None` before there are answers.
     fn draw(&mut self, monitor: Option<&Monitor>) -> Result<Option<Arc<Samples>>> {
         let count = self.mark[0];
         if count == 0 {
@@ -251,7 +251,7 @@ impl<const K: usize> Uncertain<K> {
     }
 
     /// Discards all trees, because the leaves to ask about have changed. The tree in `follower` is built again when
-    /// questions are wanted, so that a replay of the recorded events gives the same tree.
+    /// questions are requested, so that a replay of the recorded events gives the same tree.
     fn forget_trees(&mut self) {
         self.drawn = None;
         self.tree = Mutex::new(None);
@@ -259,13 +259,13 @@ impl<const K: usize> Uncertain<K> {
     }
 
     fn sampling(&self) -> Sampling {
-        // The questions are about uncertain parts of the tree, so a linkage of the answers is a poor initial tree. So
-        // use many sweeps.
+        // The questions are about uncertain parts of the tree, so a linkage of the answers is a poor initial tree. Use
+        // many sweeps (iterations of a Markov chain), because such a start takes long to correct.
         let sweeps = (SWEEPS_OF_ANSWERS / self.answers.len().max(1)).clamp(60, 240);
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }
 
-    /// Returns new questions, chosen by the one tree in `follower`.
+    /// Returns new questions, chosen by the single tree in `follower` instead of trees sampled from the posterior.
     fn fresh_of_many(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
         let local = self.follower.catch_up(self.n, self.seed, &self.answers, monitor)?;
         let last = &self.asked[self.asked.len().saturating_sub(LAST_ASKED)..];
@@ -289,7 +289,7 @@ impl<const K: usize> Uncertain<K> {
                 local.candidates(&self.answers, &self.leaves, n_open, self.pool.is_anchored(), &mut random)
             };
             if candidates.is_empty() {
-                // If the tree gives no question, prefer the leaves in the fewest open questions.
+                // If the tree gives no candidate question, prefer leaves that occur in few open questions.
                 let few = |leaves: &[u32; K]| -(leaves.iter().map(|&leaf| uses[leaf as usize]).sum::<usize>() as f64);
                 let rows = self.pool.candidates(&self.leaves, &mut random);
                 candidates = rows.into_iter().map(|leaves| (few(&leaves), leaves)).collect();
@@ -297,8 +297,8 @@ impl<const K: usize> Uncertain<K> {
             if from_list {
                 candidates.retain(|&(_, leaves)| !found.iter().any(|&other| key(other) == key(leaves)));
             }
-            // Open questions about the same leaf give partly the same information, so limit their
-            // number.
+            // Open questions about the same leaf give partly the same information, so limit the number of open
+            // questions about a leaf.
             let most = 2 + 6 * n_open / local.n_placed().max(3);
             let is_new = |leaves: [u32; K]| {
                 !known.contains(&key(leaves)) && leaves.iter().all(|&leaf| uses[leaf as usize] < most)
@@ -326,8 +326,8 @@ impl<const K: usize> Uncertain<K> {
         for at in 0..count {
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(2 + (self.asked.len() + at) as u64);
-            // Questions about the same leaf give partly the same information, so limit their
-            // number.
+            // Questions about the same leaf give partly the same information, so limit the number of questions about a
+            // leaf.
             let most = 2 + 6 * (recent.len() + at) / self.leaves.len();
             let mut best: Option<(f64, [u32; K])> = None;
             let mut instead = None;
@@ -341,7 +341,7 @@ impl<const K: usize> Uncertain<K> {
                 }
                 let worth = match &trees {
                     Some(trees) => trees.information(leaves),
-                    // Before there are trees, prefer the leaves with the fewest questions.
+                    // Before any trees are sampled, prefer leaves that occur in few questions.
                     None => -(leaves.iter().map(|&leaf| uses[leaf as usize]).sum::<usize>() as f64),
                 };
                 if best.is_none_or(|(other, _)| worth > other) {
@@ -494,7 +494,8 @@ impl<const K: usize> Learner<K> for Uncertain<K> {
             return Err(fixed());
         }
         if let Some(each) = self.each {
-            // Questions about this leaf no longer help, so other questions are asked instead of them.
+            // Answers about the removed leaf no longer help, so other questions are asked in place of the questions
+            // about this leaf.
             let is_lost = |leaves: &&[u32; K]| {
                 leaves.contains(&leaf) && leaves.iter().all(|leaf| self.leaves.binary_search(leaf).is_ok())
             };

@@ -2,14 +2,13 @@
 
 use crate::search::{GrowingTree, NONE, Outcome};
 
-/// `SimulateVertexQuery` (Emamjomeh-Zadeh & Kempe, Algorithm 5): is this node the sibling of a new leaf? If not, in
-/// which direction is the sibling? The result is right with probability p if each answer is right with probability p
-/// (Lemma 5.3).
+/// `SimulateVertexQuery` (Emamjomeh-Zadeh & Kempe, Algorithm 5): is this node the sibling of a new leaf? If not,
+/// towards which neighbour of the node is the sibling? The result is right with probability p if each answer is right
+/// with probability p (Lemma 5.3).
 ///
-/// A query about a leaf or the root takes one question. For another node, k questions are asked
-/// about the node. If most answers are "outside" (the leaf does not belong below the node), k more
-/// are asked about its parent. k is chosen so that the majority of k answers is right with a
-/// probability of at least sqrt(p).
+/// A query about a leaf or the root takes one question. For another node, k questions are asked about the node. If most
+/// answers are "outside" (the leaf does not belong below the node), k more questions are asked about the parent of the
+/// node. k is chosen so that the majority of k answers is right with a probability of at least sqrt(p).
 #[derive(Debug, Clone)]
 pub(crate) struct VertexQuery {
     node: u32,
@@ -29,8 +28,8 @@ impl VertexQuery {
         Self { node, pivot: if is_leaf { parent } else { node }, k, asked: 0, votes: [0; 4] }
     }
 
-    /// Returns one leaf below each of the two children of `pivot`, the node that is asked about.
-    /// Returns `None` if no other question is needed now.
+    /// Returns one leaf below each of the two children of `pivot`, the node that is asked about. Returns `None` if the
+    /// query needs no other question before the open questions are answered.
     pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<[u32; 2]> {
         if self.asked == self.k {
             return None;
@@ -40,10 +39,9 @@ impl VertexQuery {
         Some([first, tree.next(first)].map(|child| tree.representative(child)))
     }
 
-    /// Takes an answer. After the last answer, returns the result of the query: the node itself if
-    /// it is the sibling of the new leaf, and otherwise its neighbour in the direction of the
-    /// sibling. If the paper allows any result, the result is the parent, or a child if the node is
-    /// the root.
+    /// Takes an answer. After the last answer, returns the result of the query: the node itself if it is the sibling of
+    /// the new leaf, and otherwise the neighbour of the node towards the sibling. If the paper allows any result, the
+    /// result is the parent, or a child if the node is the root.
     pub(crate) fn take(&mut self, tree: &GrowingTree, outcome: Outcome) -> Option<u32> {
         self.votes[outcome as usize] += 1;
         if self.votes.iter().sum::<u64>() < self.k {
@@ -61,7 +59,8 @@ impl VertexQuery {
             None
         };
         if self.pivot != self.node {
-            // This question was about the parent: is the leaf on the side of the node?
+            // These questions were about the parent: does the new leaf belong at or below the node, among the children
+            // of the parent?
             return Some(if child == Some(self.node) { self.node } else { parent });
         }
         if let Some(child) = child {

@@ -1,4 +1,5 @@
-//! Multiplicative weights and a walk: the two stages of the search for a node by Emamjomeh-Zadeh & Kempe.
+//! Multiplicative weights of nodes, and a walk on a tree: the two stages of the search for a node by Emamjomeh-Zadeh &
+//! Kempe.
 
 use crate::search::{GrowingTree, NONE};
 
@@ -14,12 +15,12 @@ pub(crate) struct Weights {
     marked: Vec<u32>,
     /// All nodes, parents first.
     order: Vec<u32>,
-    /// For each node: the weight at and below the node.
+    /// For each node: the sum of the weights at and below the node.
     below: Vec<f64>,
 }
 
 impl Weights {
-    /// All nodes at or below `root` have the same weight at first.
+    /// At first, all nodes at or below `root` have equal weights.
     pub(crate) fn new(tree: &GrowingTree, root: u32, p: f64, delta: f64) -> Self {
         let mut order = vec![root];
         let mut at = 0;
@@ -54,9 +55,9 @@ impl Weights {
                 self.steps += 1;
                 continue;
             }
-            // Go down to the median: the lowest node with more than half of the weight below. If the median itself has
-            // half of the weight, its weight is set to 0 and the node is added to `marked`, so that the search goes on
-            // without it.
+            // Go down to the median: the lowest node with more than half of the total weight at and below it. If the
+            // median itself has at least half of the total weight, set its weight to 0 and add the node to `marked`.
+            // Then continue the search without this node.
             let mut median = root;
             while let Some(next) = tree.children(median).find(|&child| 2.0 * self.below[child as usize] > total) {
                 median = next;
@@ -70,11 +71,11 @@ impl Weights {
         None
     }
 
-    /// Updates the weights by the answer to a query about `node`. `answer` is the node itself, or
-    /// its neighbour in the direction of the node that is searched for.
+    /// Updates the weights by the answer to a query about `node`. `answer` is the node itself, or its neighbour on the
+    /// path to the node that is searched for.
     pub(crate) fn take(&mut self, tree: &GrowingTree, node: u32, answer: u32) {
-        // The nodes that agree with the answer: one node, all nodes at or below a child, or all nodes not below the
-        // node.
+        // The nodes that agree with the answer are `node`, all nodes at or below a child, or all nodes outside of the
+        // subtree of `node`.
         let top = if answer == tree.parent(node) { node } else { answer };
         let (inside, outside) =
             if top == node && answer != node { (1.0 - self.p, self.p) } else { (self.p, 1.0 - self.p) };
@@ -93,29 +94,29 @@ impl Weights {
     }
 }
 
-/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a
-/// walk that confirms one node. Its stops are the nodes marked by the first stage and their lowest
-/// common ancestors. The walk skips all nodes between stops.
+/// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk on the tree
+/// that confirms one node. The walk visits only its *stops*: the nodes marked by the first stage and their lowest
+/// common ancestors.
 #[derive(Debug, Clone)]
 pub(crate) struct TreeWalk {
     steps: u64,
     at: u32,
     count: u64,
-    /// For each node: true if the node is a stop.
+    /// For each node: true if the node is a stop (a node that the walk may visit).
     is_stop: Vec<bool>,
-    /// For each node: the topmost stop at or below the node.
+    /// For each node: the topmost stop (node that the walk may visit) at or below the node.
     down: Vec<u32>,
 }
 
 impl TreeWalk {
-    /// `marked` has at least one node.
+    /// Prepares the walk. `marked` has the nodes marked by the first stage, at least one.
     pub(crate) fn new(tree: &GrowingTree, root: u32, marked: &[u32], p: f64, delta: f64) -> Self {
         let mut is_stop = vec![false; tree.len()];
         marked.iter().for_each(|&node| is_stop[node as usize] = true);
         let mut down = vec![NONE; tree.len()];
-        // For each node: `height` is the length of the longest path down from the topmost stop at or below the node.
-        // `diameter` is the length of the longest path between two stops. The length of a path is its number of steps
-        // from stop to stop.
+        // `height[node]` is the length of the longest path down from the topmost stop (node that the walk may visit) at
+        // or below `node`. `diameter` is the length of the longest path between two stops. The length of a path is its
+        // number of steps from one stop to the next.
         let mut height = vec![0u64; tree.len()];
         let mut diameter = 0;
         let mut order = vec![root];
@@ -150,7 +151,8 @@ impl TreeWalk {
     }
 
     /// Updates the walk by the answer to a query about the current node. `answer` is as in [`Weights::take`]. The
-    /// answer counts against the current node even if there is no stop in this direction.
+    /// answer counts against the current node even if no stop (node that the walk may visit) is in the direction of the
+    /// answer.
     pub(crate) fn take(&mut self, tree: &GrowingTree, answer: u32) {
         if answer == self.at {
             self.count += 1;

@@ -1,8 +1,8 @@
 //! An estimate of the number of questions that remain when leaves are inserted one by one.
 
-/// Estimates the number of remaining questions. The work for the i-th leaf is log2 (2i - 3) bits,
-/// because the leaf has 2i - 3 possible places in a binary tree. The number of questions per bit is
-/// estimated from the answers.
+/// Estimates the number of remaining questions. The place of the i-th leaf is log2 (2i - 3) bits of information,
+/// because there are 2i - 3 possible places in a binary tree. The number of questions per bit is estimated from the
+/// number of answers so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Work {
     total: f64,
@@ -11,12 +11,13 @@ pub(crate) struct Work {
     usual: f64,
 }
 
-/// The number of questions per bit, measured on random trees. This prior has the weight of `EVIDENCE` bits.
+/// The number of questions per bit of information, measured on random trees. This prior has the weight of `EVIDENCE`
+/// bits.
 const USUAL: f64 = 0.68;
 const EVIDENCE: f64 = 50.0;
 
 impl Work {
-    /// The first `known` of the `n` leaves are in the tree from the start.
+    /// Starts with the first `known` of the `n` leaves already in the tree.
     pub(crate) fn new(n: usize, known: usize) -> Self {
         Self { total: (known + 1..=n).map(bits).sum(), done: 0.0, usual: USUAL }
     }
@@ -35,7 +36,8 @@ impl Work {
         self.done += bits(i);
     }
 
-    /// `under_way` is the number of answers about leaves that are not in the tree yet.
+    /// Returns the estimated number of remaining answers. `under_way` is the number of answers so far about leaves that
+    /// are not in the tree yet.
     pub(crate) fn remaining(&self, n_answered: u64, under_way: u64) -> f64 {
         let price = ((n_answered - under_way) as f64 + self.usual * EVIDENCE) / (self.done + EVIDENCE);
         price * (self.total - self.done) - under_way as f64

@@ -92,7 +92,7 @@ impl Formula {
     /// Parses a formula over the given variables.
     ///
     /// # Errors
-    /// Text that is not a formula. The error names the unknown part and the available variables.
+    /// Text that is not a formula. For an unknown variable, the error lists the available variables.
     pub fn parse(text: &str, variables: &[&str]) -> Result<Self> {
         let steps = Parser::new(text, variables).steps()?;
         let (mut waiting, mut depth) = (0usize, 0);
@@ -149,7 +149,7 @@ impl Formula {
         stack[0]
     }
 
-    /// Returns true if the formula mentions the variable at this position.
+    /// Returns true if the formula uses a variable, given by its index in the list for [`Formula::parse`].
     pub fn depends_on(&self, variable: usize) -> bool {
         self.steps.contains(&Step::Variable(variable))
     }

@@ -132,8 +132,8 @@ impl Update for LanceWilliams {
     }
 
     /// Returns true if the linkage is reducible and gamma is a constant of at least 0. With a negative gamma (as in
-    /// single linkage), a merged cluster can be as close to a third cluster as its closer part. The order of tied
-    /// merges then matters.
+    /// single linkage), a merged cluster can be as close to a third cluster as the closer of the two clusters that
+    /// merge. The order of tied merges then matters.
     fn commutes(&self) -> bool {
         let mut values = vec![f64::NAN; N_K + 1];
         values.extend(&self.parameters);

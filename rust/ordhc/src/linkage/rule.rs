@@ -3,7 +3,8 @@
 use super::LanceWilliams;
 use crate::precise::Precise;
 
-/// A linkage that computes the similarities of a merged cluster from those of its two parts (Lance & Williams 1967).
+/// A linkage that computes the similarities of a merged cluster from the similarities of the two clusters that merge
+/// (Lance & Williams 1967).
 ///
 /// ```
 /// use ordhc::linkage::Rule;
@@ -21,7 +22,7 @@ pub enum Rule {
     Complete,
     /// The mean similarity over all pairs of members (UPGMA).
     Average,
-    /// The mean of two similarities: those of the two parts of a merged cluster to another cluster (WPGMA).
+    /// The mean of two similarities: those of the two clusters that merge, to another cluster (WPGMA).
     Weighted,
     /// The minimum increase of variance. Dissimilarities are squared first.
     Ward,
@@ -56,8 +57,8 @@ impl Rule {
     /// Returns true if reciprocal nearest pairs may be merged in any order.
     ///
     /// This requires two properties. First, the merged cluster is never closer to a third cluster than the closer of
-    /// its two parts was, so heights are monotone. Second, the similarity of two clusters does not depend on the order
-    /// of the merges within them. Flexible-beta linkage, for example, lacks the second property.
+    /// the two clusters that merge, so heights are monotone. Second, the similarity of two clusters does not depend on
+    /// the order of the merges within them. Flexible-beta linkage, for example, lacks the second property.
     pub fn is_reducible(&self) -> bool {
         match self {
             Rule::Centroid | Rule::Median => false,
@@ -70,7 +71,7 @@ impl Rule {
 /// The rule by which a merge changes similarities to other clusters. All values are similarities: larger is closer.
 /// Dissimilarities are negated first.
 pub(crate) trait Update: Sync {
-    /// The values of one merge that are the same for all third clusters.
+    /// The numbers of a merge that [`Update::fold`] needs, computed once for all third clusters.
     type Merge: Copy + Send + Sync;
 
     /// True if the rule stores the sum of the similarities over all pairs of members, instead of the mean. The
@@ -102,8 +103,8 @@ pub(crate) trait Update: Sync {
     fn fold_precisely(&self, merging: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
 
     /// Returns true if reciprocal nearest pairs may be merged in any order, even with ties. The merged cluster is then
-    /// never closer to a third cluster than the closer part was. The merged cluster is as close as the closer part only
-    /// if both parts were equally close.
+    /// never closer to a third cluster than the closer of the two clusters that merge. The merged cluster is as close
+    /// as the closer of these only if both are equally close.
     fn commutes(&self) -> bool;
 }
 
@@ -113,7 +114,7 @@ pub(crate) enum Between {
     Least,
     Sum,
     Mean,
-    /// The weighted mean of WPGMA, in which the two parts of each merge have equal weights.
+    /// The weighted mean of WPGMA, in which the two clusters of each merge have equal weights.
     Halves,
     /// The similarity of Ward's linkage, from the sum over pairs between the clusters and the sums within each cluster.
     Ward,

@@ -121,7 +121,7 @@ fn mean(n_levels: usize, monitor: &Monitor, score: impl Fn(usize) -> Result<f64>
     Ok(LevelScores { mean: levels.iter().sum::<f64>() / levels.len() as f64, levels })
 }
 
-/// Labels numbered from 0, with the number of leaves of each label.
+/// The label of each leaf as an integer from 0, and the number of leaves of each label.
 #[derive(Debug)]
 pub(super) struct Labels {
     pub(super) of: Vec<u32>,
@@ -156,8 +156,9 @@ impl Labels {
         Ok(Self { of, sizes })
     }
 
-    /// Numbers the different labels of `n` leaves from 0. The callback gets a leaf and the next unused number. The
-    /// callback returns the number of the leaf's label. If the label is new, this must be the unused number.
+    /// Assigns integers from 0 to the different labels of `n` leaves. The callback gets a leaf and the smallest unused
+    /// integer, and returns the integer of the leaf's label. For a new label, the callback must return the unused
+    /// integer.
     fn number(n: usize, mut number: impl FnMut(usize, u32) -> u32) -> Self {
         let (mut of, mut sizes) = (Vec::with_capacity(n), Vec::new());
         for at in 0..n {

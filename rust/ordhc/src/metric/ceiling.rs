@@ -20,18 +20,19 @@ pub struct NoiseCeiling {
     pub n_answers: f64,
 }
 
-/// The number of answers in a block. Sums are computed block by block, so they don't depend on the number of threads.
+/// Answers are summed in chunks of this length, so the sums do not depend on the number of threads.
 const BLOCK: usize = 1 << 16;
 
 /// Returns the noise ceiling of answers: bounds of the share of answers that a tree can satisfy. Returns `None` if no
 /// question was asked more than once.
 ///
-/// `answers` has, for each row, the number of its answer, counted from 0. Without `answers`, each row is an answer. If
-/// all weights are whole numbers, a weight is the number of equal answers. Rows of weight 0 are skipped.
+/// `answers` has, for each row (comparison), the index of the answer to which the row belongs. Without `answers`, each
+/// row is an answer. If all weights are whole numbers, a weight is the number of equal answers. Rows of weight 0 are
+/// skipped.
 ///
-/// Each answer gets a 64-bit key: the upper bits are a hash of the question, and the lower bits are the number of the
-/// answer. After sorting the keys, answers to the same question are neighbours. Their questions are then compared, so a
-/// collision of hashes has no effect.
+/// Each answer is encoded in a 64-bit integer: the upper bits are a hash of the question, and the lower bits are the
+/// index of the answer. After sorting these integers, answers to the same question are neighbours. Their questions are
+/// then compared, so a collision of hashes has no effect.
 ///
 /// # Errors
 /// [`Error::Length`] if `answers` and the comparisons have different lengths, [`Error::OutOfMemory`],
@@ -59,7 +60,7 @@ pub fn noise_ceiling<const K: usize>(
     let mut keys = memory::filled("the keys of questions", 0u64, count)?;
     let blocks: Vec<_> = (0..count).step_by(BLOCK).map(|start| start..(start + BLOCK).min(count)).collect();
     monitor.start(2 * blocks.len() as u64);
-    // The number of low bits of a key that contain the number of the answer.
+    // The number of low bits of a key that contain the index of the answer.
     let low = usize::BITS - count.leading_zeros();
     let hashed = parallel::map_in_turn(keys.chunks_mut(BLOCK).enumerate().collect(), |(block, keys)| {
         monitor.advance(1)?;
@@ -102,7 +103,7 @@ impl Sums {
     }
 }
 
-/// The numbers of the rows (comparisons) of each answer, answer by answer, without rows of weight 0.
+/// The indices of the rows (comparisons) of each answer, without rows of weight 0.
 struct Grouped {
     rows: Vec<u32>,
     /// For each answer, the end of its rows in `rows`.
@@ -129,8 +130,8 @@ impl Grouped {
             rows[*next as usize] = at as u32;
             *next += 1;
         }
-        // Each entry of `ends` was the start of an answer's rows, and is now their end. So the last entry is not
-        // needed.
+        // Each element of `ends` was the start of an answer's rows, and is now the end of these rows. So the last
+        // element is not needed.
         ends.pop();
         Ok(Self { rows, ends })
     }
@@ -179,9 +180,9 @@ impl<const K: usize> Answers<'_, K> {
         rows.clone().map(|row| self.weight(row)).sum::<f64>() / rows.len() as f64
     }
 
-    /// Writes numbers into `key` that identify the question of an answer. For an answer of one row (comparison), the
-    /// numbers are the row's two pairs of leaves. For an answer of several rows, the numbers are all its leaves, and
-    /// the columns in which all rows have the same leaf.
+    /// Writes integers into `key` that identify the question of an answer. For an answer of one row (comparison), these
+    /// are the row's two pairs of leaves. For an answer of several rows, these are all its leaves, and the columns in
+    /// which all rows have the same leaf.
     fn question(&self, answer: usize, key: &mut Vec<i32>) {
         key.clear();
         let rows = self.rows(answer);
@@ -206,9 +207,9 @@ impl<const K: usize> Answers<'_, K> {
         });
     }
 
-    /// Returns the sums over the answers to the questions of one block, a range of indices of `keys`. `keys` are
-    /// sorted. The lowest `low` bits of a key are the number of an answer, and the other bits are a hash of its
-    /// question. A question belongs to the block with the first key of its hash.
+    /// Returns the sums over the answers to the questions of `block`, a range of indices of `keys`. `keys` are sorted
+    /// integers. The lowest `low` bits of a key are the index of an answer, and the other bits are a hash of its
+    /// question. A question belongs to the range that contains the first key with its hash.
     fn sums(&self, keys: &[u64], low: u32, block: Range<usize>) -> Sums {
         let mut sums = Sums::default();
         let mut start = block.start;
@@ -285,8 +286,8 @@ impl<const K: usize> Answers<'_, K> {
     }
 }
 
-/// Returns the weight of an answer's votes that agree with the majority of the other answers. If k outcomes are tied
-/// for the majority, a vote for one of them counts 1/k.
+/// Returns the weight of an answer's votes (its comparisons of the same leaves) with the majority outcome of all other
+/// answers. If k outcomes are tied for the majority, a vote for one of them counts 1/k.
 fn predicted(own: &[f64; 3], total: &[f64; 3], once: f64) -> f64 {
     let others: [f64; 3] = std::array::from_fn(|way| total[way] - own[way] / once);
     let most = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -367,7 +368,7 @@ mod tests {
 
     #[test]
     fn blocks_do_not_cut_questions() {
-        // One question has more answers than a block.
+        // One question has more answers than fit into a chunk.
         let m = 2 * BLOCK + 7;
         let rows = (0..m).map(|at| if at % 3 == 0 { [0, 2, 1] } else { [0, 1, 2] }).collect::<Vec<_>>();
         let found = noise_ceiling(&Comparisons::new(rows, None).unwrap(), None, None).unwrap().unwrap();

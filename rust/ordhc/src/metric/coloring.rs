@@ -11,16 +11,18 @@ pub(super) enum Color {
     Blue,
 }
 
-/// A tree divided into nested parts, so that a sum over the tree can be updated in O(log n) if a leaf changes.
+/// A tree divided into nested parts of heavy paths, so that a sum over the tree can be updated in O(log n) if the color
+/// of a leaf changes.
 ///
-/// A heavy path ([`HeavyPaths`]) goes down a tree, always to the child with the most leaves. A part is a node, or the
-/// union of two neighbouring parts of the same heavy path. Nodes have the same numbers as in the tree. The parts of a
-/// path are a binary tree, balanced by the number of leaves. So there are O(log n) parts between any leaf and the root.
+/// A heavy path ([`HeavyPaths`]) goes down a tree, always to the child with the most leaves. A part is a node, or a
+/// segment of a heavy path that is the union of two neighbouring parts. The index of a node's part is the index of the
+/// node. The parts of a path are a binary tree, balanced by the number of leaves. So there are O(log n) parts between
+/// any leaf and the root.
 #[derive(Debug)]
 pub(super) struct Parts {
     n_leaves: usize,
     n_nodes: usize,
-    /// For each part, the next larger part that contains it. The part of the whole tree has `NONE`.
+    /// For each part, the index of the next larger part that contains it. The part of the whole tree has `NONE`.
     up: Vec<u32>,
     /// For each union of two parts: the upper and the lower part.
     joined: Vec<[u32; 2]>,
@@ -52,9 +54,9 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Builds the part that consists of consecutive `nodes` of a heavy path, and returns its number. `nodes` are
-    /// ordered from the lowest to the highest. `sizes` has the number of leaves below each node. `below` is the number
-    /// of leaves below the path's next lower node, or 0 if there is none.
+    /// Builds the part that consists of consecutive `nodes` of a heavy path, and returns the index of the part. `nodes`
+    /// are ordered from the lowest to the highest. `sizes` has the number of leaves below each node. `below` is the
+    /// number of leaves below the path's next lower node, or 0 if there is none.
     fn join(&mut self, nodes: &[usize], sizes: &[usize], below: usize) -> usize {
         if let [node] = nodes {
             return *node;
@@ -72,12 +74,13 @@ impl Parts {
     }
 }
 
-/// Counts of red leaves, blue leaves and triplets for a stretch of a heavy path: some consecutive nodes, with the
-/// subtrees that branch off from the path at these nodes. A triplet has two red leaves and a blue leaf. A triplet
-/// counts if all its leaves are below the highest node, and at least one leaf is in these subtrees. The path continues
-/// below the stretch, to x red and y blue leaves. The red leaves are closest in `apart[0] + apart[1] x + apart[2] y +
-/// blue (x choose 2)` triplets. A red and the blue leaf are closest in `mixed[0] + mixed[1] x + mixed[2] y + red x y`
-/// triplets.
+/// Counts of leaves and triplets for a segment of a heavy path: some consecutive nodes, with the subtrees that branch
+/// off from the path at these nodes. `red` and `blue` are the numbers of red and blue leaves in these subtrees.
+///
+/// A triplet has two red leaves and a blue leaf. It counts if all its leaves are below the segment's highest node, and
+/// at least one leaf is in these subtrees. Let the rest of the path below the segment have x red and y blue leaves. The
+/// red leaves are closest in `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)` triplets. A red and the blue leaf
+/// are closest in `mixed[0] + mixed[1] x + mixed[2] y + red x y` triplets.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
     red: u64,
@@ -92,7 +95,7 @@ impl Stretch {
         Self { red, blue, ..Self::default() }
     }
 
-    /// Returns the counts of two neighbouring stretches together: `self`, and `lower` directly below.
+    /// Returns the counts of two neighbouring segments together: `self`, and `lower` directly below.
     fn above(&self, lower: &Self) -> Self {
         let (x, y) = (lower.red, lower.blue);
         let (a, m) = (&self.apart, &self.mixed);
@@ -114,10 +117,11 @@ impl Stretch {
     }
 }
 
-/// Sums over the children of a node, except the child with the most leaves. A child has r red and b blue leaves below
-/// it. `red_pairs` is the sum of r choose 2, `red_pairs_blue` of (r choose 2) b, `mixed_pairs` of r b, and
-/// `mixed_pairs_red` of r^2 b. `apart` and `mixed` are the numbers of triplets of two red leaves and a blue leaf below
-/// the same child. In `apart`, the red leaves are closest. In `mixed`, the blue leaf and a red leaf are closest.
+/// Sums over the light children of a node (all children except the child with the most leaves). A light child has r red
+/// and b blue leaves below it. `red_pairs` is the sum of r choose 2, `red_pairs_blue` of (r choose 2) b, `mixed_pairs`
+/// of r b, and `mixed_pairs_red` of r^2 b. `apart` and `mixed` are the numbers of triplets of two red leaves and a blue
+/// leaf that are all below the same light child. In `apart`, the red leaves are closest. In `mixed`, the blue leaf and
+/// a red leaf are closest.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beside {
     red: u64,
@@ -170,7 +174,7 @@ impl Beside {
     }
 }
 
-/// A tree of red, blue and colorless leaves that counts triplets of two red leaves and a blue one.
+/// A tree of red, blue and colorless leaves that counts triplets of two red leaves and a blue leaf.
 ///
 /// Changing the color of a leaf takes O(log n). No sum overflows for up to [`MAX_LEAVES`] leaves.
 #[derive(Debug)]

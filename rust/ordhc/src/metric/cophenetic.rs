@@ -9,7 +9,7 @@ use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
 /// Returns the cophenetic correlation of a tree and a matrix. This is Pearson's correlation, over all pairs of leaves,
-/// of the height at which they merge and their value in the matrix.
+/// of the height at which the two leaves merge and the matrix value of the pair.
 ///
 /// A perfect tree has correlation 1 if heights and values are both similarities or both dissimilarities, and otherwise
 /// -1. The computation makes two passes over the matrix and takes O(n) memory. The result does not depend on the number
@@ -54,7 +54,7 @@ pub fn cophenetic_correlation(tree: &Dendrogram, matrix: &Matrix<'_>, monitor: O
     }
     let values = Moments::new(sum.value(), squares.value(), heights.pairs);
     let correlation = correlation(heights.moments, values, both.value(), heights.pairs)?;
-    // Rows contain similarities: dissimilarities are negated.
+    // `write_row_after` negates dissimilarities, so negate the correlation again.
     Ok(if matrix.is_dissimilarity() { -correlation } else { correlation })
 }
 
@@ -92,12 +92,12 @@ pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: 
         steps.map(|(merge, joining)| b_heights.values[merge] * plain_sum(&row[joining])).collect::<Sum>().value()
     };
     let rows = for_places(n, || Rows::new(&inner, &a_heights.values, &columns), row_sum, monitor)?;
-    // Each pair of leaves is in two rows.
+    // Each pair of leaves is in two rows of the matrix of heights, so halve the sum.
     let both = 0.5 * rows.into_iter().collect::<Sum>().value();
     correlation(a_heights.moments, b_heights.moments, both, a_heights.pairs)
 }
 
-/// Sums of values over pairs of leaves. The values are scaled, and their mean is near 0.
+/// Sums of heights or similarities over pairs of leaves. The summed numbers are scaled, and their mean is near 0.
 #[derive(Debug, Clone, Copy)]
 struct Moments {
     sum: f64,
@@ -178,8 +178,8 @@ fn scaled_mean(matrix: &Matrix<'_>, scale: f64, monitor: &Monitor) -> Result<f64
 }
 
 const LANES: usize = 8;
-/// The number of values in a block. Each block is summed by vector instructions. [`Sum`] then adds the sums of the
-/// blocks, with compensation for rounding errors.
+/// The number of values that are summed together by SIMD instructions. [`Sum`] then adds these partial sums, with
+/// compensation for rounding errors.
 const BLOCK: usize = 1 << 10;
 
 fn plain_sum(values: &[f64]) -> f64 {

@@ -183,8 +183,8 @@ fn part_sum(values: Values<'_>, factors: &[i32], safe: usize, most: f64) -> Dasg
 }
 
 const LANES: usize = 8;
-/// The number of values in a block. Each block is summed by vector instructions. [`Sum`] then adds the sums of the
-/// blocks, with compensation for rounding errors.
+/// The number of values that are summed together by SIMD instructions. [`Sum`] then adds these partial sums, with
+/// compensation for rounding errors.
 const BLOCK: usize = 1 << 10;
 
 /// Returns the sum of values times factors. The sum is NaN if a value is NaN, or if its absolute value is above `most`.

@@ -55,8 +55,8 @@ pub fn merge_distortion(a: &Dendrogram, b: &Dendrogram, monitor: Option<&Monitor
 /// leaves, but only two pairs matter: the closest and the farthest pair in `monotone`.
 ///
 /// In `monotone`, the farthest pair merges at the LCA of all leaves of the new cluster. The closest pair has a leaf in
-/// each of the two old clusters. The two leaves are neighbours if the leaves of both clusters are ordered from left to
-/// right in `monotone`.
+/// each of the two merged clusters. These two leaves are neighbours if the leaves of both clusters are ordered from
+/// left to right in `monotone`.
 fn by_merges(a: &Dendrogram, monotone: &Dendrogram, monitor: &Monitor) -> Result<f64> {
     let n = a.n_leaves();
     monitor.start(n as u64);

@@ -61,7 +61,7 @@ named!(Itself, "itself", {
 /// let truth = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity)?;
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 4], [3, 5]], vec![0.9, 0.5, 0.1], Kind::Similarity)?;
 /// let tau = kendall_tau(&truth, &tree, Itself::LeftOut, None)?;
-/// // Leaf 0 puts 1 before 2 and 3; the tree also puts 2 before 3, which the truth leaves open.
+/// // In the truth, leaf 0 ranks leaf 1 before leaves 2 and 3, which are tied. The tree ranks leaf 2 before leaf 3.
 /// assert_eq!(tau.values[0], 2.0 / 6f64.sqrt());
 /// assert_eq!(tau.undefined, 1);
 /// # Ok::<(), ordhc::Error>(())
@@ -78,8 +78,8 @@ pub fn kendall_tau(
     monitor.start(n as u64);
     let (inner, outer) = (Ranking::new(truth), Ranking::new(tree));
     let depths = inner.paths.depths();
-    // The inner tree is the truth, and the outer tree is `tree`. Rows of the truth are stored in the left-to-right
-    // order of `tree`.
+    // The inner tree is the truth, and the outer tree is `tree`. Each row has, for one leaf, the depths of its LCAs
+    // with all leaves in the truth. The leaves of a row are in the left-to-right order of `tree`.
     let columns: Vec<u32> = inner.paths.order().iter().map(|&leaf| outer.paths.places()[leaf as usize]).collect();
     let state = || (Rows::new(&inner.paths, &depths, &columns), Scratch::default());
     let step = |(rows, scratch): &mut (Rows<'_, u32>, Scratch), place: usize| {
@@ -201,7 +201,7 @@ struct Scratch {
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
     /// For each merge on the path from the current leaf to the root of the other tree: the rank of its height, and the
-    /// positions of the leaves that join. Sorted by rank.
+    /// positions (from left to right) of the leaves that join. Sorted by rank.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
     /// If the truth is a matrix: the other leaves, with the closest to the current leaf first.
@@ -250,7 +250,7 @@ impl Scratch {
 
     /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns the number of concordant pairs
     /// less the number of discordant pairs, and the number of tied pairs in `outer`. `class(k)` is the true rank of the
-    /// leaf at position k in `outer`.
+    /// leaf at position k in `outer`, from left to right.
     fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
         self.joining.clear();
         self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));

@@ -116,7 +116,7 @@ impl<'a, T: Copy + Default> Rows<'a, T> {
 
 /// Calls `step` for every leaf position `0..n` (from left to right in a tree), and returns the results in order.
 ///
-/// Each thread has a separate state, and processes runs of consecutive positions.
+/// Each thread has a separate state, and processes chunks of consecutive positions.
 pub(super) fn for_places<S, R: Send>(
     n: usize,
     state: impl Fn() -> S + Sync,

@@ -129,7 +129,7 @@ fn sum<const K: usize>(
     let rows = comparisons.rows();
     match comparisons.weights() {
         None => {
-            // The sum does not overflow: gains are below 2^31, and blocks have 2^14 rows.
+            // The sum does not overflow: gains are below 2^31, and each range `block` has at most 2^14 comparisons.
             let sums = parallel::watched_blocks(rows.len(), monitor, |block| {
                 let mut sum = 0;
                 rows.each(block, |_, row| sum += gain(row));

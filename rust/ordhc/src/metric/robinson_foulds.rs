@@ -63,7 +63,7 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
     same_leaves_of_trees(a.n_leaves(), b.n_leaves())?;
     let n = a.n_leaves();
     let ranges = Ranges::new(a);
-    // For each node: the first and the last position of its leaves, and their number.
+    // For each node: the first and the last position of its leaves, and the number of its leaves.
     let mut spans = vec![(u32::MAX, 0, 0); b.n_nodes()];
     for leaf in 0..n {
         let place = ranges.place[leaf];
@@ -81,12 +81,13 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
     Ok(ClusterCounts { shared, only_a: clusters(a) - shared, only_b: clusters(b) - shared })
 }
 
-/// The clusters of a tree as ranges of leaf positions. Each cluster has its own entry: in `last` at its first position,
-/// or in `first` at its last position.
+/// The clusters of a tree as ranges of leaf positions. Each cluster is stored in one list: in `last` at its first
+/// position, or in `first` at its last position.
 #[derive(Debug)]
 struct Ranges {
     place: Vec<u32>,
-    /// For each position: the last position of the largest cluster (except the root) that begins at this position.
+    /// For each position: the last position of the cluster that begins at this position, and whose parent has another
+    /// first position.
     last: Vec<u32>,
     /// For each position: the first position of the cluster that ends at this position, and whose parent has the same
     /// first position.

@@ -12,7 +12,7 @@ pub(super) struct Draw {
     pub(super) caterpillar: bool,
     pub(super) monotone: bool,
     pub(super) dissimilarity: bool,
-    /// The number of values from which heights are drawn.
+    /// The number of different values from which heights are drawn.
     pub(super) heights: u32,
 }
 

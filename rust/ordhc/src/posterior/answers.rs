@@ -1,4 +1,4 @@
-//! The answers as comparisons of two pairs, indexed by leaf.
+//! The answers as comparisons of two pairs of leaves, with an index by leaf.
 
 use super::choices::{Choices, Order, order_of};
 use crate::comparison::Comparisons;
@@ -8,15 +8,15 @@ use crate::sorting::order_by_key;
 
 /// The answer to which each comparison belongs, and the person who gave it.
 ///
-/// Comparisons with the same number in `answers` are one answer: an odd one out (two triplets), a most central leaf, a
-/// ranking, several chosen options, or best and worst. The kind of the answer is found from its comparisons. Answers
-/// and people are numbered from 0. If `answers` is `None`, each comparison is a separate answer. If `people` is `None`,
-/// the people are unknown.
+/// Comparisons with the same id in `answers` are one answer: an odd one out (two triplets), a most central leaf, a
+/// ranking, several chosen leaves, or the closest and the farthest leaf. The kind of an answer is inferred from its
+/// comparisons. Ids of answers and of people start at 0. If `answers` is `None`, each comparison is a separate answer.
+/// If `people` is `None`, the people are unknown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Belonging<'a> {
-    /// For each comparison: the number of its answer.
+    /// For each comparison: the id of the answer to which it belongs.
     pub answers: Option<&'a [u32]>,
-    /// For each comparison: the number of its person.
+    /// For each comparison: the id of the person who gave it.
     pub people: Option<&'a [u32]>,
 }
 
@@ -33,18 +33,19 @@ impl Belonging<'_> {
     }
 }
 
-/// A comparison: its closer and its farther pair, and its weight. In a triplet, both pairs begin with the anchor.
+/// A comparison: its closer and its farther pair of leaves, and its weight. In a triplet, both pairs begin with the
+/// anchor (the first leaf of the triplet).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer {
     pub(super) near: [u32; 2],
     pub(super) far: [u32; 2],
     pub(super) weight: f64,
-    /// The person who gave the answer, or 0 if people are unknown.
+    /// The id of the person who gave the answer, or 0 if people are unknown.
     pub(super) person: u32,
 }
 
-/// All answers with positive weight: comparisons of two pairs, and choices among several pairs.
-/// `by_leaf` lists the comparisons again, leaf by leaf.
+/// All answers with positive weight: comparisons of two pairs, and choices among several pairs. `by_leaf` has a copy of
+/// each comparison for each of its leaves, sorted by leaf.
 #[derive(Debug, Clone)]
 pub(super) struct Answers {
     all: Vec<Answer>,
@@ -108,9 +109,9 @@ impl Answers {
     }
 }
 
-/// Moves answers that consist of several comparisons from `all` to the returned list. The second
-/// result is the number of answers of unknown kind. The comparisons of these answers stay in `all`,
-/// and their weights are divided by their number.
+/// Moves answers of known kinds that consist of several comparisons from `all` to the returned list. `numbers` has the
+/// id of the answer of each comparison. The second result is the number of answers of unknown kind. The comparisons of
+/// these answers stay in `all`, and the weight of each is divided by the number of comparisons of its answer.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order_by_key(&mut order, |at| numbers[at]);
@@ -146,8 +147,8 @@ fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::
     (given, n_unknown)
 }
 
-/// Returns the answers that consist of several comparisons and are of a known kind. For each answer, returns its pairs
-/// in order of closeness, and the indices of its comparisons.
+/// Returns the answers that consist of several comparisons and are of a known kind (such as a ranking). For each
+/// answer, returns its pairs in order of closeness, and the indices of its comparisons.
 pub(super) fn orders_of<const K: usize>(comparisons: &Comparisons<'_, K>, answers: &[u32]) -> Vec<(Order, Vec<usize>)> {
     let mut rows: Vec<usize> = (0..comparisons.len()).collect();
     order_by_key(&mut rows, |at| answers[at]);

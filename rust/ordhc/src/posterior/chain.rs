@@ -16,24 +16,24 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// The number of Metropolis steps for the height of each inner node, in one sweep of a chain.
+/// The number of Metropolis steps for the height of each inner node, in one sweep of a Markov chain.
 const HEIGHT_STEPS: usize = 5;
 /// The number of Metropolis steps for the length of each leaf (see [`Lengths`]), in one sweep of a
 /// chain.
 const LENGTH_STEPS: usize = 2;
-/// The standard deviations of the logarithms of random factors. In each sweep of a chain, each
-/// entry is used for one Metropolis step, which multiplies the lengths of all leaves by a factor.
+/// Each sweep makes one Metropolis step for each of these numbers. The step multiplies the lengths of all leaves by a
+/// random factor, whose logarithm has this standard deviation.
 const SPREADS: [f64; 2] = [0.1, 1.0];
 /// The number of moves of the root in one sweep of a chain, for trees whose leaves have lengths.
 const ROOT_STEPS: usize = 4;
 /// The number of rounds of Metropolis steps for the noise and for the scale of all heights, in one
 /// sweep of a chain.
 const NOISE_STEPS: usize = 3;
-/// If the log-likelihood has more than this number of terms, a table of log-likelihoods is made for each proposed noise
-/// level. For fewer terms, direct computation is faster.
+/// Above this value of `Pairs::len`, a table of log-likelihoods is made for each proposed noise. Below, direct
+/// computation of the log-likelihoods is faster.
 const FEW: usize = 500;
 
-/// The state of a chain between sweeps.
+/// The state of a Markov chain between sweeps.
 #[derive(Debug, Clone)]
 pub(super) struct ChainState {
     tree: HeightTree,
@@ -49,14 +49,14 @@ impl ChainState {
         Self { tree, increments: Increments::new(), shape: shapes.first(), noises, lengths, random }
     }
 
-    /// Copies the state of another chain, except the random numbers.
+    /// Copies the state of another chain, except its random number generator.
     pub(super) fn move_to(&mut self, other: Self) {
         let random = std::mem::replace(self, other).random;
         self.random = random;
     }
 }
 
-/// A running chain. All steps leave the posterior invariant. The buffers are reused from step to step.
+/// A running Markov chain. All steps leave the posterior invariant. The buffers are reused from step to step.
 pub(super) struct Chain<'a> {
     answers: &'a Answers,
     shapes: &'a Shapes,
@@ -77,10 +77,10 @@ pub(super) struct Chain<'a> {
     leaves: Vec<u32>,
     turn: Vec<u32>,
     weights: Vec<f64>,
-    /// For each node: its number of leaves, without the leaves of a subtree that is cut off.
+    /// For each node: its number of leaves, without the leaves of the subtree that was cut off.
     sizes: Vec<u32>,
-    /// For each inner node: the decrease of the log prior if the subtree that was cut off is put below this node, so
-    /// that its leaves are added to this node and all nodes above.
+    /// For each inner node: the decrease of the log prior if the subtree that was cut off is put below this node. Then
+    /// this node and all nodes above get the leaves of the subtree.
     costs: Vec<f64>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Chain<'a> {
         ChainState { tree, increments, shape, noises, lengths, random }
     }
 
-    /// Moves every leaf once and some inner nodes, and changes heights and the other parameters.
+    /// Makes one sweep: moves every leaf once and some inner nodes, and changes heights and the other parameters.
     pub(super) fn sweep(&mut self, monitor: &Monitor) -> Result<()> {
         let n = self.tree.n_leaves();
         let mut turn = std::mem::take(&mut self.turn);
@@ -128,7 +128,8 @@ impl<'a> Chain<'a> {
             monitor.advance(1)?;
             self.move_subtree(leaf);
             // Move large subtrees less often, so that subtrees of every size take about the same total time. The
-            // probability of moving a subtree does not depend on its place, so the posterior stays invariant.
+            // probability of moving a subtree does not depend on where it is in the tree, so the posterior stays
+            // invariant.
             let inner = (n + self.random.below(n - 1)) as u32;
             if self.tree.is_there(inner) && inner != self.tree.root() {
                 self.tree.nodes_under(inner, &mut self.moving);
@@ -176,10 +177,9 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    /// Cuts a subtree off, and puts it at a place drawn from the posterior (Gibbs sampling). The
-    /// subtree becomes a child of an inner node, or a child of a new node on an edge. The height of
-    /// a new node is drawn at random. So the weight of a place with a new node is divided by the
-    /// density of the drawn height.
+    /// Cuts a subtree off, and inserts it at a place drawn from the posterior (Gibbs sampling). The subtree becomes a
+    /// child of an inner node, or a child of a new node on an edge. The height of a new node is drawn at random. So the
+    /// weight of a place with a new node is divided by the density of the drawn height.
     pub(super) fn move_subtree(&mut self, top: u32) {
         let Some(here) = self.tree.cut(top) else { return };
         self.score_places(top, here);
@@ -250,9 +250,9 @@ impl<'a> Chain<'a> {
         self.count_leaves();
     }
 
-    /// Moves the root along the edge between its two children, if it has two. Then moves the root to
-    /// a place drawn from its posterior. The paths between leaves keep their lengths, so the
-    /// likelihood of the answers does not change.
+    /// Moves the root along the edge between its two children, if the root has only two children. Then moves the root
+    /// to a place drawn from its posterior. The paths between leaves keep their lengths, so the likelihood of the
+    /// answers does not change.
     pub(super) fn change_root(&mut self) {
         entered!(posterior_root);
         let Self { tree, order, sizes, lengths, increments, random, .. } = self;
@@ -265,7 +265,7 @@ impl<'a> Chain<'a> {
         let rooting = Rooting { tree, order, sizes, lengths, increments };
         let (places, mut weights) = rooting.places(|size| self.shapes.cost(self.shape, size), random);
         let drawn = random.place(&mut weights);
-        // The first place is the current root.
+        // `places[0]` is the current root.
         if drawn > 0 {
             move_root(tree, order, lengths, places[drawn]);
             self.list_nodes();
@@ -398,8 +398,9 @@ impl<'a> Chain<'a> {
         self.choices.log_likelihood(&self.tree, self.answers.choices(), &self.lengths, factor, noise)
     }
 
-    /// Multiplies the noise by a factor, and all heights, lengths and their parameters by another factor, as one
-    /// Metropolis step. The logarithms of both factors are the same normal deviate, times `of_noise` and `of_scale`.
+    /// Multiplies the noise by a factor, and all heights, lengths and the parameters of their priors by another factor,
+    /// as one Metropolis step. The logarithms of both factors are the same normal deviate, times `of_noise` and
+    /// `of_scale`.
     pub(super) fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
         let step = self.random.normal();
         let (log_noise, log_scale) = (of_noise * step, of_scale * step);
@@ -408,7 +409,7 @@ impl<'a> Chain<'a> {
         if noise >= MOST_NOISE || !self.lengths.may_scale(scale) {
             return;
         }
-        // For few answers, making a table takes longer than it saves.
+        // For few answers, making a table of log-likelihoods takes more time than the table saves.
         let other = (of_noise > 0.0 && self.pairs.len() > FEW).then(|| Link::new(noise));
         let new = if of_noise > 0.0 {
             let of_sums = match &other {
@@ -445,8 +446,8 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// Returns the range of heights of a new node beside `node`. The range begins at minus infinity above the root, and
-/// ends at infinity beside a leaf.
+/// Returns the range of possible heights of a new node on the edge above `node`. The range begins at minus infinity if
+/// `node` is the root, and ends at infinity if `node` is a leaf.
 fn around(tree: &HeightTree, node: u32) -> (f64, f64) {
     let parent = tree.parent(node);
     let lowest = if parent == NONE { f64::NEG_INFINITY } else { tree.height(parent) };

@@ -23,7 +23,7 @@ pub(super) struct ChoiceHeights {
     /// height of the node.
     starts: Vec<usize>,
     by_node: Vec<u32>,
-    /// The answers affected by the height that was tried last, with their probabilities at this height.
+    /// The answers that depend on the last proposed height or length, with their probabilities if it is accepted.
     tried: Vec<(u32, f64)>,
     tried_power: f64,
     weights: Vec<f64>,
@@ -127,13 +127,13 @@ impl ChoiceHeights {
         gain
     }
 
-    /// Accepts the height that was tried last.
+    /// Stores the height that was passed last to [`gain`](Self::gain).
     pub(super) fn accept(&mut self, node: u32) {
         self.powers[node as usize] = self.tried_power;
         self.tried.drain(..).for_each(|(choice, clear)| self.clear[choice as usize] = clear);
     }
 
-    /// Returns the change of the log-likelihood if the length of a leaf changes.
+    /// Returns the change of the log-likelihood if `change` is added to the length of a leaf.
     pub(super) fn gain_of_length(&mut self, choices: &Choices, noises: &Noises, leaf: u32, change: f64) -> f64 {
         self.tried.clear();
         let factor = power(-change);
@@ -154,7 +154,7 @@ impl ChoiceHeights {
         gain
     }
 
-    /// Accepts the change of length that was tried last.
+    /// Stores the change of length that was passed last to [`gain_of_length`](Self::gain_of_length).
     pub(super) fn accept_length(&mut self, choices: &Choices, leaf: u32, change: f64) {
         let factor = power(-change);
         for &choice in choices.of(leaf) {
@@ -171,7 +171,7 @@ impl ChoiceHeights {
     }
 
     /// Returns the log-likelihood after multiplying heights and lengths by `factor`. `noise` returns the noise of a
-    /// person.
+    /// person: half of the share of random answers.
     pub(super) fn log_likelihood(
         &self,
         tree: &HeightTree,

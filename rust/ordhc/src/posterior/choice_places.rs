@@ -1,20 +1,20 @@
-//! The log-likelihoods of choices among several pairs, for all places of a subtree.
+//! The log-likelihoods of choices among several pairs of leaves, for all places where a subtree can be inserted.
 //!
-//! A pair of a leaf in the subtree and a leaf outside of it (the outer leaf) has a closeness that depends on the place
-//! of the subtree. The paths from the outer leaves to the root form a small tree. Along each branch of this tree, the
-//! pairs of the outer leaves below have the height of the place. All other pairs have a height that is constant along
-//! the branch.
+//! If one leaf of a pair is in the moved subtree, and the other leaf (the outer leaf) is not, the height of the pair
+//! depends on the insertion. The paths from the outer leaves to the root form a small tree. Insert the subtree on a
+//! branch of this tree: then each pair with an outer leaf below the branch gets the height of the insertion. The
+//! heights of all other pairs are constant along the branch.
 
 use super::choices::Choices;
 use super::height_tree::{HeightTree, NONE};
 use super::luce;
 use super::places::{Rest, Spot};
 
-/// A pair of a leaf in the moved subtree and a leaf outside of it, the outer leaf. The height of
-/// the pair depends on the place of the subtree.
+/// A pair of a leaf in the moved subtree and a leaf outside of the subtree, the outer leaf. The height of the pair
+/// depends on where the subtree is inserted.
 #[derive(Debug, Clone, Copy)]
 struct Open {
-    /// The position of the leaf `outer` in the preorder of the tree's nodes.
+    /// The index of the leaf `outer` in the preorder of the tree's nodes.
     start: u32,
     outer: u32,
     option: usize,
@@ -27,10 +27,10 @@ pub(super) struct ChoiceScores {
     /// this node.
     pub(super) powers: Vec<[f64; 2]>,
     open: Vec<Open>,
-    /// Entry k is the lowest common ancestor of the outer leaves of `open[k]` and `open[k + 1]`, or
-    /// their shared outer leaf. An outer leaf is outside of the moved subtree.
+    /// Element k is the lowest common ancestor of the outer leaves of `open[k]` and `open[k + 1]`, or their shared
+    /// outer leaf. An outer leaf is outside of the moved subtree.
     joins: Vec<u32>,
-    /// The weight of each option (pair of leaves) in the choice.
+    /// The weight of each option (pair of leaves) in Luce's choice rule.
     weights: Vec<f64>,
     /// The factor of each weight that depends on the lengths of the two leaves.
     factors: Vec<f64>,
@@ -57,7 +57,7 @@ struct Scored<'a> {
 }
 
 impl ChoiceScores {
-    /// Adds the log-likelihood of an answer to the score of each place where the subtree can be put.
+    /// Adds the log-likelihood of an answer to the score of each place where the subtree can be inserted.
     pub(super) fn add(&mut self, spots: &mut [Spot], rest: &Rest<'_>, choices: &Choices, choice: usize) {
         let pairs = choices.pairs(choice);
         self.open.clear();
@@ -80,7 +80,7 @@ impl ChoiceScores {
         self.open.sort_unstable_by_key(|open| (open.start, open.option));
         let is_alone = self.open.first().map(|open| open.outer) == self.open.last().map(|open| open.outer);
         if self.open.is_empty() || is_alone && self.open.len() == pairs.len() {
-            // All places have the same likelihood.
+            // The likelihood of the answer does not depend on where the subtree is inserted.
             return;
         }
         self.joins.clear();
@@ -93,8 +93,8 @@ impl ChoiceScores {
         self.branch(spots, &scored, [0, self.open.len()], NONE);
     }
 
-    /// Adds the log-likelihood of the answer to the scores of places on some paths. These are the
-    /// paths from the node `stop` down to the outer leaves of the pairs `open[from..to]`. An outer
+    /// Adds the log-likelihood of the answer to the scores of the places on some paths, where the subtree can be
+    /// inserted. The paths begin at the node `stop` and end at the outer leaves of the pairs `open[from..to]`. An outer
     /// leaf is outside of the moved subtree.
     fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
         let tree = scored.tree;
@@ -106,7 +106,7 @@ impl ChoiceScores {
             let clear = scores.clear(scored, &curve, [from, to], power);
             scored.choices.log(scored.choice, clear, scored.noise)
         };
-        // No place is under a leaf, so the initial value has no effect.
+        // A subtree cannot be put under a leaf, so the initial value of `here` has no effect if `bottom` is a leaf.
         let (mut node, mut here) = (bottom, 0.0);
         if !tree.is_leaf(bottom) {
             here = log(self, self.powers[bottom as usize][0]);
@@ -129,9 +129,9 @@ impl ChoiceScores {
         let mut start = from;
         for end in from + 1..=to {
             if end == to || self.joins[end - 1] == bottom {
-                // While the subtree is on one branch below `bottom`, the paths from the other
-                // branches meet it at `bottom`. So the pairs of the other branches have the height
-                // of `bottom`.
+                // Insert the subtree in one branch below `bottom`. Then `bottom` is the lowest common ancestor of each
+                // moved leaf and each outer leaf in another branch, so the height of `bottom` gives the weights of
+                // these pairs.
                 let power = self.powers[bottom as usize][0];
                 for at in (from..start).chain(end..to) {
                     let option = self.open[at].option;
@@ -145,8 +145,9 @@ impl ChoiceScores {
 
     fn curve(&self, scored: &Scored<'_>, [from, to]: [usize; 2]) -> Curve {
         let count = self.weights.len();
-        // If the answer is two blocks (sets of pairs with equal rank), and one block is a single pair, the probability
-        // of the answer is a ratio of weights.
+        // If the answer has two ranks, and the best rank is a single pair, the probability of the answer is the weight
+        // of this pair divided by the sum of all weights. If the worst rank is a single pair, the same is true for
+        // inverse weights.
         let (one, is_inverse) = match *scored.choices.blocks(scored.choice) {
             [1, _] => (0, false),
             [_, 1] => (count - 1, true),

@@ -1,12 +1,16 @@
 //! Answers that choose among several pairs of leaves.
 //!
-//! Every answer with more than one comparison is an order of pairs by closeness, in blocks (see [`luce`](super::luce)):
+//! Every answer with more than one comparison ranks pairs of leaves by closeness. Pairs of equal rank form a block (see
+//! [`luce`](super::luce)). The kinds of answers are:
 //!
-//! * odd one out of three: the pair of the other two, then the two other pairs;
-//! * most central leaf: its two pairs, then the third pair;
-//! * ranking by a reference: the pairs with the reference one by one, then the unranked pairs together;
-//! * several chosen options: their pairs together, then the other pairs;
-//! * best and worst: one pair, most pairs, one pair.
+//! * odd one out of three leaves: the pair without the odd leaf, then the two pairs with the odd leaf;
+//! * most central of three leaves: the two pairs with this leaf, then the third pair;
+//! * ranking by closeness to a reference leaf: its pairs with the ranked leaves one by one, then its pairs with the
+//!   unranked leaves together;
+//! * several leaves chosen as closest to a reference leaf: the pairs of the chosen leaves together, then those of the
+//!   leaves that were not chosen;
+//! * closest leaf and farthest leaf from a reference leaf: the pair of the closest leaf, all pairs between, the pair of
+//!   the farthest leaf.
 
 use super::luce::n_orders;
 use crate::error::Result;
@@ -38,16 +42,17 @@ pub(super) struct Choices {
     leaf_weights: Vec<f64>,
 }
 
-/// The pairs of an answer in order of closeness, and the size of each block of pairs with equal rank.
+/// The pairs of leaves of an answer, closest first, and the size of each block of pairs with equal rank.
 pub(super) type Order = (Vec<[u32; 2]>, Vec<u32>);
 
-/// An answer of several comparisons: its pairs in order of closeness ([`Order`]), its weight, and its person.
+/// An answer of several comparisons: its pairs of leaves in order of closeness ([`Order`]), its weight, and the id of
+/// its person.
 pub(super) type Given = (Order, f64, u32);
 
-/// Returns the order of pairs that the comparisons (nearer pair, farther pair) of an answer determine. Each pair starts
-/// with its smaller leaf. Repeated comparisons count once. The order consists of blocks: each pair of a block is nearer
-/// than each pair of the next blocks, and pairs of one block are not compared with each other. Returns `None` if the
-/// comparisons determine no such order.
+/// Returns the ranking of pairs of leaves that the comparisons (nearer pair, farther pair) of an answer imply. Each
+/// pair starts with its smaller leaf. Repeated comparisons count once. Pairs of equal rank form a block. Each pair of a
+/// block must be compared with all pairs of the other blocks, and with no pair of its own block. Returns `None` if the
+/// comparisons imply no such ranking.
 pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
     let mut pairs: Vec<[u32; 2]> = rows.iter().flatten().copied().collect();
     pairs.sort_unstable();
@@ -74,7 +79,7 @@ pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
 }
 
 impl Choices {
-    /// Sorts answers by their contents, so that results do not depend on their original order.
+    /// Stores the answers sorted by their contents, so that results do not depend on their original order.
     pub(super) fn new(n_leaves: usize, mut given: Vec<Given>) -> Result<Self> {
         const WHAT: &str = "answers by leaf";
         let mut sorted: Vec<usize> = (0..given.len()).collect();
@@ -168,7 +173,7 @@ impl Choices {
 mod tests {
     use super::*;
 
-    /// Returns the order of the pairs of triplets (anchor, nearer leaf, farther leaf).
+    /// Returns the ranking of pairs that triplets (anchor, nearer leaf, farther leaf) imply.
     fn of(rows: &[[u32; 3]]) -> Option<Order> {
         let sorted = |a: u32, b: u32| [a.min(b), a.max(b)];
         let rows: Vec<_> = rows.iter().map(|&[a, b, c]| [sorted(a, b), sorted(a, c)]).collect();

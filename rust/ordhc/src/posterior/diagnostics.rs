@@ -1,18 +1,19 @@
-//! Diagnostics of chains: agreement, and effective sample size.
+//! Diagnostics of Markov chains: agreement between chains, and effective sample size.
 
-/// Measures of how well chains have mixed.
+/// Measures of how well Markov chains have mixed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mixing {
     /// The potential scale reduction of half-chains, "split R-hat". A value near 1 means that all halves of all chains
     /// are alike. NaN for fewer than four values per chain.
     pub r_hat: f64,
-    /// The number of independent values whose mean would have the same standard error.
+    /// The number of independent values whose mean would have the same standard error as the mean over the chains.
     pub effective_size: f64,
 }
 
-/// Returns split R-hat and effective size of a value in chains of equal length (Gelman et al. 2013, "Bayesian Data
-/// Analysis", 11.4 and 11.5). Autocorrelations are summed in pairs, as long as the pairs are positive and decrease
-/// (Geyer).
+/// Returns split R-hat and effective sample size of a quantity, given its values in Markov chains of equal length
+/// (Gelman et al. 2013, "Bayesian Data Analysis", 11.4 and 11.5). Autocorrelations are added in pairs of consecutive
+/// lags, until the sum of a pair is not positive. The sum of a pair counts at most as much as that of the pair before
+/// (Geyer's initial monotone sequence).
 ///
 /// ```
 /// use ordhc::bindings::mixing;
@@ -25,14 +26,14 @@ pub fn mixing(chains: &[Vec<f64>]) -> Mixing {
     if half < 2 {
         return Mixing { r_hat: f64::NAN, effective_size: f64::NAN };
     }
-    // If the length is odd, leave out the middle value.
+    // If the length of a chain is odd, leave out the middle value.
     let halves: Vec<&[f64]> = chains.iter().flat_map(|chain| [&chain[..half], &chain[chain.len() - half..]]).collect();
     let (m, n) = (halves.len() as f64, half as f64);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let means: Vec<f64> = halves.iter().map(|values| mean(values)).collect();
     let whole = mean(&means);
     let between = n * means.iter().map(|mean| (mean - whole).powi(2)).sum::<f64>() / (m - 1.0);
-    // For each lag, the mean over chains of products of deviations.
+    // Returns the autocovariance at a lag, as a mean over all half-chains.
     let covariance = |lag: usize| {
         let of = |(values, mean): (&&[f64], &f64)| {
             (lag..half).map(|at| (values[at] - mean) * (values[at - lag] - mean)).sum::<f64>() / n
@@ -84,7 +85,7 @@ mod tests {
         let found = mixing(&chains(0.0, 0.0));
         assert!((found.r_hat - 1.0).abs() < 0.01 && (found.effective_size / 20_000.0 - 1.0).abs() < 0.15, "{found:?}");
         let found = mixing(&chains(0.9, 0.0));
-        // The expected effective size, as a share of all values, is (1 - 0.9) / (1 + 0.9).
+        // The expected effective size is the number of all values times (1 - 0.9) / (1 + 0.9).
         assert!((found.effective_size / 1052.0 - 1.0).abs() < 0.25, "{found:?}");
         assert!(mixing(&chains(0.5, 1.0)).r_hat > 1.3);
     }

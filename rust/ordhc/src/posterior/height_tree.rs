@@ -4,9 +4,9 @@ use crate::tree::Dendrogram;
 
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A rooted tree. Leaves are the nodes `0..n`, and inner nodes have other numbers below `2 n - 1`. Each inner node has
-/// at least two children, and is higher than its parent. The height of a pair of leaves is the height of their lowest
-/// common ancestor.
+/// A rooted tree. Leaves have the ids `0..n`, and inner nodes have ids in `n..2 n - 1`. Each inner node has at least
+/// two children, and is higher than its parent. The height of a pair of leaves is the height of their lowest common
+/// ancestor.
 #[derive(Debug, Clone)]
 pub(super) struct HeightTree {
     n: usize,
@@ -20,12 +20,12 @@ pub(super) struct HeightTree {
     /// The previous sibling of each node.
     before: Vec<u32>,
     degrees: Vec<u32>,
-    /// The unused numbers of inner nodes.
+    /// The ids of inner nodes that are not in use.
     free: Vec<u32>,
 }
 
-/// A place for a subtree: as a child of a node (`Under`), or beside a node as a child of a new node with the given
-/// height.
+/// Where a subtree is inserted: as a child of a node (`Under`), or on the edge above a node (`Beside`). On an edge, the
+/// subtree becomes a child of a new node with the given height.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Place {
     Under(u32),
@@ -84,7 +84,7 @@ impl HeightTree {
         (node as usize) < self.n
     }
 
-    /// Returns true if the tree has a node with this number.
+    /// Returns true if the tree has a node with this id.
     pub(super) fn is_there(&self, node: u32) -> bool {
         self.is_leaf(node) || self.degrees[node as usize] > 0
     }
@@ -112,7 +112,7 @@ impl HeightTree {
         std::iter::successors(some(self.first[node as usize]), move |&child| some(self.next[child as usize]))
     }
 
-    /// Cuts a subtree off, and returns its former place. The parent is removed if it would have only one child. Returns
+    /// Cuts a subtree off, and returns where it was. The parent is removed if it would have only one child. Returns
     /// `None` without a change for the root, and for a child of the root whose only sibling is a leaf.
     pub(super) fn cut(&mut self, top: u32) -> Option<Place> {
         let parent = self.parent(top);
@@ -166,8 +166,8 @@ impl HeightTree {
     }
 
     /// Makes a node the root (`Under`), or makes a new root on the edge above a node (`Beside`). The height of a new
-    /// root is not set. If the old root has two children, it is removed, and its two edges become one edge. But if the
-    /// new root would be on this edge, the tree does not change.
+    /// root is not set. If the old root has two children, this root is removed, and its two edges become one edge. But
+    /// if the new root would be on this edge, the tree does not change.
     pub(super) fn put_root(&mut self, place: Place) {
         let old = self.root;
         let (node, is_new) = match place {
@@ -224,7 +224,7 @@ impl HeightTree {
         self.degrees[parent as usize] -= 1;
     }
 
-    /// Writes `top` and all nodes below it to `order`, parents before children.
+    /// Writes `top` and all nodes below it to `order`, with parents before children.
     pub(super) fn nodes_under(&self, top: u32, order: &mut Vec<u32>) {
         order.clear();
         let mut at = top;
@@ -260,7 +260,7 @@ impl HeightTree {
     }
 }
 
-/// For each node: the range of its leaves in a preorder of the nodes.
+/// For each node: the range of the nodes of its subtree in a preorder of all nodes.
 #[derive(Debug, Clone)]
 pub(super) struct Spans {
     starts: Vec<u32>,
@@ -283,7 +283,7 @@ impl Spans {
         }
     }
 
-    /// Returns the position of a node in the preorder of the nodes.
+    /// Returns the index of a node in the preorder of the nodes.
     #[inline]
     pub(super) fn start(&self, node: u32) -> u32 {
         self.starts[node as usize]

@@ -11,8 +11,8 @@ const SCALE: f64 = 2.0;
 /// equal.
 const REGULARITIES: [i32; 5] = [1, 2, 3, 4, 6];
 
-/// The gamma distribution of increments (height differences between inner nodes and their parents), with its current
-/// parameters.
+/// The gamma distribution of increments (height differences between inner nodes and their parents), with the current
+/// parameters of a Markov chain.
 #[derive(Debug, Clone)]
 pub(super) struct Increments {
     mean: f64,
@@ -64,7 +64,7 @@ impl Increments {
     }
 
     /// Draws the height of a new node. `lowest` is the height of its parent, or minus infinity if there is no parent.
-    /// `highest` is the height of the lower one of its two children, or infinity if both are leaves.
+    /// `highest` is the smaller one of the heights of its two children, or infinity if both are leaves.
     pub(super) fn new_height(&self, lowest: f64, highest: f64, random: &mut Random) -> f64 {
         if lowest == f64::NEG_INFINITY {
             highest - self.draw(random)
@@ -75,16 +75,16 @@ impl Increments {
         }
     }
 
-    /// Returns the change of the log density of all increments when a node at height `new` is
-    /// added, minus the log density with which [`new_height`](Self::new_height) draws `new`.
-    /// `lowest` is the height of the parent of the new node. The new node has two children: an old
-    /// node at `height`, and the moved subtree, whose top is at height `most`.
+    /// Returns the change of the log density of all increments when a node at height `new` is added, minus the log
+    /// density with which [`new_height`](Self::new_height) draws `new`. `lowest` is the height of the parent of the new
+    /// node. The new node has two children: the node that was on the edge before, at `height`, and the root of the
+    /// moved subtree, at height `most`. The height of a leaf is infinity.
     pub(super) fn log_beside(&self, lowest: f64, height: f64, most: f64, new: f64) -> f64 {
         let highest = height.min(most);
         let (is_leaf, moves_leaf) = (height == f64::INFINITY, most == f64::INFINITY);
         if lowest == f64::NEG_INFINITY {
-            // `new_height` drew the increment to the lower child from this prior, so its density cancels. Only the
-            // increment to the higher child remains, if this child is not a leaf.
+            // `new_height` drew the increment to the child with the smaller height from this prior, so its density
+            // cancels. Only the increment to the other child remains, if the other child is not a leaf.
             return if moves_leaf { 0.0 } else { self.log(height.max(most) - new) };
         }
         if highest <= lowest {
@@ -156,8 +156,9 @@ mod tests {
         }
     }
 
-    /// Checks the weight of a new node on an edge. The weight is the product of the densities of the added increments,
-    /// divided by the densities of the removed increment and of the drawn height.
+    /// Checks the weight of a new node on an edge. Increments are height differences along edges. The weight is the
+    /// product of the densities of the added increments, divided by the densities of the removed increment and of the
+    /// drawn height.
     #[test]
     fn places_weigh_what_their_increments_do() {
         for regularity in REGULARITIES {

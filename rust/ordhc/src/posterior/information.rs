@@ -4,8 +4,9 @@ use super::samples::Samples;
 
 impl Samples {
     /// Returns the expected information, in nats, of the answer to a question: which of three leaves is the odd one
-    /// out, or which of two pairs is closer. This is the entropy of the answer over all trees minus the mean entropy in
-    /// each tree (Houlsby et al. 2011, "Bayesian active learning for classification and preference learning").
+    /// out, or which of two pairs is closer. Each sampled tree gives a distribution of the answer. The result is the
+    /// entropy of the mean of these distributions minus the mean of their entropies (Houlsby et al. 2011, "Bayesian
+    /// active learning for classification and preference learning").
     pub fn information<const K: usize>(&self, leaves: [u32; K]) -> f64 {
         if self.is_empty() {
             return 0.0;

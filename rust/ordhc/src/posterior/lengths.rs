@@ -1,4 +1,4 @@
-//! Lengths of leaves: a leaf with a larger length is less similar to all others.
+//! Lengths of leaves: a leaf with a larger length is less similar to all other leaves.
 //!
 //! The length of the path between two leaves i and j is l(i) + l(j) - h(i, j). Without lengths all leaves are equally
 //! far from the root (an ultrametric tree). With lengths the tree is additive (Sattath and Tversky 1977, "Additive
@@ -29,7 +29,7 @@ pub(super) fn may_be(length: f64) -> bool {
 }
 
 /// The lengths of leaves. A leaf with a larger length is less similar to all other leaves. Lengths have a normal prior
-/// of mean 0 whose standard deviation is estimated. Empty for trees without lengths.
+/// of mean 0 whose standard deviation is estimated. The lists are empty for trees without lengths.
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     values: Vec<f64>,
@@ -56,7 +56,7 @@ impl Lengths {
         self.deviation
     }
 
-    /// Returns the standard deviation of the lengths, or 0 for trees without lengths.
+    /// Returns the standard deviation of the prior of lengths, or 0 for trees without lengths.
     pub(super) fn spread(&self) -> f64 {
         if self.values.is_empty() { 0.0 } else { self.deviation }
     }
@@ -71,7 +71,7 @@ impl Lengths {
         self.factors[leaf as usize] = power(-length);
     }
 
-    /// Returns the sum of the two lengths of the farther pair, less the sum of the two lengths of the nearer pair.
+    /// Returns the sum of the leaf lengths of the farther pair, minus that of the nearer pair.
     #[inline]
     pub(super) fn offset(&self, answer: &Answer) -> f64 {
         if self.values.is_empty() {
@@ -81,7 +81,7 @@ impl Lengths {
         far - near
     }
 
-    /// Returns the contribution of lengths to the closeness of a pair: minus the sum of its two lengths.
+    /// Returns the contribution of lengths to the closeness of a pair: minus the sum of the lengths of its two leaves.
     #[inline]
     pub(super) fn closeness(&self, [i, j]: [u32; 2]) -> f64 {
         if self.values.is_empty() { 0.0 } else { -self.of(i) - self.of(j) }
@@ -123,7 +123,7 @@ impl Lengths {
         self.deviation = ((SCALE + 0.5 * squares) / random.gamma(shape)).sqrt();
     }
 
-    /// Returns the log density of a length, without a constant.
+    /// Returns the log prior density of a length, without a constant.
     pub(super) fn log_density(&self, length: f64) -> f64 {
         -0.5 * (length / self.deviation).powi(2)
     }

@@ -1,4 +1,4 @@
-//! The probability of an answer as a function of the difference of two heights.
+//! The probability of an answer as a function of the difference of the heights of its two pairs.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,8 @@ const CELLS: f64 = 32.0;
 const MIDDLE: f64 = REACH * CELLS - 0.5;
 
 /// Returns the probability of the answer that one pair is closer than another. `difference` is the height of the first
-/// pair minus the height of the second pair; higher pairs are closer. A share of 2 `noise` of all answers is random.
+/// pair minus the height of the second pair; a pair with a larger height is closer. A share of 2 `noise` of all answers
+/// is random.
 pub(super) fn probability(difference: f64, noise: f64) -> f64 {
     noise + (1.0 - 2.0 * noise) / (1.0 + (-difference).exp())
 }
@@ -37,9 +38,8 @@ pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
 }
 
-/// Moves a position that is outside of the table of log-likelihoods to the nearest end of the
-/// table. Returns the new position, and the new position plus `ROUND`. The lowest bits of this sum
-/// are the index of the cell.
+/// Limits a position to the range of the table of log-likelihoods. Returns the new position, and the new position plus
+/// `ROUND`. The lowest bits of this sum are the index of the cell.
 #[inline]
 fn place_of(place: f64) -> [f64; 2] {
     let place = place.max(-0.5).min(POINTS as f64 - 0.5);
@@ -49,16 +49,16 @@ fn place_of(place: f64) -> [f64; 2] {
 /// The index of the last boundary between cells of the table of log-likelihoods. The index of the first boundary is 0.
 const POINTS: usize = (2.0 * REACH * CELLS) as usize;
 /// The number of cells of the table of log-likelihoods. The number is a power of two, so that a remainder extracts the
-/// lowest bits. Cells beyond the height difference `REACH` have the same value.
+/// lowest bits. All cells beyond the height difference `REACH` have the same log-likelihood.
 const LEN: usize = 2048;
 /// Adding this constant to a small number rounds it to an integer, which is then in the lowest bits of the sum.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;
 
-/// The log-likelihood of an answer as a function of a height difference. Values are interpolated linearly in a table,
-/// and are constant outside of the table.
+/// The log-likelihood of an answer as a function of a height difference. The log-likelihood is interpolated linearly in
+/// a table, and is constant outside of the range of the table.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
-    /// For each cell: the value at its middle, and the increase from its beginning to its end.
+    /// For each cell of the table: the log-likelihood at its middle, and the increase from its beginning to its end.
     table: Box<[[f64; 2]; LEN]>,
     noise: f64,
 }
@@ -107,7 +107,8 @@ impl Link {
         Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }
     }
 
-    /// Returns the log-likelihood at the position `place` of the table, by linear interpolation within a cell.
+    /// Returns the log-likelihood at the position `place` in the table, by linear interpolation within a cell of the
+    /// table.
     #[inline]
     fn at(&self, place: f64) -> f64 {
         let [place, rounded] = place_of(place);

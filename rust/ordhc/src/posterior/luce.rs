@@ -1,20 +1,20 @@
 //! The probability of choices among several options (Luce 1959, "Individual choice behavior").
 //!
-//! Each option has the weight exp(utility). An answer is an order of blocks of options, the best block first. The
-//! options within a block are not ordered. Blocks are chosen one after the other from the remaining options:
+//! Each option has the weight exp(utility). An answer ranks the options. Options of equal rank form a block. The blocks
+//! are chosen one after the other, best first, from the remaining options:
 //!
 //! * A single option is chosen with a probability in proportion to its weight.
-//! * The probability of a block of several options is the sum over all orders of its options.
+//! * The probability of a block of several options is the sum over all orders in which its options can be chosen.
 //! * If the last block is a single option, this option is the worst. The worst option is chosen in proportion to 1 /
 //!   weight. For example, the most central of three leaves is the leaf for which the pair of the other two is the
 //!   worst.
 
-/// The largest number of chosen options for which the probability is summed over subsets. For more options, an integral
-/// is computed.
+/// The largest number of chosen options for which their probability is a sum over subsets. For more options, the
+/// probability is computed as an integral.
 const SUMMED: usize = 6;
 
-/// Returns the probability of an answer that orders blocks of options, the best block first. `weights` has the weight
-/// of each option, block by block, and `blocks` has the number of options in each block.
+/// Returns the probability of an answer that ranks options. Options of equal rank form a block. `weights` has the
+/// weight of each option, with the best block first. `blocks` has the number of options in each block.
 pub(super) fn probability(weights: &[f64], blocks: &[u32]) -> f64 {
     let mut product = 1.0;
     let mut left = weights;
@@ -30,7 +30,7 @@ pub(super) fn probability(weights: &[f64], blocks: &[u32]) -> f64 {
     product
 }
 
-/// Returns the number of different answers that order options in blocks of these sizes.
+/// Returns the number of different rankings of options with `blocks[k]` options at rank k.
 pub(super) fn n_orders(blocks: &[u32]) -> f64 {
     let mut left = blocks.iter().sum::<u32>();
     let mut count = 1.0;
@@ -41,8 +41,8 @@ pub(super) fn n_orders(blocks: &[u32]) -> f64 {
     count
 }
 
-/// Returns the probability that all options with weights `chosen` come before any other option. `rest` is the total
-/// weight of the other options.
+/// Returns the probability that the chosen options, with the weights `chosen`, all come before the options that are not
+/// chosen. `rest` is the total weight of the options that are not chosen.
 fn all_before(chosen: &[f64], rest: f64) -> f64 {
     if let [a, b] = *chosen {
         return a * b / (a + b + rest) * (1.0 / (a + rest) + 1.0 / (b + rest));
@@ -50,7 +50,8 @@ fn all_before(chosen: &[f64], rest: f64) -> f64 {
     if chosen.len() > SUMMED {
         return all_before_by_times(chosen, rest);
     }
-    // For each set of options that remain: the probability that they come before all others.
+    // For each subset of the chosen options, as a bit mask: the probability that the subset comes before the options
+    // that are not chosen.
     let mut found = [1.0; 1 << SUMMED];
     for set in 1..1usize << chosen.len() {
         let (mut sum, mut weight) = (0.0, rest);
@@ -64,8 +65,8 @@ fn all_before(chosen: &[f64], rest: f64) -> f64 {
 }
 
 /// Returns the same probability as [`all_before`], by an integral. Each option arrives after an exponential time whose
-/// rate is its weight. The first of the other options arrives at the time exp(s). The trapezoidal rule over s converges
-/// fast.
+/// rate is its weight. The first of the options that are not chosen arrives after the time exp(s) / `rest`. The
+/// trapezoidal rule over s converges fast.
 fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
     const STEP: f64 = 0.25;
     let density = |s: f64| {

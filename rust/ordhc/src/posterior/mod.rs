@@ -8,27 +8,28 @@
 //! let start = adds_average_linkage(&triplets)?;
 //! let sampling = Sampling { chains: 2, sweeps: 200, burn_in: 100, kept: 50, ..Sampling::default() };
 //! let samples = sample(&triplets, &start, &sampling, None)?;
-//! // How likely somebody says that 0 is closer to 1 than to 2.
+//! // The probability of the answer that 0 is closer to 1 than to 2.
 //! assert!(samples.predict(&Triplets::new(vec![[0, 1, 2]], Some(4))?)?[0] > 0.6);
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 //!
 //! The model is a rooted tree of any degree, whose inner nodes have heights that grow from the root down. Let h(p) be
-//! the height of the lowest common ancestor of a pair p. The answer "p is closer than q" is given with probability e +
-//! (1 - 2 e) / (1 + exp(h(q) - h(p))). So answers are more reliable if the two heights are very different, and a share
-//! 2 e of the answers is random. Answers that choose among more than two pairs (odd ones out, most central leaves,
-//! rankings) follow Luce's choice rule (1959): a pair p is chosen in proportion to exp(h(p)). The number of inner nodes
-//! and the balance of the tree are estimated (see `prior`). The height differences between nodes and their parents have
-//! a gamma distribution. Its mean and shape and the noise e are estimated, too.
+//! the height of the lowest common ancestor of a pair p of leaves. The answer "p is closer than q" is given with
+//! probability e + (1 - 2 e) / (1 + exp(h(q) - h(p))). So answers are more reliable if the two heights are very
+//! different, and a share 2 e of the answers is random. Answers that choose among more than two pairs (odd ones out,
+//! most central leaves, rankings) follow Luce's choice rule (1959): a pair p is chosen in proportion to exp(h(p)). The
+//! number of inner nodes and the balance of the tree are estimated (see `prior`). The height differences between nodes
+//! and their parents have a gamma distribution. Its mean and shape and the noise e are estimated, too.
 //!
-//! A chain moves one subtree after the other: each leaf, and some inner nodes. The subtree is cut off and attached
-//! again at a place drawn from its posterior: as a child of any node, or beside any node. This is Gibbs sampling over
-//! all places at once. The time is proportional to the number of answers about the subtree, times the depth. Between
-//! these moves, Metropolis steps change heights, their mean increment and the noise.
+//! A Markov chain moves one subtree after the other: each leaf, and the subtrees of some inner nodes. A subtree is cut
+//! off, and inserted again as a child of any inner node, or on the edge above any node. This choice is drawn from its
+//! posterior (Gibbs sampling over all choices at once). The time is proportional to the number of answers about the
+//! subtree, times the depth of the tree. Between these moves, Metropolis steps change heights, their mean increment and
+//! the noise.
 //!
-//! [`sample`] runs chains and returns [`Samples`]. Their mean height is a similarity in which noise is averaged out.
-//! Their predictions are probabilities of answers. The support of a cluster is the share of samples that have the
-//! cluster.
+//! [`sample`] runs Markov chains and returns [`Samples`]: trees drawn from the posterior. The mean height of a pair of
+//! leaves over these trees is a similarity in which noise is averaged out. The trees also predict probabilities of
+//! answers. The support of a cluster is the share of the sampled trees that have the cluster.
 
 pub(crate) mod answers;
 mod chain;

@@ -1,4 +1,4 @@
-//! Sums of the weights of answers that compare the same two nodes.
+//! Sums of the weights of answers that compare pairs with the same two lowest common ancestors.
 
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
@@ -6,7 +6,8 @@ use super::reliability::Noises;
 use crate::error::Result;
 use crate::memory;
 
-/// The total weight of the answers that say that a node is higher (if `above`) or lower than the node `other`.
+/// The total weight of the answers that say that a node is higher (if `above`) or lower than the node `other`. The
+/// nodes are the lowest common ancestors of the two pairs of an answer.
 #[derive(Debug, Clone, Copy)]
 struct NodeSum {
     other: u32,
@@ -16,8 +17,8 @@ struct NodeSum {
     weight: f64,
 }
 
-/// For each node, the total weights of the answers that compare it with each other node. Given the topology, the
-/// likelihood of heights depends only on these sums.
+/// For each node: the total weights of the answers that compare this node with each other node (see [`NodeSum`]). For a
+/// given topology, the likelihood of the heights depends only on these sums.
 #[derive(Debug, Clone)]
 pub(super) struct NodeSums {
     starts: Vec<usize>,
@@ -121,7 +122,7 @@ impl NodeSums {
     }
 
     /// Returns the log-likelihood after multiplying heights by `factor`. `log` returns the log-likelihood of an answer,
-    /// given its noise level and its difference of heights.
+    /// given its noise level and the difference of the heights of its two pairs.
     pub(super) fn log_likelihood(&self, tree: &HeightTree, factor: f64, log: impl Fn(u8, f64) -> f64) -> f64 {
         let mut sum: f64 = self.even.iter().zip(0..).map(|(even, level)| even * log(level, 0.0)).sum();
         for node in tree.n_leaves() as u32..tree.n_nodes() as u32 {

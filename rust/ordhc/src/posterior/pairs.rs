@@ -1,4 +1,4 @@
-//! The comparisons of two pairs as functions of the heights of nodes.
+//! The likelihood of comparisons of two pairs of leaves, as a function of the heights of nodes.
 
 use super::answers::Answers;
 use super::height_tree::{HeightTree, Spans};
@@ -26,7 +26,7 @@ impl Pairs {
         NodeSums::new(tree.n_nodes(), answers.all().len(), noises.n_levels()).map(Self::Sums)
     }
 
-    /// Updates the comparisons after the topology of the tree changes.
+    /// Recomputes the sums or differences after the topology of the tree changes.
     pub(super) fn follow(
         &mut self,
         tree: &HeightTree,
@@ -41,8 +41,8 @@ impl Pairs {
         }
     }
 
-    /// Returns the number of terms of the log-likelihood. A term is a group of equal answers, or one answer if leaves
-    /// have lengths.
+    /// If leaves have lengths, returns the number of comparisons. Otherwise, returns the number of sums in `NodeSums`,
+    /// where each sum is stored at both of its nodes.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Sums(node_sums) => node_sums.len(),
@@ -66,15 +66,14 @@ impl Pairs {
         }
     }
 
-    /// Updates the comparisons for the height that a node will get. The tree must still have the
-    /// old height.
+    /// Updates the stored differences for the height that a node will get. The tree must still have the old height.
     pub(super) fn accept(&mut self, tree: &HeightTree, node: u32, height: f64) {
         if let Self::Each(terms) = self {
             terms.accept(node, height - tree.height(node));
         }
     }
 
-    /// Updates the comparisons after heights and lengths are multiplied by `factor`.
+    /// Updates the stored differences after heights and lengths are multiplied by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         if let Self::Each(terms) = self {
             terms.scale(factor);
@@ -82,7 +81,7 @@ impl Pairs {
     }
 
     /// Returns the log-likelihood after multiplying heights and lengths by `factor`. `log` returns the log-likelihood
-    /// of an answer, given its noise level and its difference of heights.
+    /// of an answer, given its noise level and the difference in closeness of its two pairs.
     pub(super) fn log_likelihood(
         &self,
         tree: &HeightTree,

@@ -1,4 +1,4 @@
-//! The log-likelihoods of all places of a subtree, computed together.
+//! The log-likelihoods of all places where a subtree can be inserted, computed together.
 
 use super::answers::{Answer, Answers};
 use super::choice_places::ChoiceScores;
@@ -7,20 +7,18 @@ use super::lengths::{Lengths, power};
 use super::link::Against;
 use super::reliability::Noises;
 
-/// The score of each place where a subtree can be put: the log-likelihood of the answers, up to a
-/// constant.
+/// The score of each place where a subtree can be inserted: the log-likelihood of the answers, up to a constant.
 ///
-/// [`fill`](Self::fill) first stores the scores of each node minus the score under the parent of
-/// the node. Then one pass from the root down adds these differences up.
+/// [`fill`](Self::fill) first stores the two scores of each node (see [`Spot`]) minus the score `under` of its parent.
+/// Then one pass from the root down adds these differences up.
 #[derive(Debug, Clone)]
 pub(super) struct Scores {
     spots: Vec<Spot>,
     of_choices: ChoiceScores,
 }
 
-/// The scores of two places for the subtree: as a child of a node (`under`), and on the edge above
-/// this node (`beside`). The other values are stored here because they are used together with the
-/// scores.
+/// The scores of two places for the subtree: as a child of a node (`under`), and on the edge above this node
+/// (`beside`). The other fields are stored here because they are read together with the scores.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub(super) parent: u32,
@@ -57,9 +55,9 @@ impl Scores {
         self.spots[node as usize].new = height;
     }
 
-    /// Computes the score of each place for the subtree with the nodes `moving` and the leaves
-    /// `leaves`. `order` has the nodes of the rest of the tree, parents before children. The
-    /// heights of new nodes must be set first, by [`set_new`](Self::set_new).
+    /// Computes the score of each place where the subtree with the nodes `moving` and the leaves `leaves` can be
+    /// inserted. `order` has the nodes of the rest of the tree, parents before children. The heights of new nodes must
+    /// be set first, by [`set_new`](Self::set_new).
     pub(super) fn fill(&mut self, rest: &Rest<'_>, answers: &Answers, leaves: &[u32], [order, moving]: [&[u32]; 2]) {
         for &node in order {
             let parent = rest.tree.parent(node);
@@ -137,7 +135,7 @@ impl Scores {
     /// both pairs have the same height, and the log-likelihood is `even`.
     #[inline]
     fn climb(&mut self, even: f64, against: Against<'_>, weight: f64, leaf: u32, join: u32) {
-        // No subtree can be put under a leaf, so the initial value has no effect.
+        // No subtree can be put under a leaf, so the initial value of `joined` has no effect.
         let (mut node, mut joined) = (leaf, even);
         loop {
             let spot = &mut self.spots[node as usize];

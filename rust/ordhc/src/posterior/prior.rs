@@ -1,10 +1,10 @@
 //! The prior distribution of trees.
 //!
-//! A tree is less likely if it has more inner nodes, and if these nodes are larger. The weight of an inner node with s
+//! The prior weight of a tree is the product of the weights of its inner nodes. The weight of an inner node with s
 //! leaves is `node` times (s - 1)^-balance. With balance 0, all trees with the same number of nodes are equally likely.
 //! If the balance is 1, the prior of binary trees is that of Yule's model. With a larger balance, the sizes of siblings
 //! are more equal. With a negative balance, most trees are caterpillars. Both parameters are estimated, with a uniform
-//! prior over a grid of pairs (`node`, balance). The prior of height differences is in `increments`.
+//! prior over a grid of (`node`, balance). The prior of height differences is in `increments`.
 
 use super::dot;
 use super::random::Random;
@@ -20,13 +20,13 @@ const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.
 const LEAST_NODE: f64 = -5.0;
 const NODES: usize = 13;
 
-/// The prior of the shapes of trees, for each pair of its parameters (see [`Shape`]).
+/// The prior of the shapes of trees, for each `node` and balance of the grid (see [`Shape`]).
 #[derive(Debug, Clone)]
 pub(super) struct Shapes {
     /// ln(size - 1) for a node of `size` leaves, at the index size - 1. ln(0) is set to 0.
     logs: Vec<f64>,
-    /// For each pair of parameters (see [`Shape`]): the logarithm of the sum of the weights of all
-    /// trees.
+    /// For each `node` and balance of the grid (see [`Shape`]): the logarithm of (the sum of the weights of all trees
+    /// of n leaves / n!).
     sums: Vec<f64>,
 }
 
@@ -59,7 +59,7 @@ impl Shapes {
         Shape { log_node: 0.0, balance: 0.6 }
     }
 
-    /// Returns the cost of a node with `size` leaves, which is minus its log weight.
+    /// Returns the cost of a node with `size` leaves, which is minus the logarithm of its prior weight.
     #[inline]
     pub(super) fn cost(&self, shape: Shape, size: u32) -> f64 {
         shape.balance * self.logs[size as usize - 1] - shape.log_node
@@ -85,17 +85,16 @@ impl Shapes {
     }
 }
 
-/// Returns the logarithm of the sum Z(n) of the weights of all trees of n leaves, up to a constant for each n.
+/// Returns the logarithm of Z(n) / n!, where Z(n) is the sum of the weights of all trees of n leaves.
 ///
 /// Let z(m) = Z(m) / m!, and let e(m) be the coefficients of exp(z(1) x + z(2) x^2 + ...), which count sets of trees
 /// with m leaves in all. Then m e(m) is the sum over j of j z(j) e(m - j). Every set of at least two trees can be
 /// joined by a root, so z(m) = node (m - 1)^-balance (e(m) - z(m)). Coefficients are scaled by powers of a number, so
-/// that they do not overflow. Values that are still too small are treated as 0.
+/// that they do not overflow. Coefficients that are still too small are treated as 0.
 fn log_sum(n: usize, shape: Shape, logs: &[f64]) -> Result<f64> {
     const WHAT: &str = "sums over trees";
     const LARGEST: f64 = 1e80;
-    // `numbered` is j z(j), and `sets` is e(n - j) in reverse order, so that both are read in ascending order of
-    // memory.
+    // `numbered[j - 1]` is j z(j), and `sets[n - j]` is e(j), so that both are read in ascending order of memory.
     let mut numbered = memory::filled(WHAT, 0.0f64, n)?;
     let mut sets = memory::filled(WHAT, 0.0f64, n + 1)?;
     let mut log_base = 0.0;
@@ -171,7 +170,7 @@ mod tests {
 
     #[test]
     fn sums_are_those_over_all_trees() {
-        // Schröder's fourth problem.
+        // The numbers of trees are known from Schröder's fourth problem.
         assert_eq!((2..7).map(|n| trees(n).len()).collect::<Vec<_>>(), [1, 4, 26, 236, 2752]);
         for n in 2..7usize {
             let all = trees(n);
@@ -192,8 +191,7 @@ mod tests {
         let shapes = Shapes::new(n).unwrap();
         assert!(shapes.sums.iter().all(|sum| sum.is_finite()));
         // If `balance` is 1, the sum of the weights of all binary trees is n! (`node` / 2)^(n - 1), as for Yule's
-        // process. The entries of `sums` do not include the factor n!. With the largest `node`, other trees have little
-        // weight.
+        // process. The sums in `sums` are divided by n!. With the largest `node`, other trees have little weight.
         let cell = 6 * NODES + NODES - 1;
         let shape = Shape::at(cell);
         assert_eq!(shape.balance, 1.0);

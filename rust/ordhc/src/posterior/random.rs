@@ -1,4 +1,4 @@
-//! Random numbers with the distributions that Markov chains need.
+//! Random numbers with the distributions that the Markov chains need.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -58,8 +58,8 @@ impl Random {
         }
     }
 
-    /// Draws an index of `weights`, which has the logarithms of the weights. Weights below e^-36
-    /// times the largest are never drawn.
+    /// Draws an index with a probability in proportion to its weight. `weights` has the logarithms of the weights, and
+    /// is overwritten. Indices with a weight below e^-36 times the largest weight are never drawn.
     pub(super) fn place(&mut self, weights: &mut [f64]) -> usize {
         const NEVER: f64 = -36.0;
         let largest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -15,9 +15,9 @@ const LEVELS: [f64; 12] = [0.002, 0.01, 0.025, 0.05, 0.08, 0.12, 0.16, 0.21, 0.2
 const FIRST: f64 = 0.01;
 const FIRST_LEVEL: u8 = 2;
 
-/// The noise of answers, and the log-likelihood function ([`Link`]) for each noise. If people are
-/// unknown, there is one link, whose noise changes. If people are known, there is one link for each
-/// level, and each person has a level. The frequencies of the levels are estimated.
+/// The noise of answers, and the log-likelihood function ([`Link`]) for each noise. If people are unknown, there is one
+/// such function, whose noise changes. If people are known, there is one function for each noise level, and each person
+/// has a level. The frequencies of the levels are estimated.
 #[derive(Debug, Clone)]
 pub(super) struct Noises {
     links: Vec<Link>,
@@ -79,9 +79,8 @@ impl Noises {
         self.by_person().sum::<f64>() / self.levels.len() as f64
     }
 
-    /// Draws the noise level of each person from its distribution given the tree. Then draws the
-    /// frequencies of the levels. `clear` has, for each answer of several comparisons, its
-    /// probability without noise.
+    /// Draws the noise level of each person from its posterior given the tree. Then draws the frequencies of the
+    /// levels. `clear` has, for each answer of several comparisons, its probability without noise.
     pub(super) fn draw(
         &mut self,
         tree: &HeightTree,
@@ -116,7 +115,8 @@ impl Noises {
             times[drawn] += 1.0;
             *level = drawn as u8;
         }
-        // The frequencies have a Dirichlet distribution, which is a vector of gamma deviates, up to a factor.
+        // The frequencies of the levels have a Dirichlet distribution. So draw gamma deviates, which are proportional
+        // to these frequencies.
         self.log_shares
             .iter_mut()
             .zip(times)

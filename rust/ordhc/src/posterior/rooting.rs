@@ -1,9 +1,9 @@
 //! Moves of the root of a tree whose leaves have lengths.
 //!
 //! Answers depend only on the paths between leaves, and paths do not determine the root. With other heights and lengths
-//! (Farris's transform), every node and every point of an edge can be the root of the same paths. So the root is drawn
-//! from its prior. The prior favours equal lengths, likely sizes of nodes and likely increments of height. One pass
-//! from the root down scores all places, in O(n).
+//! (Farris's transform), every node and every point of an edge can be the root of a tree with the same paths. So the
+//! root is drawn from its prior. The prior favours equal lengths, likely sizes of nodes and likely increments of
+//! height. One pass from the root down scores all possible roots, in O(n).
 
 use super::height_tree::{HeightTree, Place};
 use super::increments::Increments;
@@ -24,7 +24,7 @@ struct AsRoot {
 
 pub(super) struct Rooting<'a> {
     pub(super) tree: &'a HeightTree,
-    /// All nodes, parents before children.
+    /// All nodes, with parents before children.
     pub(super) order: &'a [u32],
     /// The number of leaves at and below each node.
     pub(super) sizes: &'a [u32],
@@ -33,11 +33,10 @@ pub(super) struct Rooting<'a> {
 }
 
 impl Rooting<'_> {
-    /// Returns the places for the root, with the logarithms of their weights. The places are each
-    /// inner node, and one random point on each edge. A point has the weight of its whole edge. The
-    /// first place is the current root. If the current root has two children, it is the point on
-    /// the edge between these children. `cost` returns the cost of a node with the given number of
-    /// leaves.
+    /// Returns the possible places of the root, with the logarithms of their weights: each inner node, and one random
+    /// point on each edge. A point has the weight of its whole edge. The first place is the current root. If the
+    /// current root has two children, it counts as a point on the edge between these children. `cost` returns the cost
+    /// of a node with the given number of leaves (minus its log prior weight).
     pub(super) fn places(&self, cost: impl Fn(u32) -> f64, random: &mut Random) -> (Vec<Place>, Vec<f64>) {
         let Self { tree, order, increments, .. } = *self;
         let (root, n) = (tree.root(), tree.n_leaves() as u32);
@@ -69,7 +68,8 @@ impl Rooting<'_> {
             let squares = |x: f64| above.squares + x * (2.0 * slope + x * curvature);
             let is_own_edge = is_on_edge && parent == root;
             let length = if tree.is_leaf(node) { f64::INFINITY } else { tree.height(node) - tree.height(parent) };
-            // If the root moves below `parent`, the leaves of `parent` are all leaves except those below `node`.
+            // If the root moves below `parent`, to `node` or the edge above, `parent` keeps all leaves except those
+            // below `node`.
             let split = if is_own_edge { 0.0 } else { above.cost + cost(n - size) };
             if !is_own_edge {
                 let point = increments.new_height(0.0, length, random);
@@ -111,7 +111,8 @@ impl Rooting<'_> {
         Some((Place::Beside(node, tree.height(root) + x), gain))
     }
 
-    /// Returns an inner child of a root that has two children. There is one if the tree has at least three leaves.
+    /// Returns a child of the root that is not a leaf, for a root with two children. There is such a child if the tree
+    /// has at least three leaves.
     fn inner_child(&self) -> u32 {
         let mut inner = self.tree.children(self.tree.root()).filter(|&child| !self.tree.is_leaf(child));
         inner.next().expect("two leaves are no tree with lengths")

@@ -1,4 +1,4 @@
-//! Runs several chains in parallel, and keeps samples of each.
+//! Runs several Markov chains in parallel, and keeps samples of each.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::Dendrogram;
 
-/// A chain is stuck if its mean log-likelihood is far below the mean of another chain: by at least `DEVIATIONS`
-/// standard deviations within chains, and by at least `LEAST`.
+/// A Markov chain is stuck if its mean log-likelihood is far below the mean of the most likely chain: by at least
+/// `DEVIATIONS` standard deviations within chains, and by at least `LEAST`.
 const DEVIATIONS: f64 = 3.0;
 const LEAST: f64 = 10.0;
 
-/// A chain with its samples.
+/// A Markov chain with its sampled trees.
 pub(super) struct Run {
     state: ChainState,
     pub(super) trees: Vec<Sampled>,
@@ -30,8 +30,8 @@ pub(super) struct Run {
     pub(super) noise_by_person: Vec<f64>,
 }
 
-/// Runs all chains. Chain k starts at the tree `starts[k % starts.len()]`. Halfway through the
-/// burn-in, and at its end, stuck chains are moved to the state of the most likely chain.
+/// Runs all Markov chains. Chain k starts at the tree `starts[k % starts.len()]`. Halfway through the burn-in, and at
+/// its end, stuck chains are moved to the state of the most likely chain.
 pub(super) fn run(
     answers: &Answers,
     shapes: &Shapes,
@@ -108,8 +108,7 @@ impl Run {
         Ok(self)
     }
 
-    /// Returns the mean and the variance of the log-likelihood in the last `sweeps / 2` sweeps,
-    /// rounded up.
+    /// Returns the mean and the variance of the log-likelihood in the last `sweeps / 2` sweeps (rounded up).
     fn lately(&self, sweeps: usize) -> [f64; 2] {
         let recent = &self.states[self.states.len() - sweeps.div_ceil(2)..];
         let count = recent.len() as f64;
@@ -120,7 +119,7 @@ impl Run {
 }
 
 /// Moves chains that were stuck in the last `sweeps` sweeps to the state of the most likely chain. Each chain keeps its
-/// own random numbers.
+/// own random number generator.
 fn free_stuck(runs: &mut [Run], sweeps: usize) {
     if sweeps == 0 {
         return;
@@ -133,8 +132,8 @@ fn free_stuck(runs: &mut [Run], sweeps: usize) {
     }
 }
 
-/// Returns the index of the most likely chain, and the indices of stuck chains, given the means and variances of all
-/// chains.
+/// Returns the index of the most likely chain, and the indices of stuck chains, given the mean and variance of the
+/// log-likelihood of each chain.
 fn stuck(lately: &[[f64; 2]]) -> (usize, Vec<usize>) {
     let best = (0..lately.len()).max_by(|&a, &b| lately[a][0].total_cmp(&lately[b][0])).unwrap_or(0);
     let within = lately.iter().map(|[_, variance]| variance).sum::<f64>() / lately.len() as f64;
@@ -182,7 +181,8 @@ mod tests {
             noise_by_person: Vec::new(),
         };
         let far = |tree: Dendrogram| begin(HeightTree::of(&tree), 0);
-        // One chain has run. The other one is at its initial state, with the log-likelihood of that state.
+        // The first chain has run. The other chain is at its initial state, and gets very low log-likelihoods, so that
+        // it counts as stuck.
         let mut runs = vec![far(mixed.clone()).swept(0..20, &answers, &shapes, &sampling, &monitor).unwrap()];
         let mut other = begin(HeightTree::of(&mixed), 1);
         other.states = runs[0].states.iter().map(|state| State { log_likelihood: good - 1000.0, ..*state }).collect();

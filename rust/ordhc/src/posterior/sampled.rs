@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::kind::Kind;
 use crate::tree::{Dendrogram, Topology};
 
-/// One tree of a chain. `parents`, `heights` and `sizes` (numbers of leaves) are those of inner nodes, which are
-/// numbered so that parents come before children.
+/// One tree, sampled by a Markov chain. `parents`, `heights` and `sizes` (numbers of leaves) are lists over the inner
+/// nodes, with parents before children. The index of an inner node in these lists is its id.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sampled {
     n: usize,
@@ -22,7 +22,7 @@ pub(super) struct Sampled {
     leaf_parents: Vec<u32>,
     /// The length of each leaf, with mean 0. Empty for trees without lengths.
     lengths: Vec<f64>,
-    /// The mean noise over people. The mean suffices, because probabilities of answers are linear in the noise.
+    /// The mean noise over all people. This mean suffices, because probabilities of answers are linear in the noise.
     noise: f64,
 }
 
@@ -75,7 +75,7 @@ impl Sampled {
         let [mut a, mut b] = leaves.map(|leaf| self.leaf_parents[leaf] as usize);
         let mut sizes = [1; 2];
         while a != b {
-            // Parents have smaller numbers than their children, so move up from the larger number.
+            // Parents have smaller ids than their children, so move up from the node with the larger id.
             if a > b {
                 sizes[0] = self.sizes[a];
                 a = self.parents[a] as usize;
@@ -115,7 +115,7 @@ impl Sampled {
         probability(self.closeness(near) - self.closeness(far), self.noise)
     }
 
-    /// Returns the probability of an answer that orders pairs by closeness, in blocks of pairs with equal rank.
+    /// Returns the probability of an answer that ranks pairs of leaves by closeness (see [`Order`]).
     pub(super) fn choice(&self, (pairs, blocks): &Order) -> f64 {
         let closeness = |pair: &[u32; 2]| self.closeness(pair.map(|leaf| leaf as usize));
         let most = pairs.iter().map(closeness).fold(f64::NEG_INFINITY, f64::max);
@@ -153,11 +153,11 @@ impl Sampled {
         }
     }
 
-    /// Adds to `row`, for each leaf j after leaf `i`, the AddS3 similarity of `i` and j. The AddS3
-    /// similarity of a pair is the number of triplets of the tree in which the pair is nearer,
-    /// minus the number in which it is farther. Each leaf outside of the lowest common ancestor
-    /// gives two triplets in which the pair is nearer. Each leaf that shares a child of the
-    /// ancestor with `i` or j gives one triplet in which the pair is farther.
+    /// Adds to `row`, for each leaf j after leaf `i`, the AddS3 similarity of `i` and j. The AddS3 similarity of a pair
+    /// is the number of triplets of the tree in which the pair is nearer, minus the number in which it is farther. Each
+    /// leaf that is not below the lowest common ancestor of `i` and j gives two triplets in which the pair is nearer.
+    /// Each other leaf below the same child of this ancestor as `i` or j gives one triplet in which the pair is
+    /// farther.
     pub(super) fn add_outside(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             let (join, sizes) = self.join_of_sizes([i, j]);
@@ -168,7 +168,8 @@ impl Sampled {
 
     pub(super) fn dendrogram(&self) -> Result<Dendrogram> {
         let inner = self.n_inner();
-        // In `self`, parents have smaller numbers than their children. In a `Topology`, parents have larger numbers.
+        // In `self`, parents have smaller ids than their children. In a `Topology`, parents have larger ids than their
+        // children.
         let label = |node: u32| (self.n + inner - 1) as u32 - node;
         let above = |&parent: &u32| label(if parent == NONE { 0 } else { parent });
         let parents = self.leaf_parents.iter().chain(self.parents.iter().rev()).map(above).collect();

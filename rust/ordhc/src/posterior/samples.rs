@@ -17,18 +17,18 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::{Dendrogram, Topology};
 
-/// The number and length of the chains, and the number of samples.
+/// The number and length of the Markov chains, and the number of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling {
-    /// The number of chains. Each chain has its own random numbers.
+    /// The number of Markov chains. Each chain has its own random numbers.
     pub chains: usize,
     /// The number of sweeps of each chain. A sweep moves every leaf once.
     pub sweeps: usize,
-    /// The number of sweeps at the beginning of each chain that are discarded.
+    /// The number of sweeps at the beginning of each chain. The trees of these sweeps are discarded.
     pub burn_in: usize,
     /// The number of trees that are kept, over all chains together.
     pub kept: usize,
-    /// The seed. The same seed gives the same trees, for any number of threads.
+    /// The seed of the random numbers. The same seed gives the same trees, for any number of threads.
     pub seed: u64,
     /// True if each leaf has a length, so that trees are additive. Otherwise trees are ultrametric.
     pub lengths: bool,
@@ -51,8 +51,8 @@ impl Sampling {
         Ok(())
     }
 
-    /// Returns true if a chain keeps its tree after this sweep. Trees are kept after evenly spaced sweeps, and after
-    /// the last sweep.
+    /// Returns true if a Markov chain keeps its tree after this sweep. Trees are kept after evenly spaced sweeps, and
+    /// after the last sweep.
     pub(super) fn keeps(&self, sweep: usize) -> bool {
         let (from, there) = (self.burn_in, self.sweeps - self.burn_in);
         let most = self.kept.div_ceil(self.chains).min(there);
@@ -61,7 +61,7 @@ impl Sampling {
     }
 }
 
-/// The parameters of a chain after a sweep.
+/// The parameters of a Markov chain after a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct State {
@@ -73,11 +73,11 @@ pub struct State {
     pub mean_increment: f64,
     /// The number of inner nodes.
     pub n_inner: usize,
-    /// The standard deviation of the lengths of leaves, or 0 for trees without lengths.
+    /// The standard deviation of the prior of leaf lengths, or 0 for trees without lengths.
     pub length_deviation: f64,
 }
 
-/// Trees drawn from the posterior, one chain after the other.
+/// Trees drawn from the posterior by Markov chains. The trees of a chain are consecutive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
     n: usize,
@@ -87,12 +87,12 @@ pub struct Samples {
     n_unknown: usize,
 }
 
-/// Draws trees from the posterior given comparisons. Chains start at the tree `start`. For triplets, every second chain
-/// starts at a tree that satisfies many of the triplets.
+/// Draws trees from the posterior given comparisons. Markov chains start at the tree `start`. For triplets, every
+/// second chain starts at a tree that satisfies many of the triplets.
 ///
 /// # Errors
-/// A tree over different leaves; no chains; no sweeps, or none after the burn-in; not enough memory;
-/// [`Error::Interrupted`].
+/// A `start` with another number of leaves than the comparisons; no chains; no sweeps, or none after the burn-in; no
+/// trees to keep; not enough memory; [`Error::Interrupted`].
 ///
 /// ```
 /// use ordhc::posterior::{Sampling, sample};
@@ -115,10 +115,10 @@ pub fn sample<const K: usize>(
 
 /// Does the same as [`sample`], for known people and for answers that consist of several comparisons. Each person has a
 /// separate noise level. The distribution of noise among people is estimated. So if a person has few answers, the
-/// estimate of the person's noise is drawn towards that of all people.
+/// estimate of the person's noise is drawn towards the noise of all people.
 ///
 /// # Errors
-/// The errors of [`sample`]; a number of answers or people that differs from the number of comparisons.
+/// The errors of [`sample`]; a list in `belonging` whose length differs from the number of comparisons.
 ///
 /// ```
 /// use ordhc::bindings::Belonging;
@@ -150,7 +150,7 @@ pub fn sample_answers<const K: usize>(
     sample_from(comparisons, belonging, &starts, sampling, monitor)
 }
 
-/// Draws trees from the posterior. Chain k starts at the tree `starts[k % starts.len()]`.
+/// Draws trees from the posterior. Markov chain k starts at the tree `starts[k % starts.len()]`.
 pub(crate) fn sample_from<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     belonging: &Belonging<'_>,
@@ -176,7 +176,7 @@ fn sample_given(
     let n_unknown = answers.n_unknown();
     let mut samples = Samples { n, trees: Vec::new(), states: Vec::new(), noise_by_person: Vec::new(), n_unknown };
     if n < 3 {
-        // There is only one tree.
+        // There is only one tree with one or two leaves, so nothing is sampled.
         return Ok(samples);
     }
     let bytes = sampling.kept.saturating_mul(n).saturating_mul(size_of::<u32>() * 3 + size_of::<f64>());
@@ -216,7 +216,7 @@ impl Samples {
         self.n
     }
 
-    /// Returns the parameters of each chain after each of its sweeps, including burn-in.
+    /// Returns the parameters of each Markov chain after each of its sweeps, including burn-in.
     pub fn states(&self) -> &[Vec<State>] {
         &self.states
     }
@@ -226,14 +226,13 @@ impl Samples {
         &self.noise_by_person
     }
 
-    /// Returns the number of answers that consist of several comparisons, but form no known kind of
-    /// answer (such as a ranking or an odd one out). Together, the comparisons of such an answer
-    /// have the weight of one comparison.
+    /// Returns the number of answers of several comparisons that form no known kind of answer (such as a ranking or an
+    /// odd one out). Together, the comparisons of such an answer have the weight of one comparison.
     pub fn n_unknown(&self) -> usize {
         self.n_unknown
     }
 
-    /// Returns the `at`-th tree, with heights as similarities.
+    /// Returns the sampled tree with the index `at`, with heights as similarities.
     ///
     /// # Errors
     /// The heights are not valid. This cannot happen for trees that were drawn.
@@ -244,9 +243,9 @@ impl Samples {
         self.trees[at].dendrogram()
     }
 
-    /// Returns, for each comparison, the probability that a person gives this answer when asked
-    /// which of the two pairs is closer. The probability is the mean over the trees, including
-    /// noise. Without trees, the probability is one half.
+    /// Returns, for each comparison, the probability that a person gives this answer when asked which of the two pairs
+    /// is closer. The probability is the mean over the sampled trees, including noise. Without trees, the probability
+    /// is one half.
     ///
     /// # Errors
     /// Comparisons of a different number of leaves.
@@ -254,9 +253,9 @@ impl Samples {
         self.mean(comparisons, Sampled::answer)
     }
 
-    /// Returns, for each comparison, the probability that it is true in the true tree, if one of
-    /// its pairs is closer in this tree. The probability is `(a + 0.5) / (a + d + 1)`, if `a` of
-    /// the sampled trees agree with the comparison and `d` disagree.
+    /// Returns, for each comparison, the probability that the true tree agrees with the comparison, if one of its two
+    /// pairs is closer in the true tree. The probability is `(a + 0.5) / (a + d + 1)`, if `a` of the sampled trees
+    /// agree with the comparison and `d` disagree.
     ///
     /// # Errors
     /// Comparisons of a different number of leaves.
@@ -269,10 +268,11 @@ impl Samples {
     }
 
     /// Returns, for each comparison, the probability of the whole answer to which it belongs. The probability is the
-    /// mean over the trees, including noise. The comparisons of answers of no known kind are predicted one by one.
+    /// mean over the sampled trees, including noise. If an answer has no known kind, its comparisons are predicted one
+    /// by one.
     ///
     /// # Errors
-    /// Comparisons of a different number of leaves; `answers` of a different length.
+    /// Comparisons of another number of leaves than the trees; `answers` of another length than `comparisons`.
     pub fn predict_answers<const K: usize>(
         &self,
         comparisons: &Comparisons<'_, K>,
@@ -287,7 +287,8 @@ impl Samples {
         Ok(found)
     }
 
-    /// Returns the length of each leaf in the `at`-th tree. The mean over leaves is 0. Empty for trees without lengths.
+    /// Returns the length of each leaf in the sampled tree with the index `at`. The mean over leaves is 0. Empty for
+    /// trees without lengths.
     ///
     /// # Panics
     /// If `at` is not below the number of trees.
@@ -315,11 +316,11 @@ impl Samples {
         Ok(parts.concat())
     }
 
-    /// Writes to `pairs`, for each pair of leaves, the mean height of their lowest common ancestor.
-    /// The heights are similarities, in condensed order.
+    /// Writes to `pairs`, for each pair of leaves, the mean height of their lowest common ancestor. The heights are
+    /// similarities, in the order of a condensed matrix.
     ///
     /// # Errors
-    /// `pairs` of a different length; [`Error::Interrupted`].
+    /// `pairs` of another length than n (n - 1) / 2; [`Error::Interrupted`].
     pub fn similarity(&self, pairs: &mut [f64], monitor: Option<&Monitor>) -> Result<()> {
         self.mean_of_pairs(pairs, Sampled::add_heights, monitor)
     }
@@ -339,7 +340,7 @@ impl Samples {
             return Ok(());
         }
         let triangle = Triangle::new(self.n);
-        // Divide the rows into ranges with about the same number of pairs, for the threads.
+        // Divide the rows of the matrix among the threads, with about the same number of pairs for each thread.
         let parts = parallel::ranges(pairs.len(), 1 << 12);
         let mut ends: Vec<usize> = parts.iter().map(|part| triangle.pair(part.end - 1).0 + 1).collect();
         ends.dedup();
@@ -365,7 +366,7 @@ impl Samples {
     /// the same leaves.
     ///
     /// # Errors
-    /// No samples; a tree with a different number of leaves.
+    /// No samples; a tree with another number of leaves than the sampled trees.
     pub fn support(&self, tree: &Topology) -> Result<Vec<f64>> {
         let trees: Vec<Dendrogram> = self.trees.iter().map(Sampled::dendrogram).collect::<Result<_>>()?;
         bootstrap::support(tree, &trees.iter().map(Dendrogram::topology).collect::<Vec<_>>())

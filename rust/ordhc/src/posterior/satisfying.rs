@@ -1,8 +1,8 @@
-//! A tree that satisfies many triplets, as a start for chains.
+//! A tree that satisfies many triplets, as a start for Markov chains.
 //!
-//! Answers to questions about uncertain parts add up to similarities that give a poor tree. The largest parts of this
-//! tree may never be corrected by moves of subtrees. Points in space can pass each other, so an embedding does not get
-//! stuck in this way.
+//! If questions were chosen where the tree was uncertain, the AddS similarities of their answers give a poor tree.
+//! Moves of subtrees may never correct the largest clusters of this tree. The points of an embedding can pass each
+//! other, so an embedding does not get stuck in this way.
 
 use crate::comparison::{Comparisons, Triplets};
 use crate::embedding::{EmbeddingLoss, Model};
@@ -30,7 +30,7 @@ pub(crate) fn satisfying<const K: usize>(
     monitor: Option<&Monitor>,
 ) -> Result<Option<Dendrogram>> {
     entered!(posterior_satisfying);
-    // The progress of the monitor counts the chains, so this step reports no progress.
+    // The monitor counts the progress of the Markov chains, so this step reports no progress.
     let silent = monitor.map(Monitor::child);
     let monitor = silent.as_ref();
     let n = comparisons.n_leaves();
@@ -49,8 +49,8 @@ pub(crate) fn satisfying<const K: usize>(
     Ok(Some(refine_satisfied(start.topology(), Kind::Similarity, &triplets, &search, monitor)?.tree))
 }
 
-/// Returns the (n, d) points of crowd kernel learning (Tamuz et al. 2011). The steps are those of Adam (Kingma & Ba
-/// 2015), with decreasing length. Returns `None` if the points diverge.
+/// Returns the (n, d) points of crowd kernel learning (Tamuz et al. 2011). The loss is minimized by Adam (Kingma & Ba
+/// 2015), with steps of decreasing length. Returns `None` if the points diverge.
 fn embedded(triplets: &Triplets<'_>, monitor: Option<&Monitor>) -> Result<Option<Vec<f64>>> {
     const OLD: [f64; 2] = [0.9, 0.99];
     watched!(monitor);

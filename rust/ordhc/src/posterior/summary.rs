@@ -25,12 +25,11 @@ const BELOW: f64 = 1e-6;
 impl Samples {
     /// Returns one tree that summarizes the samples.
     ///
-    /// The first tree is the average linkage of AddS3 similarities, averaged over the sampled
-    /// trees. The AddS3 similarity of a pair is the number of triplets in which the pair is nearer,
-    /// minus the number in which it is farther. Then moves of subtrees raise the expected
-    /// [`revenue`](crate::metric::revenue()). The height of a merge is a mean over the pairs of
-    /// leaves that the merge joins. The value of a pair is the correlation of its two rows in the
-    /// matrix of mean heights. Above 3,000 leaves, the result is the average linkage of the mean
+    /// The first tree is the average linkage of AddS3 similarities, averaged over the sampled trees. The AddS3
+    /// similarity of a pair is the number of triplets in which the pair is nearer, minus the number in which it is
+    /// farther. Then moves of subtrees raise the expected [`revenue`](crate::metric::revenue()). The height of a merge
+    /// is a mean over the pairs of leaves that the merge joins. The value of a pair (i, j) is the correlation of the
+    /// rows i and j of the matrix of mean heights. Above 3,000 leaves, the result is the average linkage of the mean
     /// heights.
     ///
     /// # Errors
@@ -58,15 +57,14 @@ impl Samples {
     /// Returns a tree with the topology of `tree` and with edge lengths. The length of the path
     /// between two leaves approximates its mean over the samples, up to a constant.
     ///
-    /// The length of an edge between inner nodes is half the difference of their heights. The
-    /// height of a node is the mean over the pairs of leaves that the node joins, or the height of
-    /// its parent if that is larger. The edge of a leaf is the mean length of the leaf minus half
-    /// the height of its parent, plus a constant. Answers do not determine the constant, so the
-    /// smallest constant without negative edges is used.
+    /// The length of an edge between inner nodes is half the difference of their heights. The height of a node is the
+    /// mean over the pairs of leaves that the node joins, but at least the height of its parent. The edge of a leaf is
+    /// the mean length of the leaf minus half the height of its parent, plus a constant. Answers do not determine the
+    /// constant, so the smallest constant without negative edges is used.
     ///
     /// # Errors
-    /// No lengths ([`Sampling::lengths`](super::Sampling::lengths)); a tree over different leaves; not enough memory;
-    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    /// No lengths ([`Sampling::lengths`](super::Sampling::lengths)); a tree with another number of leaves; not enough
+    /// memory; [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn additive(&self, tree: &Topology, monitor: Option<&Monitor>) -> Result<AdditiveTree> {
         let n = self.n_leaves();
         same_leaves(["the tree has", "the samples have"], [tree.n_leaves(), n])?;
@@ -90,7 +88,8 @@ impl Samples {
     }
 }
 
-/// Returns, for each inner node, the mean value of the pairs of leaves that the node joins.
+/// Returns, for each inner node, the mean value of the pairs of leaves that the node joins. `pairs` is a condensed
+/// matrix.
 fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     let (n, triangle) = (tree.n_leaves(), Triangle::new(tree.n_leaves()));
     let mut clusters: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();
@@ -110,10 +109,9 @@ fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// Returns the binary tree `tree` with other heights. The height of each merge is the mean of
-/// `pairs` over the pairs of leaves that it joins. If this mean exceeds the height of a child, the
-/// merge gets a height just below the height of the child. Equal heights would not show which merge
-/// comes first.
+/// Returns the binary tree `tree` with other heights. The height of each merge is the mean of the values `pairs` (a
+/// condensed matrix) over the pairs of leaves that the merge joins. If this mean exceeds the height of a child, the
+/// merge gets a height just below the height of the child. Equal heights would not show which merge comes first.
 fn at_means(tree: &Dendrogram, pairs: &[f64]) -> Result<Dendrogram> {
     let (n, shape) = (tree.n_leaves(), tree.topology());
     let mut similarities = means_by_node(shape, pairs)?;

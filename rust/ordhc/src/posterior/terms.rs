@@ -1,5 +1,5 @@
-//! Comparisons stored one by one. Comparisons of the same two nodes cannot be summed, because they involve different
-//! lengths.
+//! Comparisons stored one by one. Comparisons of the same two nodes cannot be added up, because they depend on the
+//! lengths of different leaves.
 
 use super::answers::{Answer, Answers};
 use super::height_tree::{HeightTree, Spans};
@@ -18,8 +18,8 @@ struct Term {
     sign: f32,
 }
 
-/// For each node or leaf: the comparisons that depend on its height or length, with signs. The
-/// comparisons of all nodes or leaves are stored one after the other.
+/// For each node or leaf: the comparisons that depend on its height or length, with the sign of this dependence. The
+/// lists of all nodes or leaves are concatenated.
 #[derive(Debug, Clone)]
 struct Lists {
     starts: Vec<usize>,
@@ -32,7 +32,7 @@ impl Lists {
         Ok(Self { starts: memory::filled(WHAT, 0, count + 1)?, terms: memory::room(WHAT, n_terms)? })
     }
 
-    /// Fills the lists. `each` must pass every term to its argument, together with the node or leaf that the term
+    /// Fills the lists. `each` must pass every [`Term`] to its argument, together with the node or leaf that the term
     /// depends on. `each` is called twice, and must pass the same terms in the same order.
     fn fill(&mut self, each: impl Fn(&mut dyn FnMut(u32, Term))) {
         let Self { starts, terms } = self;
@@ -152,12 +152,12 @@ impl Terms {
         }
     }
 
-    /// Returns the change of the log-likelihood when a node rises by `change`.
+    /// Returns the change of the log-likelihood when the height of a node increases by `change`.
     pub(super) fn gain(&self, noises: &Noises, node: u32, change: f64) -> f64 {
         self.gain_of(self.by_node.of(node), noises, change)
     }
 
-    /// Returns the change of the log-likelihood when a leaf becomes longer by `change`.
+    /// Returns the change of the log-likelihood when the length of a leaf increases by `change`.
     pub(super) fn gain_of_length(&self, noises: &Noises, leaf: u32, change: f64) -> f64 {
         self.gain_of(self.by_leaf.of(leaf), noises, change)
     }
@@ -177,7 +177,7 @@ impl Terms {
     }
 
     /// Returns the log-likelihood after multiplying all lengths by 1 + `more`. `log` returns the log-likelihood of a
-    /// comparison.
+    /// comparison, given its person and the difference in closeness of its pairs.
     pub(super) fn log_likelihood_with(
         &self,
         answers: &Answers,
@@ -192,8 +192,7 @@ impl Terms {
         each.map(of).sum()
     }
 
-    /// Updates the comparisons after lengths are multiplied by 1 + `more`. `lengths` has the old
-    /// lengths.
+    /// Updates the stored differences after lengths are multiplied by 1 + `more`. `lengths` has the old lengths.
     pub(super) fn stretch(&mut self, answers: &Answers, lengths: &Lengths, more: f64) {
         for (difference, answer) in self.differences.iter_mut().zip(answers.all()) {
             *difference += more * lengths.offset(answer);

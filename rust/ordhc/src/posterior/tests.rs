@@ -24,8 +24,7 @@ use crate::generate::{TreeShape, random_tree};
 use crate::monitor::Monitor;
 use crate::tree::Dendrogram;
 
-/// The clusters of at least two leaves of a tree, in ascending order. A cluster is an integer whose bits are its
-/// leaves.
+/// The clusters of at least two leaves of a tree, in ascending order. A cluster is a bit mask of its leaves.
 type Clusters = Vec<u32>;
 
 fn clusters(tree: &HeightTree) -> Clusters {
@@ -41,7 +40,7 @@ fn clusters(tree: &HeightTree) -> Clusters {
     all
 }
 
-/// Appends to `sets`, for each inner node, an integer whose bits are the leaves below the node.
+/// Appends to `sets`, for each inner node, a bit mask of the leaves below the node.
 fn all_sets(tree: &Dendrogram, sets: &mut Vec<u32>) {
     for node in tree.n_leaves()..tree.topology().n_nodes() {
         sets.push(tree.topology().children(node).iter().fold(0, |all, &child| all | sets[child as usize]));
@@ -61,7 +60,7 @@ fn start(n: usize) -> Dendrogram {
     random_tree(TreeShape::Yule, n, 5).unwrap()
 }
 
-/// Returns a chain of trees without lengths. Its first tree is `start(n)`.
+/// Returns a Markov chain over trees whose leaves have no lengths. Its first tree is `start(n)`.
 fn chain_at<'a>(answers: &'a Answers, shapes: &'a Shapes, noises: Noises, n: usize, random: Random) -> Chain<'a> {
     chain_with(Lengths::new(0), answers, shapes, noises, n, random)
 }
@@ -115,8 +114,8 @@ fn log_likelihood(tree: &HeightTree, answers: &Answers, chain: &Chain<'_>) -> f6
     answers.all().iter().map(of).sum::<f64>() + (0..choices.len()).map(of_choice).sum::<f64>()
 }
 
-/// Returns triplets that form answers of all kinds (such as rankings). Also returns the number of
-/// the answer and the person of each triplet.
+/// Returns triplets that form answers of all kinds (such as rankings). Also returns, for each triplet, the id of its
+/// answer and the id of its person.
 fn kinds_of(n: usize, each: usize, seed: u64) -> (Comparisons<'static, 3>, Vec<u32>, Vec<u32>) {
     let (rows, numbers) = kinds::rows_of(&kinds::replies(n, each, seed));
     let weights: Vec<f64> = numbers.iter().map(|&number| f64::from(number % 4) / 2.0).collect();
@@ -200,7 +199,7 @@ fn assert_scores_are_true<const K: usize>(comparisons: &Comparisons<'_, K>, belo
                 log_likelihood(&moved, &answers, &chain) - score
             })
             .collect();
-        // The log-likelihood minus the score is the same for all places.
+        // The log-likelihood minus the score must be the same for all places of the subtree.
         worth.iter().for_each(|&worth_here| assert!((worth_here - worth[0]).abs() < 1e-6, "{worth:?}"));
         tree.put(top, here);
         assert_eq!(clusters(&tree), clusters(&chain.tree));

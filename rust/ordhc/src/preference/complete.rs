@@ -8,8 +8,8 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::similarity::{Triangle, condensed_len};
 
-/// Returns, for each pair of leaves, the number of other pairs that are less close than this pair. Every two pairs must
-/// be compared.
+/// Returns, for each pair of leaves, the number of other pairs that are less close than this pair. There must be an
+/// answer about every two pairs.
 ///
 /// With this number as the similarity of a pair, single linkage is 4-SL and complete linkage is 4-CL (Ghoshdastidar,
 /// Perrot & von Luxburg 2019, section 3.1). Both linkages depend only on the order of similarities.
@@ -144,7 +144,7 @@ fn first_missing(quadruplets: &Comparisons<'_, 4>) -> [[usize; 2]; 2] {
     [ends(n, u.min(v)), ends(n, u.max(v))]
 }
 
-/// Returns the two leaves of a pair with this condensed index.
+/// Returns the two leaves of a pair, given its index in the condensed matrix.
 fn ends(n: usize, pair: usize) -> [usize; 2] {
     let (i, j) = Triangle::new(n).pair(pair);
     [i, j]

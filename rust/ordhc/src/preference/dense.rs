@@ -1,4 +1,4 @@
-//! Answers as a table of columns and pairs.
+//! Stores the answers as a table: what pairs of clusters are compared with (columns) by pairs of clusters.
 
 use super::sides::{Value, each_side};
 use super::slots::{Slots, Touched, factor, n_columns, pack_pairs, touched};
@@ -12,7 +12,7 @@ use crate::similarity::condensed_len;
 /// The answers as a table, with an entry for each pair of clusters and each column. A column is what answers compare
 /// the pair with: a third cluster (triplets) or another pair of clusters (quadruplets). The entry is the total weight
 /// of answers that the pair is closer, less the total weight of the opposite answers. Clusters that merged after the
-/// last renumbering still have separate entries.
+/// last renumbering of the clusters (see [`Slots`]) still have separate entries.
 pub(super) struct Dense<V: Value, const K: usize> {
     values: Vec<V>,
     n_pairs: usize,
@@ -24,7 +24,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
     }
 
     /// Returns true if answers should be stored in a table instead of lists: if the table has at most `small` cells, or
-    /// at most two cells for each of the `n_entries` entries of the lists. `slots` is the number of clusters.
+    /// at most two cells for each of the `n_entries` entries of the lists. `slots` is the number of clusters at the
+    /// last renumbering.
     pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
         Self::cells(slots) <= small.max(2 * n_entries)
     }
@@ -83,7 +84,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         self.values[column * self.n_pairs + pair] += value;
     }
 
-    /// Splits the pairs of clusters into ranges, and calls `work` with each range and its part of `gains`, on several
+    /// Splits the pairs of clusters into ranges, and calls `work` with each range and its values in `gains`, on several
     /// threads. One thread computes the whole sum of a pair, so that the order of addition is fixed.
     fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[V]) + Sync) {
         let parts = parallel::ranges(self.n_pairs, 1 << 12);
@@ -163,7 +164,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         (0..active.len()).flat_map(of).collect()
     }
 
-    /// Renumbers the clusters. A merged cluster has several old numbers, and their values are added up.
+    /// Renumbers the clusters. A merged cluster has several old indices (see [`Slots`]), and their values are added up.
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         let n_pairs = condensed_len(after.len());
         let columns = Self::columns(before);

@@ -69,7 +69,8 @@ pub fn preference_linkage<const K: usize>(
     Dendrogram::in_order(n, with_initial(partition.merges(), after))
 }
 
-/// Answers are stored in a table instead of lists if the table has at most this number of cells.
+/// Answers are stored in a table ([`Dense`]) instead of lists ([`Sparse`]) if the table has at most this number of
+/// cells.
 const SMALL: usize = 4096;
 
 /// Two preferences are tied if they differ by at most this share of the largest absolute preference so far.
@@ -184,7 +185,8 @@ fn merges<V: Value, const K: usize>(
 }
 
 /// Returns the largest count that a new table with 16-bit cells may contain, so that no sum overflows before the
-/// clusters are renumbered. Returns `None` if even a count of 1 can overflow. `slots` is the number of clusters.
+/// clusters are renumbered. Returns `None` if even a count of 1 can overflow. `slots` is the number of clusters after
+/// renumbering.
 ///
 /// Clusters are renumbered when about a quarter of them have merged. In the worst case, all these clusters merge into
 /// the clusters of one column of the table. A column belongs to one cluster (triplets) or to two clusters
@@ -195,7 +197,7 @@ fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
     Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)
 }
 
-/// Returns the pair of clusters with the largest preference, and this preference. The preference of a pair is its entry
+/// Returns the pair of clusters with the largest preference, and this preference. The preference of a pair is its sum
 /// in `totals`, divided by the number of pairs of leaves between the two clusters. Among ties, returns the first pair.
 ///
 /// Updates `size`, the largest absolute preference so far, which bounds rounding errors. Sets `size` to infinity if a

@@ -1,4 +1,4 @@
-//! The effect of an answer on a pair of clusters and a column, and the number types of counts.
+//! The two pairs of clusters that an answer compares, and the number types of counts.
 
 use std::ops::{AddAssign, Neg};
 
@@ -51,8 +51,8 @@ impl Value for f64 {
 }
 
 /// One of the two pairs of clusters that an answer compares. `value` is positive for the closer pair, and negative for
-/// the farther pair. `column` is what the pair is compared with: the third cluster of a triplet, or the other pair of a
-/// quadruplet.
+/// the farther pair. `column` is the index of what the pair is compared with: the third cluster of a triplet, or the
+/// other pair of a quadruplet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Side<V> {
     pub(super) column: usize,
@@ -60,8 +60,8 @@ pub(super) struct Side<V> {
     pub(super) value: V,
 }
 
-/// Calls `work` with both [`Side`]s of each answer: its closer and its farther pair of clusters. Skips a side if its
-/// `column` is not in `columns`. Skips answers that do not compare different clusters.
+/// Calls `work` with both [`Side`]s of each answer: its closer and its farther pair of clusters. Skips a [`Side`] if
+/// its `column` is not in `columns`. Skips answers that do not compare different clusters.
 pub(super) fn each_side<V: Value, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     slots: &Slots,

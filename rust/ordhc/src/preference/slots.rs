@@ -1,19 +1,20 @@
-//! Numbers (slots) of clusters, and the columns and pairs of these slots.
+//! Indices of clusters (called slots) in the stored answers, and indices of pairs of clusters and of columns.
 
 use crate::similarity::{Triangle, condensed_len};
 
-/// Numbers of clusters, called slots. When two clusters merge, the new cluster keeps the slots of both. From time to
+/// Indices of clusters, called slots. When two clusters merge, the new cluster keeps the indices of both. From time to
 /// time, the existing clusters are renumbered (packed), in the order of their smallest leaves. Each cluster then has
-/// one slot.
+/// one index.
 pub(super) struct Slots {
-    /// For each slot (number of a cluster): the slot of the same cluster that is in `active`.
+    /// For each slot (index of a cluster at the last renumbering): the slot in `active` of the cluster that now
+    /// contains this cluster.
     pub(super) now: Vec<usize>,
-    /// For each slot (number of a cluster) in `active`: the number of leaves of the cluster.
+    /// For each slot (index of a cluster) in `active`: the number of leaves of the cluster.
     pub(super) sizes: Vec<f64>,
-    /// One slot (number) of each existing cluster, in ascending order.
+    /// One slot (index) of each existing cluster, in ascending order.
     pub(super) active: Vec<usize>,
-    /// For each slot a (number of a cluster): the condensed index of a pair (a, b), minus b. The difference is the same
-    /// for all b > a. Arithmetic wraps around.
+    /// For each slot a (index of a cluster): the index of a pair (a, b) in the condensed matrix, minus b. The
+    /// difference is the same for all b > a. Arithmetic wraps around.
     pub(super) starts: Vec<usize>,
 }
 
@@ -37,7 +38,7 @@ impl Slots {
         self.starts[a.min(b)].wrapping_add(a.max(b))
     }
 
-    /// Returns, for each slot (old number of a cluster), the new number of the same cluster after renumbering.
+    /// Returns, for each slot (old index of a cluster), the index of the same cluster after renumbering.
     pub(super) fn renumbering(&self) -> Vec<usize> {
         let mut position = vec![0; self.len()];
         for (at, &slot) in self.active.iter().enumerate() {
@@ -48,7 +49,8 @@ impl Slots {
 }
 
 /// Returns, for each pair of existing clusters, the sum of preferences for merging the pair. `gains` has the same sums
-/// for the clusters at the last renumbering. If clusters have merged since then, their sums are added up.
+/// for the clusters at the last renumbering. If clusters have merged since the last renumbering, their sums are added
+/// up.
 pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     if slots.active.len() == slots.len() {
         return gains.to_vec();
@@ -67,8 +69,8 @@ pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Returns a value for each pair of renumbered clusters. `values` has a value for each pair of old numbers. A merged
-/// cluster has several old numbers, and their values are added up.
+/// Returns a value for each pair of renumbered clusters. `values` has a value for each pair of old indices. A merged
+/// cluster has several old indices, and their values are added up.
 pub(super) fn pack_pairs<S: Copy, T>(
     before: &Slots,
     after: &Slots,
@@ -94,14 +96,14 @@ where
 }
 
 /// Returns the number of columns in which answers are stored: one for each cluster (triplets), or one for each pair of
-/// clusters (quadruplets). `slots` is the number of clusters.
+/// clusters (quadruplets). `slots` is the number of clusters at the last renumbering.
 pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
     if K == 3 { slots } else { condensed_len(slots) }
 }
 
 /// Two columns of answers that become one when two clusters merge. A column belongs to a cluster (triplets) or to a
-/// pair of clusters (quadruplets). Values in the columns are multiplied by the factors `before` until the merge, and by
-/// the factor `after` from then on.
+/// pair of clusters (quadruplets). To sum preferences, values in the columns are multiplied by the factors `before`
+/// until the merge, and by the factor `after` from the merge on.
 pub(super) struct Touched {
     pub(super) into: usize,
     pub(super) from: usize,
@@ -127,9 +129,9 @@ pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<
     slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
 }
 
-/// Returns, for each column of answers, the factor of its values. A column belongs to a cluster (triplets) or to a pair
-/// of clusters (quadruplets). The factor is 1 divided by the number of leaves of the cluster, or by the number of pairs
-/// of leaves between the two clusters.
+/// Returns, for each column of answers, the factor of its values in sums of preferences. A column belongs to a cluster
+/// (triplets) or to a pair of clusters (quadruplets). The factor is 1 divided by the number of leaves of the cluster,
+/// or by the number of pairs of leaves between the two clusters.
 pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
     let sizes = &slots.sizes;
     if K == 3 {

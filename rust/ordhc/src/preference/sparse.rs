@@ -1,4 +1,4 @@
-//! Answers as lists, one for every column.
+//! Stores the answers as lists, one for each column (what answers compare a pair of clusters with).
 
 use super::dense::Dense;
 use super::sides::{Value, each_side};
@@ -11,24 +11,24 @@ use crate::parallel;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry<E> {
-    /// The pair of clusters (`p`, `q`) that the answer compares, numbered as before any renumbering.
+    /// The pair of clusters (`p`, `q`) that the answer compares, by their indices before the first renumbering.
     p: u16,
     q: u16,
     value: E,
 }
 
 /// The answers as lists, one list for each column. A column is what answers compare a pair of clusters with: a third
-/// cluster (triplets) or another pair of clusters (quadruplets). When columns merge, their lists are linked into a
-/// chain, which takes constant time.
+/// cluster (triplets) or another pair of clusters (quadruplets). When columns merge, their lists become one linked list
+/// of lists, which takes constant time.
 pub(super) struct Sparse<V: Value, const K: usize> {
     entries: Vec<Entry<V::Entry>>,
     /// For each column before any merge: the end of its list of answers in `entries`.
     ends: Vec<usize>,
-    /// For each column before any merge: the next column in its chain of merged columns, or `NONE`.
+    /// For each column before any merge: the next column in the linked list of the columns merged with it, or `NONE`.
     next: Vec<u32>,
-    /// For each current column: the first and the last column in its chain of merged columns.
+    /// For each current column: the first and the last column in the linked list of the columns merged with it.
     chains: Vec<[u32; 2]>,
-    /// For each cluster before any merge: the number, since the last renumbering, of the cluster that contains it.
+    /// For each cluster before any merge: the index, at the last renumbering, of the cluster that contained it.
     slot: Vec<u16>,
 }
 
@@ -100,7 +100,8 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         self.entries.len()
     }
 
-    /// Returns the entries of a column as (p, q, value), where p and q are the current numbers of the pair of clusters.
+    /// Returns the answers of a column as (p, q, value), where p and q are the indices, at the last renumbering, of the
+    /// pair of clusters.
     fn column(&self, column: usize) -> impl Iterator<Item = (usize, usize, V)> + '_ {
         let first = self.chains[column][0];
         std::iter::successors(Some(first), |&at| Some(self.next[at as usize]).filter(|&next| next != NONE))

@@ -23,7 +23,7 @@ use crate::tree::Topology;
 ///
 /// let order = canonical_order(&Triplets::new(vec![[0, 1, 2], [1, 0, 2]], None)?);
 /// let renumbered = canonical_order(&Triplets::new(vec![[1, 2, 0], [2, 1, 0]], None)?);
-/// // Leaf 2, the odd one out, is leaf 0 then.
+/// // Leaf 2, the odd one out, has id 0 after renumbering.
 /// let place = |order: &[u32], leaf| order.iter().position(|&other| other == leaf);
 /// assert_eq!(place(&order, 2), place(&renumbered, 0));
 /// # Ok::<(), ordhc::Error>(())
@@ -33,12 +33,12 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
     order(comparisons.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), None)
 }
 
-/// Adds a hash of the comparisons about each leaf to the `sums` of the leaves. `keys` has a number for each leaf;
-/// leaves that are not distinguished yet have equal keys. Together with [`next_keys`], this computes the
-/// [`canonical_order`] of comparisons that are read in several parts.
+/// Adds a hash of the comparisons about each leaf to the sum of the leaf in `sums`. `keys` has an integer for each
+/// leaf; leaves that are not distinguished yet have equal integers. Together with [`next_keys`], this computes the
+/// [`canonical_order`] of comparisons that are read in several chunks.
 ///
-/// Weights are divided by `unit`, which is 1 if all weights of all parts are integers, and otherwise the largest weight
-/// of all parts. Sums are integers modulo 2^61 - 1.
+/// Weights are divided by `unit`, which is 1 if all weights of all chunks are integers, and otherwise the largest
+/// weight of all chunks. Sums are integers modulo 2^61 - 1.
 ///
 /// ```
 /// use ordhc::Triplets;
@@ -48,7 +48,7 @@ pub fn canonical_order<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<
 /// let mut keys = vec![0; 3];
 /// let mut sums = vec![0; 3];
 /// parts.iter().for_each(|part| add_to_sums(part, 1.0, &keys, &mut sums));
-/// // None when no more leaves were told apart.
+/// // `next_keys` returns `None` if the new keys would not distinguish more leaves.
 /// while let Some(next) = next_keys(&keys, &sums) {
 ///     keys = next;
 ///     sums.fill(0);
@@ -66,8 +66,9 @@ pub fn add_to_sums<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64, 
     about_comparisons(comparisons, unit, keys, sums);
 }
 
-/// Returns a new key for each leaf: a hash of its key and its sum of hashes (see [`add_to_sums`]). Returns `None` if
-/// the new keys would not distinguish more leaves. Multiplying all sums by the same factor gives the same keys.
+/// Returns a new key for each leaf: a hash of the leaf's present key and of its sum of hashes (see [`add_to_sums`]).
+/// Returns `None` if the new keys would not distinguish more leaves. Multiplying all sums by the same factor gives the
+/// same keys.
 pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     let different = count(keys);
     if different == keys.len() {
@@ -79,16 +80,16 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     (count(&next) > different).then_some(next)
 }
 
-/// Returns the [`canonical_order`] of comparisons. Leaves with the same comparisons are ordered by their positions in
-/// the tree, if these differ.
+/// Returns the [`canonical_order`] of comparisons. Leaves with the same comparisons are ordered by hashes of the
+/// subtrees beside their paths to the root of `tree`, if these differ.
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
 }
 
 /// Returns the leaves of a matrix in an order that is the same for every numbering of the leaves. Leaves with the same
-/// values are ordered by their positions in the tree, if these differ. Adding a number to all values, or multiplying
-/// all values by a positive number, does not change the order.
+/// values are ordered by hashes of the subtrees beside their paths to the root of `tree`, if these differ. Adding a
+/// number to all values, or multiplying all values by a positive number, does not change the order.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Topology) -> Vec<u32> {
     let range = wide!(Range::of(matrix));
     let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
@@ -111,8 +112,8 @@ impl Range {
         Self { smallest, width: if width > 0.0 { width } else { 1.0 } }
     }
 
-    /// Rounds a value to one of 2^24 equal steps between the smallest and the largest value. Returns the number of the
-    /// step. Scaling the matrix does not change this number, because rounding errors are far smaller than a step.
+    /// Returns the index of a value among 2^24 equal steps between the smallest and the largest value. Scaling the
+    /// matrix does not change this index, because rounding errors are far smaller than a step.
     #[inline(always)]
     fn step(self, value: f64) -> u64 {
         const STEPS: f64 = (1u64 << 24) as f64;
@@ -152,8 +153,9 @@ fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64
     }
 }
 
-/// Hashes the values of a leaf with other leaves, which are a row of the matrix. Adds the hash of a value and `key` to
-/// the sum of the other leaf in `sums`. Returns the sum of the hashes of the values and the other leaves' keys.
+/// Hashes the similarities of a leaf with other leaves, which are a row of the matrix. `key` is the key of the leaf,
+/// and `keys` are the keys of the other leaves. Adds a hash of each similarity and `key` to the sum of the other leaf
+/// in `sums`. Returns the sum of the hashes of each similarity and the other leaf's key.
 #[inline(always)]
 fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
@@ -165,8 +167,8 @@ fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [
     own
 }
 
-/// Returns the merges of the tree, with leaf i renumbered as `number[i]`. Merges are ordered by the size of their
-/// clusters, then by the smallest leaf in the cluster.
+/// Returns the merges of the tree, with leaf i renumbered as `number[i]`. Merges are ordered by the number of leaves of
+/// the new cluster, then by its smallest leaf.
 pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     let n = tree.n_leaves();
     let mut smallest = number.to_vec();
@@ -198,7 +200,7 @@ pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
 }
 
 /// Returns the leaves in canonical order. `about(keys, sums)` must add a hash of the data about each leaf to the sum of
-/// the leaf. `keys` has a number for each leaf; leaves that are not distinguished yet have equal keys.
+/// the leaf. `keys` has an integer for each leaf; leaves that are not distinguished yet have equal integers.
 fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
     let mut first = vec![0; n];
     let all_apart = distinguish(&mut first, &about);
@@ -212,8 +214,9 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) 
     order
 }
 
-/// Replaces `keys` by hashes of the data about each leaf, until no more leaves get different keys. `about` computes the
-/// sums of these hashes. Returns true if all leaves have different keys.
+/// Replaces the key of each leaf by a hash of this key and of the data about the leaf. Repeats this until no more
+/// leaves get different keys. `about(keys, sums)` adds a hash of the data about each leaf to its sum in `sums`. Returns
+/// true if all leaves have different keys.
 fn distinguish(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
     while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];
@@ -233,8 +236,8 @@ fn count(keys: &[u64]) -> usize {
     sorted.len()
 }
 
-/// Returns a new key for each leaf: a hash of its key, and of the keys of the leaves in each subtree beside the path
-/// from the root to the leaf.
+/// Returns a new key for each leaf: a hash of its key in `leaves`, and of the keys of the leaves in each subtree beside
+/// the path from the root to the leaf.
 fn keys_in_tree(tree: &Topology, leaves: &[u64]) -> Vec<u64> {
     let n = leaves.len();
     let mut under: Vec<u64> = leaves.iter().map(|&key| join(1, key)).collect();
@@ -274,7 +277,7 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
             each_role::<K>(near, far, |leaf, role, other| add(leaf, field::product(said(whole, role, other), times)));
         });
     } else if keys.iter().all(|&key| key == first) {
-        // While all keys are equal, all comparisons have the same hash.
+        // While the keys of all leaves are equal, all comparisons have the same hash.
         let said: [u64; 4] = std::array::from_fn(|role| said(whole([0, 0], [0, 0]), role as u64, 0));
         rows.each(0..comparisons.len(), |_, row| {
             let (near, far) = Comparisons::<K>::pairs(row);
@@ -335,7 +338,7 @@ mod field {
         sum((product & u128::from(PRIME)) as u64, (product >> 61) as u64)
     }
 
-    /// Returns 1 for 0, which has no inverse.
+    /// Returns the multiplicative inverse of `a` modulo the prime, or 1 for 0, which has no inverse.
     pub(super) fn inverse(a: u64) -> u64 {
         if a == 0 {
             return 1;

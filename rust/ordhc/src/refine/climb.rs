@@ -99,7 +99,7 @@ pub(super) fn climb(
     Ok((climber.moves, at_top))
 }
 
-/// Returns the nodes that may be moved, ordered by the number of the parent, then by the number of the node.
+/// Returns the nodes that may be moved, ordered by the index of the parent, then by the index of the node.
 fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
     let mut nodes: Vec<usize> =
         (0..shape.n_nodes()).filter(|&node| movable[node] && shape.parent(node).is_some()).collect();

@@ -52,7 +52,8 @@ impl Exactness {
 /// The number of moves after which sums with rounding errors are recomputed.
 const SUMMED: u32 = 256;
 
-/// The number of subtrees that are scored together, for each variant of [`Exactness`].
+/// The number of subtrees that are scored together, if the matrix has [`Exactness::Single`]. `DOUBLE` and `ROUNDED` are
+/// the numbers for the other two variants.
 pub(super) const SINGLE: usize = 16;
 pub(super) const DOUBLE: usize = 8;
 pub(super) const ROUNDED: usize = 4;
@@ -103,7 +104,7 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         wide!(for place in shape.span(node) {
             let node = shape.node_at(place);
             if !shape.is_leaf(node) && std::mem::take(&mut self.stale[node - n]) {
-                // Children may have larger numbers than their parent.
+                // Children may have larger indices than their parent.
                 let rows = shape.children(node).map(|child| child * n..(child + 1) * n);
                 let [a, b] = rows;
                 let Ok([sum, a, b]) = self.rows.get_disjoint_mut([node * n..(node + 1) * n, a, b]) else { continue };
@@ -150,9 +151,9 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         1e-12 * (self.n as f64 * with + shape.size(subtree) as f64 * cross)
     }
 
-    /// Prepares for a move of `subtree` to the edge above `target`. For each node whose leaves will change, this
-    /// updates the sum of similarities between the two children of the node. The row of the node in `rows` is marked as
-    /// stale.
+    /// Prepares for a move of `subtree` to the edge above `target`. Updates the sum of similarities between the two
+    /// children of each node if the leaves below a child will change. Marks the row in `rows` of each node whose leaves
+    /// will change as stale.
     fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
         let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
             self.look(shape, 0, [subtree; LANES]);
@@ -204,8 +205,9 @@ fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
     }
 }
 
-/// Calls `visit` with each pair of leaves and its value, as (i, j) and as (j, i). If the two triangles of the matrix
-/// differ by rounding errors, `visit` is called with half of each value, so that the caller adds up their mean.
+/// Calls `visit` with each pair of leaves and its value, as (i, j) and as (j, i). If the upper and the lower triangle
+/// of the matrix differ by rounding errors, `visit` is called with half of each value, so that the caller adds up the
+/// mean of both values.
 pub(super) fn symmetric(matrix: &Matrix<'_>, mut visit: impl FnMut(usize, usize, f64)) {
     let share = if matrix.is_symmetric() { 1.0 } else { 0.5 };
     for i in 0..matrix.n_leaves() {

@@ -12,8 +12,8 @@ const KEPT: usize = 1 << 20;
 pub(super) struct Places<V, const LANES: usize> {
     n: usize,
     joins: Vec<Join<V>>,
-    /// The inner nodes, parents before children. Number 0 is the first inner node. The list has extra room for entries
-    /// that are written and then overwritten.
+    /// The inner nodes as indices, parents before children. Index 0 is the first inner node. The list has extra room
+    /// for elements that are written and then overwritten.
     order: Vec<u32>,
     /// For each inner node: its index in `order`.
     places: Vec<u32>,
@@ -33,10 +33,10 @@ pub(super) struct Places<V, const LANES: usize> {
 #[derive(Clone)]
 struct Group<const LANES: usize> {
     subtrees: [usize; LANES],
-    /// For each subtree: the value of [`Places::tree`] when the similarities of the subtree with all leaves were
-    /// stored.
+    /// For each subtree: the value of [`Places::tree`], which counts changes of the tree, when the similarities of the
+    /// subtree with all leaves were stored.
     put: [u64; LANES],
-    /// The value of [`Places::tree`] when the subtrees were scored.
+    /// The value of [`Places::tree`], which counts changes of the tree, when the subtrees were scored.
     tree: u64,
 }
 
@@ -173,7 +173,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         &self.lanes[group * n_nodes..][..n_nodes]
     }
 
-    /// Returns the index in `groups` for the scores of the group number `at`. If only one group is kept, this is 0.
+    /// Returns the index in `groups` at which the scores of the group with index `at` are stored. If only one group is
+    /// kept, this is 0.
     pub(super) fn group_of(&self, at: usize) -> usize {
         at % self.groups.len()
     }
@@ -344,8 +345,8 @@ fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, 
     }
 }
 
-/// Stores the similarities of each leaf with four subtrees of a group. In the arrays of each leaf, these subtrees are
-/// at `lane..lane + 4`. Four leaves are stored at a time, so that a block of 4 × 4 values is transposed in registers.
+/// Stores the similarities of each leaf with four subtrees of a group. In [`Lanes::with`] of each leaf, these subtrees
+/// are at `lane..lane + 4`. Four leaves are stored at a time, so that 4 × 4 similarities are transposed in registers.
 fn put_four<V: Real, const LANES: usize>(leaves: &mut [Lanes<V, LANES>], lane: usize, rows: &[&[V]; 4]) {
     let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
         rows.map(|row| row.as_chunks::<4>());

@@ -32,7 +32,7 @@ use crate::tree::Topology;
 /// use ordhc::{Dendrogram, Kind};
 ///
 /// let tree = Dendrogram::new(vec![[0, 1], [2, 3], [4, 5]], vec![1.0, 1.0, 2.0], Kind::Dissimilarity)?;
-/// // 0 is near 3.
+/// // Leaf 0 is closer to leaf 3 than to leaf 2.
 /// let far = Matrix::new(Values::I32(&[1, 5, 2, 5, 5, 1]), Layout::Condensed, Kind::Dissimilarity)?;
 /// assert_eq!(optimal_leaf_order(tree.topology(), &far, None)?, [1, 0, 3, 2]);
 /// # Ok::<(), ordhc::Error>(())
@@ -200,7 +200,7 @@ impl Spans {
     }
 }
 
-/// Returns the first pair of indices, one from each range, with the smallest value.
+/// Returns the first pair of indices, one from each range, with the smallest `value`.
 fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) -> f64) -> [usize; 2] {
     let (mut pair, mut least) = ([one.start, other.start], f64::INFINITY);
     for i in one {
@@ -214,15 +214,15 @@ fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) ->
     pair
 }
 
-/// [`least_sums`] computes its result in blocks of `ROWS` rows and `COLUMNS` columns.
+/// [`least_sums`] computes `ROWS` rows and `COLUMNS` columns of its result at a time.
 const COLUMNS: usize = 8;
 const ROWS: usize = 2;
 
 /// The approximate minimum number of sums that a thread computes in [`least_sums`].
 const MANY: usize = 1 << 18;
 
-/// Returns the matrix product of two blocks, with minima instead of sums and sums instead of products. The result is
-/// stored row by row.
+/// Returns the matrix product of two submatrices, with minima instead of sums and sums instead of products. The result
+/// is stored row by row.
 fn least_sums(a: &Block<'_>, b: &Block<'_>, monitor: &Monitor) -> Result<Vec<f64>> {
     let (inner, width) = (a.columns.len(), b.columns.len());
     let bands = parallel::ranges(a.rows.len(), MANY / (inner * width) + 1);

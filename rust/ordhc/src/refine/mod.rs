@@ -13,9 +13,9 @@
 //! ```
 //!
 //! Average linkage gives a local optimum of revenues and of Dasgupta's cost under exchanges of neighbouring subtrees.
-//! The smallest move that can improve it is subtree prune and regraft (SPR): a subtree is cut off and attached to any
-//! other edge. All edges to which a subtree can move are scored together. This takes O(n) time for objectives that are
-//! sums over pairs of leaves.
+//! The smallest move that can improve such an optimum is subtree prune and regraft (SPR): a subtree is cut off and
+//! attached to any other edge. All edges to which a subtree can move are scored together. This takes O(n) time for
+//! objectives that are sums over pairs of leaves.
 //!
 //! At a local optimum, the tree is perturbed by random moves or annealed, and improved again. The best tree is kept.
 //! The search uses an order of the leaves that depends only on the data, so the result does not depend on how leaves
@@ -189,7 +189,8 @@ pub fn refine_satisfied(
     found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
-/// Larger heights are always more similar, even if `dissimilarity` is true.
+/// Returns the height of a node as a similarity, so larger heights mean more similar leaves. The height is the number
+/// of leaves outside of the node, or for dissimilarities the negated number of leaves below it.
 fn size_height(shape: &Shape, node: usize, dissimilarity: bool) -> f64 {
     let size = shape.size(node) as f64;
     if dissimilarity { -size } else { shape.n_leaves() as f64 - size }
@@ -246,7 +247,7 @@ fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Ve
 }
 
 impl Found {
-    /// Restores the original numbers of leaves: leaf i of the search is leaf `leaves[i]` of the tree.
+    /// Restores the original ids of leaves: leaf i of the search is leaf `leaves[i]` of the tree.
     fn refined(self, leaves: &[u32], height: impl Fn(&Shape, usize) -> f64, dissimilarity: bool) -> Result<Refined> {
         let n = self.shape.n_leaves();
         let mut smallest: Vec<usize> = (0..self.shape.n_nodes()).collect();

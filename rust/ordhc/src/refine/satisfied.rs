@@ -13,9 +13,9 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::RangeMax;
 
-/// The condition that a triplet sets for one of its leaves. If `apart` is false, the leaf must join the first of the
-/// two `others` before it joins the second. If `apart` is true, the two others must join each other before the leaf
-/// joins them.
+/// The condition that a triplet sets for one of its leaves. `others` are its two other leaves. If `apart` is false, the
+/// leaf must join the first of these two leaves before the second. If `apart` is true, these two leaves must join each
+/// other before the leaf joins them.
 #[derive(Debug, Clone, Copy)]
 struct Wish {
     others: [u32; 2],
@@ -101,8 +101,8 @@ impl<'a> SatisfiedTriplets<'a> {
         }
         starts[shape.n_leaves()] = n_wishes;
         wishes.truncate(n_wishes);
-        // Each triplet gives exactly one condition with `apart`: its far leaf must join after the two others. So the
-        // weights of these conditions are the weights of triplets.
+        // Each triplet gives exactly one condition with `apart`: its far leaf must join after the two other leaves. So
+        // the weights of these conditions are the weights of triplets.
         let mean = total / n_apart.max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));
@@ -162,7 +162,7 @@ impl Objective for SatisfiedTriplets<'_> {
             for wish in self.of(leaf).iter().filter(|wish| wish.apart) {
                 let [anchor, near] = wish.others;
                 let inner = self.join([anchor, near]);
-                // The condition holds if the far leaf is outside of the smallest cluster that contains the two others.
+                // The condition holds if the far leaf is outside of the smallest cluster of the two other leaves.
                 let place = shape.place(leaf);
                 if place > inner || place + 2 * shape.size_at(inner) < inner + 2 {
                     sum += wish.weight;
@@ -197,8 +197,8 @@ impl Objective for SatisfiedTriplets<'_> {
 
 impl Scored for SatisfiedTriplets<'_> {
     /// Only triplets with exactly one leaf in the subtree count. If the subtree is put into the smallest cluster with
-    /// the two other leaves, then it joins the leaf on its side of this cluster first. If it is put elsewhere, the two
-    /// other leaves join each other first.
+    /// the two other leaves of such a triplet, it joins the leaf on its side of this cluster first. If it is put
+    /// elsewhere, the two other leaves join each other first.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
         let (span, parent) = (shape.span(subtree), shape.parent(subtree));
         let mut worth = std::mem::take(&mut self.worth);

@@ -4,11 +4,11 @@ use std::ops::RangeInclusive;
 
 const NONE: u32 = u32::MAX;
 
-/// A binary tree. Nodes keep their numbers: leaves come first, then inner nodes. When a subtree moves, its parent moves
+/// A binary tree. Nodes keep their indices: leaves come first, then inner nodes. When a subtree moves, its parent moves
 /// with it.
 ///
-/// Positions number the nodes with children before parents. A subtree is a range of positions that ends with the root
-/// of the subtree. The right child is just before its parent.
+/// The position of a node is its index in a list of all nodes with children before parents (a postorder). A subtree is
+/// a range of positions that ends with the root of the subtree. The right child is just before its parent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shape {
     n: usize,
@@ -64,7 +64,7 @@ impl Shape {
         }
     }
 
-    /// Returns the same tree with new positions, as a new tree would have them. The numbers of nodes do not change.
+    /// Returns the same tree with new positions, as a new tree would have them. The indices of nodes do not change.
     #[cfg(test)]
     pub(crate) fn numbered(&self) -> Self {
         let mut shape = self.clone();
@@ -154,7 +154,8 @@ impl Shape {
         self.up_from(leaves[0]).find(holds).unwrap_or(self.root)
     }
 
-    /// Returns true if the other tree has the same clusters. Numbers of nodes and the order of children are ignored.
+    /// Returns true if the other tree has the same clusters. Indices of inner nodes and the order of children are
+    /// ignored.
     pub(crate) fn is_tree_of(&self, other: &Self) -> bool {
         // For each node: the node of the other tree with the same leaves.
         let mut same: Vec<u32> = (0..self.n_nodes() as u32).collect();

@@ -12,11 +12,11 @@ struct Node {
     first: u32,
     next: u32,
     previous: u32,
-    /// The leaf that represents the node in questions: the leaf itself, or a leaf below the node.
+    /// The leaf that represents the node in questions: the node itself if it is a leaf, or a leaf below the node.
     leaf: u32,
 }
 
-/// Rooted trees whose inner nodes have at least two children. The number of a node never changes.
+/// Rooted trees whose inner nodes have at least two children. The index of a node never changes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GrowingTree {
     nodes: Vec<Node>,
@@ -38,8 +38,8 @@ impl GrowingTree {
         parent
     }
 
-    /// Puts the tree with the root `sub` at the position `place`. Returns the parent of `sub`. For [`Place::Above`]
-    /// (beside a node), the parent is a new node.
+    /// Inserts the tree with the root `sub` at the position `place` of another tree. Returns the parent of `sub`. For
+    /// [`Place::Above`] (beside a node), the parent is a new node.
     pub(crate) fn put(&mut self, place: Place, sub: u32) -> u32 {
         match place {
             Place::Above(node) => {
@@ -81,7 +81,7 @@ impl GrowingTree {
         (gone.parent, gone.next, gone.previous) = (NONE, NONE, NONE);
     }
 
-    /// Makes a root the first child of a node.
+    /// Makes the root of another tree the first child of a node.
     fn adopt(&mut self, parent: u32, child: u32) {
         let next = std::mem::replace(&mut self.nodes[parent as usize].first, child);
         let node = &mut self.nodes[child as usize];

@@ -1,9 +1,9 @@
 //! Searches for the position of a new leaf in a growing tree.
 //!
 //! A question is about three leaves: the new leaf, and one leaf below each of two children of a node, the *pivot*.
-//! There are four outcomes. The leaf belongs under the first child, under the second child, outside the pivot, or under
-//! the pivot beside both children (Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical clustering using ordinal queries",
-//! section 2.2).
+//! There are four outcomes. The leaf belongs at or below the first child, at or below the second child, outside the
+//! subtree of the pivot, or elsewhere below the pivot. Source: Emamjomeh-Zadeh & Kempe, "Adaptive hierarchical
+//! clustering using ordinal queries", section 2.2.
 
 mod growing_tree;
 mod order;

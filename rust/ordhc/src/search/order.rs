@@ -8,17 +8,18 @@ use super::sketch::Sketch;
 use crate::error::{Error, Result};
 use crate::tree::Topology;
 
-/// The order in which leaves are inserted into a tree. The positions of the first leaves in the tree may be known.
+/// The order in which leaves are inserted into a tree. The positions of the first leaves in the tree may be known from
+/// an initial tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     leaves: Vec<u32>,
-    /// The known positions of leaves, in the order of insertion, without the first leaf. Nodes have the numbers that a
-    /// [`GrowingTree`] gives them if it inserts the leaves in this order.
+    /// The known positions of leaves in the tree, in the order of insertion, without the first leaf. A node has the
+    /// index that a [`GrowingTree`] gives it if leaves are inserted in this order.
     places: Vec<Place>,
 }
 
 impl Order {
-    /// No positions are known. `leaves` must not be empty.
+    /// Returns the insertion order `leaves`, without known positions in a tree. `leaves` must not be empty.
     pub(crate) fn new(leaves: Vec<u32>) -> Self {
         Self { leaves, places: Vec::new() }
     }
@@ -27,10 +28,11 @@ impl Order {
     /// `leaves[k]`.
     pub(crate) fn after(start: &Topology, leaves: &[u32], others: impl Iterator<Item = u32>) -> Self {
         let mut order = Self { leaves: Vec::with_capacity(leaves.len()), places: Vec::new() };
-        // For each node of `start`: its node in the growing tree, where nodes are numbered in the order of insertion.
+        // For each node of `start`: the index of its node in the growing tree, where nodes are indexed in the order of
+        // insertion.
         let (mut grown, mut made) = (vec![NONE; start.n_nodes()], 0);
-        // Use a stack instead of recursion, because a tree can be very deep. The entries are a node, the number of its
-        // children that are finished, and the position at which its first leaf is inserted.
+        // Use a stack instead of recursion, because a tree can be very deep. Each stack entry has a node, the number of
+        // its finished children, and the position in the tree at which its first leaf is inserted.
         let mut stack = vec![(start.root(), 0, None)];
         while let Some((node, done, place)) = stack.last_mut() {
             let (node, place) = (*node, *place);
@@ -83,7 +85,7 @@ impl Order {
         Ok(Self::after(left.topology(), &placed, unplaced))
     }
 
-    /// Returns the leaves that are not in a tree, in the order of insertion.
+    /// Returns the leaves that are not in the given tree, in the order of insertion.
     pub(crate) fn unplaced(&self, tree: &GrowingTree, root: u32) -> Vec<u32> {
         let placed: HashSet<u32> = tree.leaves(root).collect();
         self.leaves.iter().copied().filter(|leaf| !placed.contains(leaf)).collect()
@@ -153,7 +155,7 @@ mod tests {
         fn a_tree_is_built_again(n in 1u32..60, degree in 2usize..6, seed in 0u64..1000) {
             let (tree, root) = random_tree(n, degree, seed);
             let expected = Sketch::of(&tree, root, n as usize).finish(n as usize).unwrap();
-            // Leaf k of the tree has another number (`leaves[k]`) in the insertion order.
+            // Leaf k of the tree has another id, `leaves[k]`, in the insertion order.
             let leaves: Vec<u32> = (0..n).map(|leaf| (leaf * 7 + 3) % 997).collect();
             let order = Order::after(expected.topology(), &leaves, [2000, 2001].into_iter());
             prop_assert_eq!(order.n_known(), n as usize);

@@ -1,16 +1,16 @@
-//! The decision tree of a search, which is updated while the tree grows.
+//! The decision tree that chooses the questions of a search, and is updated while leaves are inserted.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::order::Order;
 use super::place::{Outcome, Place};
 use super::region::{PivotRule, Region};
 
-/// A state of a search for the position of a new leaf: the next question, or the final position. A question is about
-/// two children of a node, the *pivot*.
+/// A state of a search for the position of a new leaf (a node of the decision tree): the next question, or the final
+/// position. A question is about two children of a node, the *pivot*.
 #[derive(Debug, Clone, Copy)]
 struct State {
     /// The previous state, or [`NONE`] for the first state. [`STALE`] for a replaced state, which only searches that
-    /// were already running can reach. [`MARKED`] if [`PivotTree::sweep`] has found such a search.
+    /// were already running can reach. [`PivotTree::sweep`] sets [`MARKED`] if such a search can reach this state.
     up: u32,
     /// The node whose children are asked about (the pivot), or the node of the final position.
     node: u32,
@@ -20,8 +20,8 @@ struct State {
     second: u32,
     /// The next state for each [`Outcome`], or [`NONE`] if the outcome contradicts earlier answers.
     next: [u32; 4],
-    /// An upper bound of the number of positions that can be reached from this state, without positions under nodes
-    /// with two children. Each leaf that is inserted at one of these positions adds 2.
+    /// An upper bound of the number of positions at which a search in this state can end. Positions under nodes with
+    /// two children are not counted. Each leaf that is inserted at a counted position adds 2.
     size: u32,
     /// The value of `size` when the question of this state was chosen.
     built: u32,
@@ -39,12 +39,12 @@ const UNDER: u32 = u32::MAX - 1;
 /// becomes a question about a new pivot. So running searches stay valid when leaves are inserted elsewhere. If two
 /// searches end at the same position, the second search continues with this question.
 ///
-/// A subtree of the pivot tree that has grown by half is rebuilt in O(m log m) for m positions. The new pivots have the
-/// largest entropy of the outcomes. This amortizes to O(log^2 n) per leaf. Running searches within such a subtree use
-/// the old states, which end at the same positions as the new states.
+/// A subtree of the pivot tree that has grown by half is rebuilt in O(m log m) for m positions. The new pivots are
+/// those whose outcomes have the largest entropy. The amortized time for each leaf is O(log^2 n). Running searches
+/// within such a subtree use the old states, which end at the same positions as the new states.
 ///
-/// If a pivot has more than two children, pairs of children are asked about, the largest children first. So a leaf
-/// costs O((d / log d) log n) questions in a tree of degree d.
+/// If a pivot has more than two children, questions are about pairs of its children, the largest children first. So a
+/// search takes O((d / log d) log n) questions in a tree of degree d.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PivotTree {
     tree: GrowingTree,
@@ -156,8 +156,8 @@ impl PivotTree {
         self.states[state as usize] = State { up, node: parent, first, second, next, size, built: size };
     }
 
-    /// Call this after a leaf was inserted at `state`. Rebuilds the largest subtree of the decision tree that contains
-    /// `state` and has grown by half since it was built.
+    /// Call this after a leaf was inserted at the position of the state `state`. Rebuilds the largest subtree of the
+    /// decision tree that contains `state` and has grown by half since it was built.
     ///
     /// `busy` is true if other searches are running. Their states may be in this subtree, so the old states are kept
     /// until [`sweep`](Self::sweep) frees them.
@@ -228,8 +228,8 @@ impl PivotTree {
         new
     }
 
-    /// Chooses the best question for `state`, and makes the states that follow. `top` is the index in `scratch.region`
-    /// of the topmost node of the part of the tree in which the new leaf may belong.
+    /// Chooses the best question for `state`, and makes the next state for each outcome. In `scratch.region`, `top` is
+    /// the index of the topmost node of the part of the tree in which the new leaf may belong.
     fn fill(&mut self, top: u32, state: u32, scratch: &mut Scratch) {
         let Scratch { region, open, children, .. } = scratch;
         let pivot = region.pivot(top, PivotRule::Entropy);
@@ -345,7 +345,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the positions at which a search from a state can end, and the maximum number of questions.
+    /// Returns the positions at which a search from a state can end, and the maximum number of questions that this
+    /// search asks.
     fn ends(tree: &PivotTree, state: u32) -> (Vec<Place>, usize) {
         let (mut places, mut longest) = (Vec::new(), 0);
         let mut stack = vec![(state, 0)];
@@ -384,8 +385,8 @@ mod tests {
             let mut tree = PivotTree::new(0);
             let mut searches = [tree.start(); 5];
             for leaf in 1..300 {
-                // If `busy`, several searches run at the same time. Each continues from its own state, although the
-                // states may have been replaced.
+                // If `busy`, several searches run at the same time. Each search continues from the state that it has
+                // reached. The decision tree may have replaced this state meanwhile.
                 let busy = seed.is_multiple_of(2);
                 let at = random.random_range(0..searches.len());
                 let from = if busy { searches[at] } else { tree.start() };

@@ -1,11 +1,11 @@
-//! The positions for a new leaf, and the outcomes of questions.
+//! The positions in a tree at which a new leaf can be inserted, and the outcomes of questions.
 
-/// A position for a new leaf, relative to a node of the tree.
+/// A position in the tree at which a new leaf can be inserted, relative to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Beside the node, below a new parent of both.
+    /// Beside the node: on the edge above the node, where a new parent of both is made.
     Above(u32),
-    /// Below the node, as one more child.
+    /// Under the node, as one more child.
     Under(u32),
 }
 
@@ -15,16 +15,16 @@ pub(crate) enum Outcome {
     /// Below the first child, or beside this child.
     First,
     Second,
-    /// Outside the pivot, or beside the pivot.
+    /// Outside the subtree of the pivot, or beside the pivot.
     Outside,
-    /// Below the pivot, but beside neither child and not below them.
+    /// Below the pivot, but not beside or below either of the two children.
     Neither,
 }
 
 impl Outcome {
     /// Returns the outcome of a question whose leaves are the representatives of the first and the second child and the
-    /// new leaf, in this order. The answer is the position of the odd one out, or -1 if no two of the three leaves are
-    /// closer than the others.
+    /// new leaf, in this order. The answer is the index (0, 1 or 2) of the odd one out among these leaves. The answer
+    /// -1 means that no two of them are closer to each other than to the third leaf.
     pub(crate) fn of_answer(answer: i8) -> Self {
         match answer {
             0 => Self::Second,

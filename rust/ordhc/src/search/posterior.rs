@@ -1,4 +1,4 @@
-//! The probabilities of all positions for a new leaf, given answers that may be wrong.
+//! The probabilities of all positions in a tree for a new leaf, given answers that may be wrong.
 
 use std::collections::HashMap;
 
@@ -11,32 +11,34 @@ use crate::sorting::order_by;
 /// children have their own spots. For a spot that is not open, `own` is the weight of every position beside the node or
 /// beside a node below it. The weight of every position under these nodes is then `own` times [`Posterior::under`].
 ///
-/// Probabilities are products: `own` and `sum` are multiplied by the `scale` of every ancestor. `under` and `below` are
-/// also multiplied by the `scale` of this spot.
+/// To get probabilities, multiply `own` and `sum` by the `scale` of every ancestor's spot. Multiply `under` and `below`
+/// by the `scale` of this spot, too.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
     up: u32,
-    /// The spot of the first child. Spots of siblings are a linked list. [`NONE`] if the children have no spots yet.
+    /// The spot (entry in `spots`) of the first child. The spots of siblings are a linked list. [`NONE`] if the
+    /// children have no spots yet.
     first: u32,
     next: u32,
     degree: u32,
-    /// The weight of the position beside the node.
+    /// The weight of the position beside the node (on the edge above it).
     own: f64,
     /// The total weight of the position beside the node and of all positions below the node.
     sum: f64,
     scale: f64,
-    /// The weight of the position for one more child of the node.
+    /// The weight of the position under the node (as one more child).
     under: f64,
     /// The total weight of all positions below the node: `under`, and the `sum` of each child.
     below: f64,
-    /// The largest value of `below` since the last full summation. Between full summations, changes are added to
-    /// `below`.
+    /// The largest value of `below` since the last full summation. Between two full summations, `below` is updated by
+    /// adding differences, which accumulates rounding errors.
     summed: f64,
 }
 
 /// A probability distribution over the positions for a new leaf in a [`SizedTree`]. At first, all positions beside
-/// nodes have one probability, and all positions under nodes have another probability.
+/// nodes (on the edges above them) are equally likely. All positions under nodes (as one more child) are equally
+/// likely, too.
 ///
 /// An answer is about two children of a node, the *pivot*. The answer multiplies the weights of four groups of
 /// positions: at or below the first child, at or below the second child, outside the pivot, and all other positions
@@ -45,7 +47,8 @@ struct Spot {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posterior {
     spots: Vec<Spot>,
-    /// The initial weight of a position under a node, relative to a position beside a node.
+    /// The initial weight of a position under a node (as one more child), relative to a position beside a node (on the
+    /// edge above it).
     under: f64,
     /// The index in `spots` of each node whose parent has more than [`CROWD`] children.
     crowd: HashMap<u32, u32>,
@@ -53,15 +56,15 @@ pub(crate) struct Posterior {
     stack: Vec<(u32, f64)>,
 }
 
-/// A node to ask about (the pivot), two of its children, and the value of the question, such as the entropy of the
-/// outcomes.
+/// A node to ask about (the pivot), two of its children, and how informative the question is, for example the entropy
+/// of the outcomes.
 pub(crate) type Pivot = (u32, [u32; 2], f64);
 
-/// The bounds of weights, so that no position is ever ruled out permanently.
+/// The bounds of the weights of positions. No weight becomes 0, so no position is ruled out permanently.
 const BOUNDS: [f64; 2] = [1e-250, 1e250];
 
-/// Maximum number of children that a loop visits after every answer. If a node has more children, a map finds a child,
-/// and the total weight of the children is updated by differences.
+/// Maximum number of children of a node that a loop visits after every answer. If a node has more children, a hash map
+/// finds a child, and the total weight of the children is updated by differences.
 const CROWD: u32 = 8;
 
 fn scaled(weight: f64, factor: f64) -> f64 {
@@ -69,7 +72,7 @@ fn scaled(weight: f64, factor: f64) -> f64 {
 }
 
 impl Posterior {
-    /// Forgets all answers, and sets [`Posterior::under`].
+    /// Discards all answers, and sets [`Posterior::under`], the initial weight of positions under nodes.
     pub(crate) fn reset(&mut self, tree: &SizedTree, under: f64) {
         let root = tree.root();
         self.under = under;
@@ -191,8 +194,8 @@ impl Posterior {
         self.multiply(0, 1.0 / self.spots[0].sum);
     }
 
-    /// Multiplies the weights by `factors`, one for each of the four groups of positions (see [`Posterior`]). `pair`
-    /// has, for each of the two children, the child or any node below the child.
+    /// Multiplies the weights by `factors`, one for each of the four groups of positions (see [`Posterior`]). For each
+    /// of the two children, `pair` has the child or any node below the child.
     pub(crate) fn update(&mut self, tree: &SizedTree, pivot: u32, pair: [u32; 2], factors: [f64; 4]) {
         let [first, second, outside, neither] = factors;
         let (at, _) = self.find(tree, pivot);
@@ -211,11 +214,11 @@ impl Posterior {
         self.settle(at, more);
     }
 
-    /// Updates the weights after a leaf was inserted at `place`. `parent` and `leaf` are the nodes of the leaf's parent
-    /// and of the leaf. `path` has the nodes from the root down to `parent`.
+    /// Updates the weights after a leaf was inserted at the position `place`. `parent` and `leaf` are the nodes of the
+    /// leaf's parent and of the leaf. `path` has the nodes from the root down to `parent`.
     ///
     /// The new positions beside nodes get the weight of `place`. Exception: if `spots` has no weight of `place` itself,
-    /// the new positions get the weight `own` of the closest node above `place` that has an entry in `spots`.
+    /// use the weight `own` of the closest node above `place` that has an entry in `spots`.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
         let node = match place {
             Place::Above(node) => node,
@@ -324,7 +327,7 @@ impl Posterior {
             }
             found.push((Place::Above(node), unit * own));
             if first == NONE {
-                // The positions beside this node and beside all nodes below it have the same probability.
+                // The positions beside this node and beside all nodes below this node have equal probabilities.
                 if unit * own * self.under.max(1.0) >= least {
                     self.closed_places(tree, node, unit * own, &mut found);
                 }
@@ -361,7 +364,7 @@ impl Posterior {
     ///
     /// `value` receives the probabilities of four outcomes: below the first child, below the second child, outside the
     /// pivot, and the rest. Like an entropy, `value` must be largest for equal probabilities and must not depend on
-    /// their order. For each pivot, only the two heaviest children that may be asked about are considered.
+    /// their order. For each pivot, only the two children with the largest weights that `may` allows are considered.
     pub(crate) fn pivot(
         &mut self,
         tree: &SizedTree,
@@ -390,7 +393,7 @@ impl Posterior {
                     best = Some((node, pair.map(|child| self.spots[child as usize].node), value));
                 }
             }
-            // Visit the heaviest child first.
+            // Visit the child with the largest weight first.
             let from = self.stack.len();
             let mut child = self.spots[at as usize].first;
             while child != NONE {

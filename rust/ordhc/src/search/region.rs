@@ -1,4 +1,4 @@
-//! The part of a tree in which a new leaf may still belong.
+//! The region of a tree in which a new leaf may still belong: a connected set of nodes.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
@@ -7,9 +7,11 @@ use crate::sorting::order_by_key;
 /// The rule by which a search chooses the next node to ask about, the pivot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PivotRule {
-    /// Choose the pivot with the largest entropy of the outcomes, if all positions for the new leaf are equally likely.
+    /// Choose the pivot whose outcomes have the largest entropy. All positions for the new leaf count as equally
+    /// likely.
     Entropy,
-    /// Choose the pivot whose worst outcome leaves the fewest positions (Emamjomeh-Zadeh & Kempe, Algorithm 4).
+    /// Choose the pivot whose worst outcome leaves the fewest positions for the new leaf (Emamjomeh-Zadeh & Kempe,
+    /// Algorithm 4).
     Halving,
 }
 
@@ -21,25 +23,25 @@ struct Spot {
     up: u32,
     first: u32,
     next: u32,
-    /// The number of positions at and below the node that are still possible for the new leaf. Positions under nodes
-    /// with two children are not counted.
+    /// The number of positions at and below the node that are still possible for the new leaf. The position as one more
+    /// child of a node is not counted if the node has only two children.
     size: u32,
     /// The number of children of the node in the region.
     degree: u32,
 }
 
-/// The positions that are still possible for a new leaf, a connected part of a [`GrowingTree`]. Each question about a
-/// node (the pivot) splits a region into smaller parts.
+/// The positions that are still possible for a new leaf, in a connected subgraph of a [`GrowingTree`]. Each answer
+/// about a node (the pivot) leaves only a smaller connected part of the region.
 ///
-/// A part is identified by the index of its topmost node. At the topmost node of the region, the position above the
-/// node and some of the children may be excluded. Then the new leaf is known to be below this node.
+/// A part of the region is identified by the index of its topmost node. At the topmost node of the region, earlier
+/// answers may exclude the position above the node and some of the children. Then the new leaf is below this node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Region {
     spots: Vec<Spot>,
     /// True if the new leaf is known to be below the topmost node of the region.
     is_inside: bool,
     /// For each node of the tree: its index in `above`, if the new leaf may belong beside the node. Other nodes may
-    /// have old indices, so check that `above` has the node at this index.
+    /// have outdated indices, so check that `above` has the node at this index.
     marks: Vec<u32>,
     above: Vec<u32>,
     stack: Vec<(u32, u32)>,
@@ -47,11 +49,10 @@ pub(crate) struct Region {
 }
 
 /// Nodes with less than 1 / `SMALLEST_SHARE` of the possible positions are not considered as pivots (nodes to ask
-/// about). The entropy of the outcomes would be below 0.67, and one outcome would leave more than half of the
-/// positions.
+/// about). The entropy of the outcomes would be below 0.67. One outcome would leave more than half of the positions.
 const SMALLEST_SHARE: u32 = 8;
 
-/// Values of x log2 x are tabulated for x below this number.
+/// The values x log2 x are tabulated for integers x below this number.
 const TABLE: usize = 1 << 12;
 
 impl Region {
@@ -61,8 +62,8 @@ impl Region {
         self.fill(tree, root, |_, _| true);
     }
 
-    /// Fills the region with `places`, the positions that are still possible for a new leaf. They must be a connected
-    /// part of the tree. Returns the number of positions, without positions under nodes with two children.
+    /// Fills the region with `places`, the positions that are still possible for a new leaf. The positions must be
+    /// connected in the tree. Returns the number of positions, without positions under nodes with two children.
     pub(crate) fn load(&mut self, tree: &GrowingTree, places: &[Place]) -> u32 {
         let mut above = std::mem::take(&mut self.above);
         above.clear();
@@ -129,7 +130,7 @@ impl Region {
         self.spots[at as usize].node
     }
 
-    /// Returns the number of possible positions at and below `top`. If the number is 1, there is nothing to ask.
+    /// Returns the number of possible positions for the new leaf at and below `top`. At 1, the position is found.
     pub(crate) fn size(&self, top: u32) -> u32 {
         self.spots[top as usize].size
     }
@@ -138,7 +139,8 @@ impl Region {
         top == 0 && self.is_inside
     }
 
-    /// Writes the indices of the children of a node in the region into `children`, those with the most positions first.
+    /// Writes the indices of the children of a node in the region into `children`. Children with the most possible
+    /// positions for the new leaf come first.
     pub(crate) fn children(&self, at: u32, children: &mut Vec<u32>) {
         children.clear();
         children.extend(self.each_child(at));
@@ -151,7 +153,7 @@ impl Region {
     }
 
     /// Returns the index of the best node to ask about, among `top` and the nodes below `top`. More than one position
-    /// must be possible there.
+    /// must be possible at and below `top`.
     pub(crate) fn pivot(&mut self, top: u32, rule: PivotRule) -> u32 {
         if self.log.is_empty() {
             self.log = (0..TABLE).map(x_log_x).collect();
@@ -248,8 +250,8 @@ mod tests {
             let pivot = region.pivot(top, PivotRule::Halving);
             assert_eq!(largest(region.node(pivot)), best(&largest));
             assert!(largest(region.node(pivot)) <= (all.len() as f64 / 2.0).ceil());
-            // After the positions below the pivot are removed, the region must have as many positions as a new region
-            // that is filled with the remaining positions.
+            // After `cut` removes the positions below the pivot, `size` must equal the size of a new region of the
+            // remaining positions.
             region.cut(pivot, top);
             let outside = region.size(top);
             let gone: Vec<u32> = tree.children(region.node(pivot)).collect();

@@ -1,11 +1,11 @@
-//! A growing tree with the sizes of its subtrees.
+//! A growing tree that stores the sizes of its subtrees.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::order::Order;
 use super::place::Place;
 
 /// A [`GrowingTree`] that stores the number of leaves and of inner nodes at and below every node. Adding a leaf takes
-/// time in proportion to its depth.
+/// time in proportion to the leaf's depth.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SizedTree {
     tree: GrowingTree,
@@ -14,7 +14,7 @@ pub(crate) struct SizedTree {
     inner: Vec<u32>,
     degrees: Vec<u32>,
     widest: u32,
-    /// The node of each leaf.
+    /// For each leaf: the index of its node in `tree`.
     nodes: Vec<u32>,
 }
 
@@ -62,12 +62,13 @@ impl SizedTree {
         self.leaves[node as usize]
     }
 
-    /// Returns the number of inner nodes at and below a node. A new leaf can become one more child of each.
+    /// Returns the number of inner nodes at and below a node. A new leaf can become one more child of each of these
+    /// inner nodes.
     pub(crate) fn inner(&self, node: u32) -> f64 {
         f64::from(self.inner[node as usize])
     }
 
-    /// Returns the number of nodes at and below a node. A new leaf can become the sibling of each.
+    /// Returns the number of nodes at and below a node. A new leaf can become the sibling of each of these nodes.
     pub(crate) fn nodes(&self, node: u32) -> f64 {
         f64::from(self.leaves(node)) + self.inner(node)
     }
@@ -98,7 +99,7 @@ impl SizedTree {
         path.reverse();
     }
 
-    /// Inserts a new leaf at a position. Returns the parent and the node of the leaf.
+    /// Inserts a new leaf at the position `place` of the tree. Returns the nodes of the leaf's parent and of the leaf.
     pub(crate) fn insert(&mut self, place: Place, leaf: u32) -> [u32; 2] {
         let new = self.tree.leaf(leaf);
         let parent = self.tree.put(place, new);

@@ -7,20 +7,20 @@ use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 /// Inner nodes and leaves, parents first, from which a dendrogram is made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {
-    /// For each entry: its parent, and its leaf if the entry is a leaf. The first entry is the root, which is its own
-    /// parent.
+    /// For each node: the index of its parent in `nodes`, and its leaf id if the node is a leaf. The first node is the
+    /// root, which is its own parent.
     nodes: Vec<(usize, Option<u32>)>,
 }
 
 impl Sketch {
-    /// Returns the inner nodes and leaves of a whole tree. Leaves from `n` on are left out.
+    /// Returns the inner nodes and leaves of a whole tree. Leaves with ids of `n` or more are left out.
     pub(crate) fn of(tree: &GrowingTree, root: u32, n: usize) -> Self {
         let mut sketch = Self::default();
         sketch.tree(0, tree, root, n as u32);
         sketch
     }
 
-    /// Renumbers the leaves, and removes leaves without a new number.
+    /// Gives each leaf the new id that `number` returns. Removes leaves for which `number` returns `None`.
     pub(crate) fn renumbered(mut self, number: impl Fn(u32) -> Option<u32>) -> Self {
         for (_, leaf) in &mut self.nodes {
             *leaf = leaf.and_then(&number);
@@ -38,7 +38,7 @@ impl Sketch {
         self.nodes.push((parent, Some(leaf)));
     }
 
-    /// Adds a tree below a parent. Leaves from `n` on are left out.
+    /// Adds a tree below a parent. Leaves with ids of `n` or more are left out.
     pub(crate) fn tree(&mut self, parent: usize, tree: &GrowingTree, root: u32, n: u32) {
         let mut stack = vec![(parent, root)];
         while let Some((parent, node)) = stack.pop() {

@@ -1,4 +1,4 @@
-//! A search from the root down.
+//! A search for the position of a new leaf, from the root of the tree down.
 
 use super::growing_tree::{GrowingTree, NONE};
 use super::place::{Outcome, Place};
@@ -36,7 +36,8 @@ impl Walk {
         [self.first, second].map(|node| tree.representative(node))
     }
 
-    /// An outcome that contradicts earlier outcomes counts as [`Outcome::Neither`].
+    /// Continues the search after an answer. An outcome that contradicts earlier outcomes counts as
+    /// [`Outcome::Neither`].
     pub(crate) fn step(&mut self, tree: &GrowingTree, outcome: Outcome) {
         match outcome {
             Outcome::First => *self = Self::new(tree, self.first),

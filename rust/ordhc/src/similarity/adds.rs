@@ -9,8 +9,8 @@ use crate::monitor::Monitor;
 use crate::numbers::Cell;
 use crate::parallel;
 
-/// Adds the AddS similarities of comparisons to a condensed vector. For each comparison, its weight is added to the
-/// closer pair in `out`, and subtracted from the farther pair.
+/// Adds the AddS similarities of comparisons to a condensed vector (the n(n-1)/2 pairs of leaves, as in SciPy). For
+/// each comparison, its weight is added to the closer pair in `out`, and subtracted from the farther pair.
 ///
 /// For triplets, this is AddS3: `s_ij = sum_k x(i;j,k) + x(j;i,k)`. For quadruplets, this is AddS4 (Mandal, Perrot &
 /// Ghoshdastidar, "A revenue function for comparison-based hierarchical clustering", Theorem 1). `out` contains zeros,
@@ -66,14 +66,14 @@ pub fn adds<T: Cell, const K: usize>(
     }
 }
 
-/// If the condensed vector exceeds this number of bytes, it does not fit into a core's cache, and the additions are
-/// sorted into buckets first.
+/// If the condensed vector has more bytes than this limit, it does not fit into a core's cache. The additions are then
+/// first sorted into buckets (ranges of the vector).
 const BUCKETED_FROM: usize = 16 << 20;
 /// Number of comparisons between two progress reports.
 const BLOCK: usize = 1 << 16;
-/// Number of entries of the condensed vector in a bucket, a power of two.
+/// Number of entries of the condensed vector in a bucket (a range of the vector). A power of two.
 const BUCKET: usize = 1 << 17;
-/// Number of comparisons that are sorted into buckets at a time.
+/// Number of comparisons that are sorted into buckets (ranges of the vector) at a time.
 const BATCH: usize = 1 << 23;
 
 struct Work<'a, T, const K: usize> {
@@ -115,8 +115,8 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         Ok(())
     }
 
-    /// Counts in a separate copy of `out` for each thread, and adds the copies. Counts are exact, so the order of
-    /// additions does not matter.
+    /// Counts the comparisons in a separate copy of `out` for each thread, then adds the copies to `out`. Counts are
+    /// exact, so the order of additions does not matter.
     fn private_copies(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
         entered!(adds_private_copies);
         let parts = parallel::ranges(self.rows.len(), 1 << 16);

@@ -39,8 +39,8 @@ where
                 *value = convert(condensed[start.wrapping_add(j)]);
             }
         }
-        // Write the lower triangle in square blocks. The cache lines of `condensed` that a block needs then stay in the
-        // cache while the block is written row by row.
+        // Write the lower triangle of the matrix in square blocks. The cache lines of `condensed` that a block needs
+        // then stay in the cache while the block is written row by row.
         let n_rows = out.len() / n.max(1);
         for block in (0..n_rows).step_by(BLOCK) {
             let block_end = (block + BLOCK).min(n_rows);

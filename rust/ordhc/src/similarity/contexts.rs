@@ -1,5 +1,6 @@
-//! Kernels as sums of products over contexts. An answer makes statements: +1 or -1 about an item in a context. Two
-//! items are similar if answers make the same statements about both in many contexts.
+//! Kernels as products X X^T of a sparse matrix X. A row of X belongs to a leaf (item). A column (context) belongs to a
+//! question about a leaf: in MulK3 "is k or l closer?". Each answer adds +1 or -1 to entries of X. Two leaves are
+//! similar if they have the same answers to many questions.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use crate::monitor::Monitor;
 use crate::numbers::Number;
 use crate::parallel;
 
-/// The type in which answers are counted: an integer for answers without weights.
+/// The number type of the entries of X: an integer for answers without weights.
 trait Value: Number + Send + std::ops::AddAssign {
     fn of(sign: i8, weight: f64) -> Self;
 }
@@ -37,9 +38,9 @@ struct Entry<V> {
     value: V,
 }
 
-/// For each context (in MulK3 a pair {k, l}): its items (in MulK3 the leaves i of answers "i is closer to k than to l")
-/// and their values. The value of an item is the weighted sum of +1 and -1 over its answers in the context. Contexts
-/// with one item are left out, because they add nothing to pairs of items.
+/// Columns of the sparse matrix X, one for each context (in MulK3 a pair {k, l}): the leaves with a nonzero entry
+/// (`items`), and these entries (`values`). An entry is the weighted sum of +1 and -1 over the answers about the leaf
+/// in this context. Columns with fewer than two entries are left out, because they add nothing to pairs of leaves.
 #[derive(Default)]
 struct Groups {
     ends: Vec<usize>,
@@ -49,11 +50,12 @@ struct Groups {
     squares: Vec<f64>,
 }
 
-/// Maximum number of statements (see [`Said`]) that all threads together sort at a time.
+/// Approximate maximum number of additions to X (see [`Said`]) that all threads together sort at a time.
 const ENTRIES: u64 = 48 << 20;
 
-/// One statement of an answer: an item, a context, and the sign +1 or -1. In MulK3, the answer "i is closer to k than
-/// to l" has one statement: item i, context {k, l}, and +1 if k < l, otherwise -1.
+/// One addition of an answer to the sparse matrix X: `sign` (+1 or -1) in the row of leaf `item` and the column
+/// `context`. In MulK3, the answer "i is closer to k than to l" makes one addition, in row i and column {k, l}: +1 if k
+/// < l, otherwise -1.
 #[derive(Clone, Copy)]
 pub(super) struct Said {
     pub(super) context: u64,
@@ -61,8 +63,9 @@ pub(super) struct Said {
     pub(super) sign: i8,
 }
 
-/// Returns the unnormalized kernel: for each pair of items, the sum over contexts of the product of the two items'
-/// values (see [`Groups`]). `say` returns the statements of an answer (see [`Said`]), with contexts in `0..n_contexts`.
+/// Returns the unnormalized kernel X X^T: for each pair of leaves, the sum over the columns of X of the product of the
+/// two leaves' entries. `say` returns what an answer adds to X (see [`Said`]). The columns (contexts) are
+/// `0..n_contexts`.
 pub(super) fn sum_products<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     n_contexts: u64,
@@ -113,8 +116,7 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     Err(Error::BadValue { what, place: Position::Pair(i, j), value: pairs[at], limit })
 }
 
-/// Returns the items of each context in `range`, and their values. `say` returns the statements of an answer (see
-/// [`Said`]).
+/// Returns the columns of X for the contexts in `range`. `say` returns what an answer adds to X (see [`Said`]).
 fn group<V: Value, const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: Range<u64>,
@@ -123,8 +125,8 @@ fn group<V: Value, const K: usize, const E: usize>(
 ) -> Result<Groups> {
     let n = comparisons.n_leaves();
     let width = (range.end - range.start).max(1);
-    // Choose the number of buckets in proportion to the comparisons. Each bucket then has few entries, so that sorting
-    // within a bucket is cheap.
+    // Choose the number of buckets in proportion to the comparisons. Each bucket (a range of contexts) then has few
+    // entries, so that sorting within a bucket is cheap.
     let n_buckets = (comparisons.len() as u64 / 4).clamp(1, 1 << 24).min(width);
     let buckets_per_context = n_buckets as f64 / width as f64;
     let bucket =
@@ -137,7 +139,8 @@ fn group<V: Value, const K: usize, const E: usize>(
     let total = ends[n_buckets as usize];
     let nothing = Entry { context: 0, item: 0, value: V::of(0, 0.0) };
     let mut entries = memory::filled("the answers by context", nothing, total)?;
-    // `ends[b]` is the next free position of bucket b. When this loop ends, `ends[b]` is the end of bucket b.
+    // During this loop, `ends[b]` is the next free index in bucket b. After this loop, `ends[b]` is the end of bucket
+    // b.
     each_said(comparisons, &range, say, monitor, |said, weight| {
         let place = &mut ends[bucket(said.context)];
         entries[*place] = Entry { context: said.context, item: said.item, value: V::of(said.sign, weight) };
@@ -160,8 +163,8 @@ fn sort_by_context<V>(bucket: &mut [Entry<V>]) {
     bucket.sort_by_key(|entry| (entry.context, entry.item));
 }
 
-/// Calls `work` with each statement of each answer (see [`Said`]) and the weight of the answer, in the order of the
-/// rows. Skips statements about contexts outside of `range`, and answers of weight 0.
+/// Calls `work` with each addition of each answer to X (see [`Said`]) and the weight of the answer, in the order of the
+/// answers. Skips columns of X (contexts) outside of `range`, and answers of weight 0.
 fn each_said<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: &Range<u64>,
@@ -180,8 +183,7 @@ fn each_said<const K: usize, const E: usize>(
 }
 
 impl Groups {
-    /// Adds a context with its items and their values. `entries` are the statements of answers in this context, sorted
-    /// by item.
+    /// Appends a column of X. `entries` are the answers' additions to this column, sorted by leaf (`item`).
     fn push<V: Value>(&mut self, entries: &[Entry<V>]) -> Result<()> {
         const WHAT: &str = "the contexts of items";
         let before = self.items.len();
@@ -206,8 +208,8 @@ impl Groups {
     }
 }
 
-/// For every context, adds the product of the values of every two items to the kernel. Every thread has its own rows of
-/// the kernel and processes the contexts in the same order, so sums do not depend on the number of threads.
+/// For every column of X, adds the products of every two entries to the kernel. Every thread has its own rows of the
+/// kernel and processes the columns in the same order, so sums do not depend on the number of threads.
 fn add_products(groups: &[Groups], n: usize, pairs: &mut [f64], monitor: &Monitor) -> Result<()> {
     let parts = Triangle::new(n).shares();
     let ends: Vec<usize> = parts.iter().map(|rows| Triangle::new(n).before(rows.end)).collect();

@@ -1,5 +1,5 @@
-//! MulK3 if most anchors were asked about most pairs. Each anchor has a row of small counts, and each value of the
-//! kernel is the dot product of two rows.
+//! MulK3 if most anchors have answers about most pairs of leaves. Each anchor has a row of small counts, one for each
+//! pair. Each value of the kernel is the dot product of two rows.
 
 use std::ops::Range;
 
@@ -69,12 +69,14 @@ pub(super) fn of_counts(triplets: &Comparisons<'_, 3>, monitor: &Monitor) -> Res
     Ok(Some(Found { kernel: Kernel { pairs, diagonal }, answered }))
 }
 
-/// Maximum number of bytes of a block of columns of the table. Blocks of this size stay in the cache.
+/// Maximum number of bytes of a block of columns of the table of anchors and pairs. Blocks of this size stay in the
+/// cache.
 const CACHE: usize = 1 << 19;
-/// Maximum length of two rows of counts whose dot product certainly fits into 32 bits.
+/// Maximum length of two rows of 8-bit counts whose dot product certainly fits into 32 bits.
 const LONGEST: usize = 1 << 16;
 
-/// Returns the dot products of all pairs of rows of the table. Each dot product is summed over blocks of columns.
+/// Returns the dot products of all pairs of rows of the table of anchors and pairs. Each dot product is summed over
+/// blocks of columns.
 fn products(
     n: usize,
     row_length: usize,
@@ -107,7 +109,7 @@ fn products(
     Ok(pairs)
 }
 
-/// 64 counts of -1, 0 or 1.
+/// 64 counts of -1, 0 or 1, as two bits each.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signs {
     some: u64,
@@ -125,7 +127,7 @@ impl Signs {
     }
 }
 
-/// Returns the number of equal signs minus the number of opposite signs.
+/// Returns the number of pairs of leaves with equal signs, minus the number of pairs with opposite signs.
 fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     let of = |(x, y): (&Signs, &Signs)| {
         let both = x.some & y.some;
@@ -134,8 +136,8 @@ fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     x.iter().zip(y).map(of).sum()
 }
 
-/// Adds the answers about a range of anchors to `counts`, and marks the answered pairs in `seen`. Returns false if a
-/// count does not fit into a byte.
+/// Adds the answers about a range of anchors to `counts`. Sets a bit in `seen` for each anchor and pair of leaves with
+/// an answer. Returns false if a count does not fit into a byte.
 fn fill(
     triplets: &Comparisons<'_, 3>,
     anchors: Range<usize>,

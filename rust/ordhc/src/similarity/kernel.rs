@@ -1,9 +1,10 @@
 //! Kernels that compare leaves by their answers: MulK3 and MulK4.
 //!
-//! Both are sums of products over *contexts*. An answer makes a statement: +1 or -1 about an item in a context. Two
-//! items are similar if answers make the same statements about both in many contexts. In MulK3, the context is a pair
-//! {k, l}, and the item is the anchor. In MulK4, the context is a pair {k, l} and a leaf r. The item is then the other
-//! leaf i of the pair {i, r} that was compared with {k, l}.
+//! Both are products X X^T of a sparse matrix X, which has a row for each leaf and a column for each *context*. Each
+//! answer adds +1 or -1 to entries of X. A context is a question about a leaf, and two leaves are similar if they have
+//! the same answers to many questions. In MulK3, the context is a pair {k, l} (is k or l closer?), and the row is that
+//! of the anchor. In MulK4, the context is a pair {k, l} and a leaf r. The row is then that of the other leaf i of the
+//! pair {i, r} that was compared with {k, l}.
 
 use super::condensed::condensed_len;
 use super::contexts::{Said, sum_products};
@@ -117,7 +118,8 @@ pub fn mulk4(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>) -> Res
     Ok(sum_products(quadruplets, n_contexts, say, monitor)?.kernel)
 }
 
-/// An unnormalized kernel, and for each leaf the number of contexts (in MulK3: pairs) with an answer about the leaf.
+/// An unnormalized kernel, and for each leaf the number of contexts (in MulK3: pairs {k, l}) with an answer about the
+/// leaf.
 pub(super) struct Found {
     pub(super) kernel: Kernel,
     pub(super) answered: Vec<u64>,

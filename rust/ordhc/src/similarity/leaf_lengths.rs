@@ -1,4 +1,4 @@
-//! Lengths of leaves: a leaf is long if it is more often the far leaf than the near leaf, over all questions.
+//! Lengths of leaves: a leaf is long if it is more often the far leaf of an answer than the near leaf.
 
 use super::near_far::{NearFarCounts, Term};
 use crate::comparison::Comparisons;
@@ -86,10 +86,10 @@ const STEPS: usize = 50;
 /// Conjugate gradients stop when the residual is below this share of the gradient.
 const REMAINDER: f64 = 1e-10;
 const CONJUGATE_STEPS: usize = 300;
-/// Maximum number of parts of a sum over terms (combinations of near and far leaves). The parts do not depend on the
-/// number of threads.
+/// Maximum number of partial sums of a sum over terms (combinations of near and far leaves). This number does not
+/// depend on the number of threads.
 const PARTS: usize = 16;
-/// Minimum number of terms (combinations of near and far leaves) in a part of a sum.
+/// Minimum number of terms (combinations of near and far leaves) in a partial sum.
 const PART: usize = 1 << 14;
 struct Work<'a> {
     n: usize,

@@ -7,8 +7,8 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// Counts of comparisons by their near and far leaves. They are a sufficient statistic for
-/// [`leaf_lengths`](super::leaf_lengths), so comparisons can be added block by block.
+/// Counts of comparisons by their near and far leaves. The counts are a sufficient statistic for
+/// [`leaf_lengths`](super::leaf_lengths), so comparisons can be added in blocks of rows.
 ///
 /// A leaf in both pairs cancels, so the combination of a triplet has two leaves, and that of a quadruplet four. Memory
 /// is 24 bytes for each distinct combination, and up to twice as much while comparisons are added. An additional n x n
@@ -43,8 +43,8 @@ pub struct NearFarCounts {
 
 /// Maximum number of cells of the n x n table of pairs of one near and one far leaf.
 const CELLS: usize = 1 << 22;
-/// Minimum number of new terms before terms with the same near and far leaves are joined. The number of terms
-/// that the previous joining left is added to this minimum, so that joining takes little time in total.
+/// Terms with the same near and far leaves are merged when there are this number of new terms, plus the number of terms
+/// after the previous merge. So merging takes little time in total.
 const PENDING: usize = 1 << 20;
 /// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
@@ -302,8 +302,8 @@ mod tests {
         })
     }
 
-    /// Returns the total weight of the comparisons with the same near and far leaves. A key has a number for each leaf:
-    /// +1 if the leaf is far, -1 if it is near, and 0 otherwise.
+    /// Returns the total weight of the comparisons with the same near and far leaves. A key of the returned map has a
+    /// number for each leaf: +1 if the leaf is far, -1 if it is near, and 0 otherwise.
     fn naive<const K: usize>(rows: &[[i32; K]], weights: &[f64]) -> BTreeMap<Vec<i32>, f64> {
         let mut found = BTreeMap::new();
         for (row, weight) in rows.iter().zip(weights) {

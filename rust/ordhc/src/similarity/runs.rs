@@ -1,4 +1,5 @@
-//! AddS of more comparisons than fit into memory. Blocks of comparisons become sorted runs of pairs, which are merged.
+//! AddS of more comparisons than fit into memory. Each block of comparisons becomes a sorted run: a sorted list of
+//! pairs of leaves. The runs are merged.
 
 use std::ops::Range;
 
@@ -9,31 +10,32 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::sorting::sort;
 
-/// Sorted pairs of leaves, with the numbers that comparisons add to the similarity of each pair.
+/// A sorted run: pairs of leaves in ascending order, with the numbers that comparisons add to the similarity of each
+/// pair.
 ///
-/// The key of leaves (i, j) is `i 2^32 + j`.
+/// A key is the pair (i, j) of leaves as one integer, `i 2^32 + j`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
-    /// The keys, in ascending order.
+    /// The pairs of leaves as integers, in ascending order.
     pub keys: Vec<u64>,
-    /// The number to add for each key. A key may occur more than once.
+    /// The number that is added to the similarity of each pair. A pair may occur more than once.
     pub values: Vec<f64>,
 }
 
 /// Options of [`sorted_run`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunOptions {
-    /// True if a pair has two keys, (i, j) and (j, i). False if a pair has only the key with i < j.
+    /// True if a pair is stored twice, as (i, j) and as (j, i). False if it is stored only as (i, j) with i < j.
     pub both: bool,
-    /// True if [`sorted_run`] adds the values with the same key. Use this only for integer weights, whose sums are
-    /// exact. If false, [`merge_runs`] adds the values in the order of rows. So sums do not depend on how the
-    /// comparisons were split.
+    /// True if [`sorted_run`] adds up the values of the same pair. Use this only for integer weights, whose sums are
+    /// exact. If false, [`merge_runs`] adds up the values, in the order of the comparisons. So sums do not depend on
+    /// how the comparisons were split.
     pub sum: bool,
 }
 
 const PAIRS: &str = "the pairs that were compared";
 
-/// Returns the pairs of leaves in the comparisons, sorted by key, with the numbers to add to their similarities.
+/// Returns the pairs of leaves in the comparisons, in ascending order, with the numbers to add to their similarities.
 ///
 /// # Errors
 /// Not enough memory; [`Error::Interrupted`].
@@ -59,7 +61,7 @@ pub fn sorted_run<const K: usize>(
     watched!(monitor);
     let n = comparisons.n_leaves();
     let threads = parallel::ranges(comparisons.len(), 1 << 16).len();
-    // Split the leaves, so that each thread has about the same number of keys.
+    // Split the leaves into ranges, so that each thread has about the same number of pairs of leaves.
     let end = |p: usize| {
         let share = p as f64 / threads as f64;
         (n as f64 * if options.both { share } else { 1.0 - (1.0 - share).sqrt() }) as usize
@@ -82,9 +84,9 @@ pub fn sorted_run<const K: usize>(
     Ok(run)
 }
 
-/// Calls `take(key, is_closer)` for the closer pair of a comparison, and then for the farther pair. The key of leaves
-/// (i, j) is `i 2^32 + j`. If `both` is true, each pair has the keys (i, j) and (j, i). Keys whose first leaf is not in
-/// `leaves` are skipped.
+/// Calls `take(key, is_closer)` for the closer pair of a comparison, and then for the farther pair. A key is a pair (i,
+/// j) of leaves as one integer, `i 2^32 + j`. If `both` is true, `take` is called for (i, j) and for (j, i). Pairs
+/// whose first leaf is not in `leaves` are skipped.
 #[inline]
 fn each_key<const K: usize>(row: &[i32; K], leaves: &Range<usize>, both: bool, mut take: impl FnMut(u64, bool)) {
     let (near, far) = Comparisons::<K>::pairs(row);
@@ -172,7 +174,8 @@ pub fn merge_runs(runs: &[(&[u64], &[f64])], monitor: Option<&Monitor>) -> Resul
     summed(&updates)
 }
 
-/// The sort is stable, so the values of a key stay in the order of runs and, within a run, of rows.
+/// The sort is stable, so the values of a pair of leaves stay in the order of the runs and, within a run, of the
+/// comparisons.
 fn sort_by_pair(updates: &mut [(u64, f64)]) {
     updates.sort_by_key(|&(key, _)| key);
 }

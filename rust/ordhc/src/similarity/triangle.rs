@@ -1,4 +1,4 @@
-//! Positions of pairs in the condensed layout.
+//! Indices of pairs of leaves in a condensed matrix (the vector of the n(n-1)/2 pairs, as in SciPy).
 
 use std::ops::Range;
 
@@ -21,15 +21,15 @@ pub struct Triangle {
 }
 
 impl Triangle {
-    /// Returns the triangle of `n` leaves.
+    /// Returns the layout of the condensed matrix of `n` leaves.
     pub const fn new(n: usize) -> Self {
         Self { n }
     }
 
-    /// Returns the triangle with `n_pairs` pairs. For 0 pairs, this is the triangle of one leaf.
+    /// Returns the layout of the condensed matrix with `n_pairs` pairs. For 0 pairs, this is the layout for one leaf.
     ///
     /// # Errors
-    /// A number that is not n (n - 1) / 2 for any n.
+    /// `n_pairs` is not n (n - 1) / 2 for any n.
     pub fn of_pairs(n_pairs: usize) -> Result<Self> {
         let n = ((1.0 + (1.0 + 8.0 * n_pairs as f64).sqrt()) / 2.0).round() as usize;
         let of = |n: usize| Self::new(n).n_pairs();
@@ -81,7 +81,7 @@ impl Triangle {
     }
 
     /// Returns the largest `i`, at least `from`, with at most `end` pairs in the rows before row `i`. Returns `from` if
-    /// there is none.
+    /// no `i` qualifies.
     pub(crate) fn last_before(self, from: usize, end: usize) -> usize {
         let (mut low, mut high) = (from, self.n);
         while low < high {
@@ -103,7 +103,7 @@ impl Triangle {
         self.before(i).wrapping_sub(i + 1)
     }
 
-    /// Splits the rows into ranges, one for each thread, with about the same number of pairs.
+    /// Splits the rows into ranges with about the same number of pairs, one range for each thread.
     pub(crate) fn shares(self) -> Vec<Range<usize>> {
         let parts = parallel::ranges(self.n_pairs(), 1 << 16).len();
         let end = |part: usize| (self.n as f64 * (1.0 - (1.0 - part as f64 / parts as f64).sqrt())) as usize;

@@ -82,8 +82,8 @@ impl AdditiveTree {
         Ok(depths)
     }
 
-    /// Returns the tree in which the height of each node is the longest path between two leaves below it. A cut at
-    /// height x gives clusters in which leaves are at most x apart. Nodes are ordered by these heights. In an
+    /// Returns the tree in which the height of each node is the length of the longest path between two leaves below it.
+    /// A cut at height x gives clusters in which leaves are at most x apart. Nodes are ordered by these heights. In an
     /// ultrametric tree, the height of a node is the distance of the leaves that join there.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl AdditiveTree {
         Ok(self.by_diameter()?.0)
     }
 
-    /// Does the same as [`diameters`](Self::diameters). Also returns, for each node of the result, its number in this
+    /// Does the same as [`diameters`](Self::diameters). Also returns, for each node of the result, its index in this
     /// tree.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl AdditiveTree {
     }
 
     /// Returns the same tree with heights, if all leaves are equally far from the root (up to a relative difference of
-    /// 1e-4). The height at which two leaves join is the length of the path between them. Nodes keep their numbers.
+    /// 1e-4). The height at which two leaves join is the length of the path between them. Nodes keep their indices.
     ///
     /// # Errors
     /// Leaves that are not equally far from the root; the errors of [`depths`](Self::depths).
@@ -155,7 +155,7 @@ impl AdditiveTree {
     }
 
     /// Returns the same tree with its nodes ordered by the longest path between two leaves below each node. If a length
-    /// is unknown, nodes are ordered by their number of leaves. Also returns the former number of each node.
+    /// is unknown, nodes are ordered by their number of leaves. Also returns the former index of each node.
     pub(super) fn in_order(self) -> (Self, Vec<u32>) {
         let n = self.topology.n_leaves();
         let order = match self.by_diameter() {

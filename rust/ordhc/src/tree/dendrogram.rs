@@ -67,7 +67,7 @@ impl Dendrogram {
     /// are ordered by their number of leaves, then by their smallest leaf. So the result does not depend on how nodes
     /// were numbered.
     ///
-    /// Returns the tree, and the former number of each node.
+    /// Returns the tree, and the former index of each node.
     ///
     /// # Errors
     /// The errors of [`of_nodes`](Self::of_nodes).
@@ -148,7 +148,7 @@ impl Dendrogram {
         self.topology.n_leaves()
     }
 
-    /// Returns the numbers of the two clusters of each merge, the smaller number first. A node with k children becomes
+    /// Returns the indices of the two clusters of each merge, the smaller index first. A node with k children becomes
     /// k - 1 merges ([`Topology::merges`]).
     pub fn merges(&self) -> Cow<'_, [[u32; 2]]> {
         self.topology.merges()
@@ -222,7 +222,7 @@ impl Dendrogram {
         })
     }
 
-    /// Returns the leaves from left to right. The children of each node are in ascending order of their numbers.
+    /// Returns the leaves from left to right. The children of each node are in ascending order of their indices.
     pub fn leaf_order(&self) -> Vec<u32> {
         self.topology.leaf_order()
     }
@@ -263,7 +263,8 @@ impl Dendrogram {
         Self { topology, heights, leaf_heights: self.leaf_heights.clone(), kind: self.kind }
     }
 
-    /// Returns each pair of an inner node and its parent. Both are counted from the first inner node.
+    /// Returns the index of each inner node except the root, with the index of its parent. Index 0 is the first inner
+    /// node.
     fn edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let n = self.n_leaves();
         (n..self.topology.n_nodes()).flat_map(move |node| {
@@ -273,8 +274,9 @@ impl Dendrogram {
     }
 }
 
-/// Returns the inner nodes ordered by the largest `key` among each node and the nodes below it. So children come
-/// before parents. Nodes with equal keys are ordered by their number of leaves, then by their smallest leaf.
+/// Returns the inner nodes ordered by the largest value of `key` at each node and the nodes below it. `key` gets the
+/// index of an inner node. So children come before parents. Nodes with equal values are ordered by their number of
+/// leaves, then by their smallest leaf.
 pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u32> {
     let n = topology.n_leaves();
     let mut keys: Vec<f64> = Vec::with_capacity(topology.n_inner());

@@ -85,7 +85,7 @@ impl Tree {
     /// Returns the tree without the inner nodes for which `goes` is true. The children of a removed node become
     /// children of the node above, and the lengths of the two edges are added. The root is always kept.
     ///
-    /// Also returns the former number of each node.
+    /// Also returns the former index of each node.
     pub fn without(&self, goes: impl Fn(usize) -> bool) -> (Self, Vec<u32>) {
         let (topology, kept) = self.topology().without(goes);
         (self.with_nodes(topology, &kept), kept)
@@ -94,7 +94,7 @@ impl Tree {
     /// Returns the tree restricted to some leaves, see [`Topology::restricted`]. If a node is removed, the lengths of
     /// its two edges are added.
     ///
-    /// Also returns the former number of each node.
+    /// Also returns the former index of each node.
     ///
     /// # Errors
     /// The errors of [`Topology::restricted`].
@@ -103,7 +103,7 @@ impl Tree {
         Ok((self.with_nodes(topology, &kept), kept))
     }
 
-    /// Returns the tree with this topology. `kept` has, for each node of `topology`, its number in this tree.
+    /// Returns the tree with this topology. `kept` has, for each node of `topology`, its index in this tree.
     fn with_nodes(&self, topology: Topology, kept: &[u32]) -> Self {
         let n = topology.n_leaves();
         match self {
@@ -144,7 +144,7 @@ impl Tree {
     /// ordered by the longest path between two leaves below them. Ties are broken by the number of leaves, then by the
     /// smallest leaf. So the result does not depend on how the nodes were numbered.
     ///
-    /// Also returns the former number of each node.
+    /// Also returns the former index of each node.
     pub fn sorted(self) -> (Self, Vec<u32>) {
         match self {
             Self::Shape(topology) => {

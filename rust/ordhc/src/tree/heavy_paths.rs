@@ -52,7 +52,7 @@ impl<'a> HeavyPaths<'a> {
         self.tree.size(node) as usize
     }
 
-    /// Returns the position of a node's first leaf in `order`, from left to right.
+    /// Returns the index of a node's first leaf in `order`, the list of leaves from left to right.
     pub(crate) fn start(&self, node: usize) -> usize {
         self.starts[node] as usize
     }

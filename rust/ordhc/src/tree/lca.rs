@@ -5,9 +5,9 @@ use super::topology::Topology;
 
 /// An index that returns the node at which two leaves join, and the number of leaves below this node.
 ///
-/// The leaves are ordered from left to right. Between each two neighbours, the node at which they join is stored. The
-/// lowest common ancestor (LCA) of two leaves is the stored node between them with the largest number, a range maximum.
-/// A sparse table takes O(n log n) to build and O(1) per query.
+/// The leaves are ordered from left to right. For each two neighbouring leaves, the node at which they join is stored.
+/// The lowest common ancestor (LCA) of two leaves is the stored node between them with the largest index (a range
+/// maximum). A sparse table takes O(n log n) to build and O(1) per query.
 ///
 /// ```
 /// use ordhc::bindings::LcaSizes;
@@ -23,7 +23,7 @@ pub struct LcaSizes {
     /// For each two neighbouring leaves: the node at which they join, counted from the first inner node.
     gaps: RangeMax,
     sizes: Vec<u32>,
-    /// For each node: the position of its first leaf, from left to right.
+    /// For each node: the position of its first leaf in the left-to-right order of leaves.
     starts: Vec<u32>,
 }
 
@@ -54,8 +54,8 @@ impl LcaSizes {
         self.gaps.max(i.min(j) as usize, i.max(j) as usize) as usize
     }
 
-    /// Returns true if the inner node `inner` is at or below the inner node `outer`. Both are counted from the first
-    /// inner node.
+    /// Returns true if the inner node `inner` is at or below the inner node `outer`. Both are indices, and index 0 is
+    /// the first inner node.
     pub(crate) fn holds(&self, outer: usize, inner: usize) -> bool {
         let [first, start] = [inner, outer].map(|node| self.starts[self.n_leaves() + node]);
         (start..start + self.sizes[outer]).contains(&first) && inner <= outer
@@ -66,8 +66,8 @@ impl LcaSizes {
         if i == j { 1 } else { self.sizes[self.node(i, j)] }
     }
 
-    /// Returns the position (0 to 2) of the odd one out of three different leaves: the leaf that joins after the two
-    /// others have joined. Returns -1 if all three join at one node.
+    /// Returns the index (0 to 2) in `leaves` of the odd one out of three different leaves: the leaf that joins after
+    /// the two other leaves have joined. Returns -1 if all three join at one node.
     ///
     /// ```
     /// use ordhc::bindings::LcaSizes;

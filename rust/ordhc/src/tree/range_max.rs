@@ -3,7 +3,7 @@
 /// A sparse table for range maxima: O(n log n) to build, O(1) per query.
 #[derive(Debug, Clone)]
 pub(crate) struct RangeMax {
-    /// `table[l][p]` is the maximum of the values `p .. p + 2^l`.
+    /// `table[l][p]` is the maximum of the values at the indices `p .. p + 2^l`.
     table: Vec<Vec<u32>>,
 }
 
@@ -21,7 +21,7 @@ impl RangeMax {
         Self { table }
     }
 
-    /// Returns the largest of the values `low..high`, a range that must not be empty.
+    /// Returns the largest value at the indices `low..high`, a range that must not be empty.
     pub(crate) fn max(&self, low: usize, high: usize) -> u32 {
         let level = (high - low).ilog2() as usize;
         let row = &self.table[level];

@@ -148,7 +148,8 @@ impl RawMerge {
         Ok(Self::parts_first(n, &merges, |at| (tie[at], ranks.get(at).copied().unwrap_or(0))))
     }
 
-    /// Sorts merges by `key`, then by leaves. Each merge comes after the merges that made its two clusters.
+    /// Sorts merges by `key`, then by leaves. For the index of a merge, `key` returns the number of different larger
+    /// similarities, and the rank of the merge. Each merge comes after the merges that made its two clusters.
     fn parts_first(n: usize, merges: &[Self], key: impl Fn(usize) -> (usize, u64)) -> Vec<Self> {
         let mut made_by = vec![LEAF; n];
         let mut whole_of = vec![None; merges.len()];
@@ -175,8 +176,8 @@ impl RawMerge {
         sorted
     }
 
-    /// Returns the indices of numbers in descending order of the numbers. Each index has an integer key, which is
-    /// smaller for larger numbers.
+    /// Returns a pair for each number, in descending order of the numbers: an integer that sorts in this order, and the
+    /// index of the number.
     fn order(numbers: impl Iterator<Item = f64>) -> Vec<(i64, u32)> {
         let mut order: Vec<(i64, u32)> = numbers.zip(0..).map(|(x, at)| (!in_order(x), at)).collect();
         order.sort_unstable_by_key(|&(x, _)| x);

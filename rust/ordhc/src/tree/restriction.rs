@@ -10,8 +10,8 @@ use crate::sorting::sort;
 pub(crate) struct Restriction {
     /// The position of each leaf from left to right.
     places: Vec<u32>,
-    /// The lowest common ancestor (LCA) of each two neighbouring leaves. The LCA of any two leaves is the largest value
-    /// between them, because parents have larger numbers than their children.
+    /// The lowest common ancestor (LCA) of each two neighbouring leaves. The LCA of any two leaves is the largest index
+    /// of these nodes between the two leaves, because parents have larger indices than their children.
     ancestors: RangeMax,
 }
 
@@ -33,7 +33,7 @@ impl Restriction {
     }
 
     /// Returns the tree over the given leaves, without nodes with one child. Also returns, for each of `leaves`, its
-    /// number in the new tree.
+    /// index in the new tree.
     pub(crate) fn to(&self, leaves: &[u32], monitor: &Monitor) -> Result<(Topology, Vec<u32>)> {
         let k = leaves.len();
         let mut order: Vec<(u32, u32)> =

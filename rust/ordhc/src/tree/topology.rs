@@ -72,8 +72,8 @@ impl Topology {
         Ok(Self { n_leaves: n, children, ends: Vec::new(), sizes, parents: OnceLock::new() })
     }
 
-    /// Returns the tree in which node `v` is a child of node `parents[v]`. The root is the last node, and its entry is
-    /// ignored.
+    /// Returns the tree in which node `v` is a child of node `parents[v]`. The root is the last node, and
+    /// `parents[root]` is ignored.
     ///
     /// # Errors
     /// A parent that does not come after its child, or is a leaf; an inner node with fewer than two children.
@@ -242,7 +242,7 @@ impl Topology {
         order
     }
 
-    /// Returns the position of each leaf in an order of all leaves.
+    /// Returns the index of each leaf in `order`, a list of all leaves.
     pub(crate) fn places(order: &[u32]) -> Vec<u32> {
         let mut places = vec![0; order.len()];
         for (place, &leaf) in order.iter().enumerate() {
@@ -279,7 +279,7 @@ impl Topology {
     /// Returns the tree without the inner nodes for which `goes` is true. The children of a removed node become
     /// children of the node above. The root is always kept.
     ///
-    /// Also returns the former number of each node.
+    /// Also returns the former index of each node.
     pub fn without(&self, goes: impl Fn(usize) -> bool) -> (Self, Vec<u32>) {
         let mut kept: Vec<u32> = (0..self.n_leaves as u32).collect();
         kept.extend(
@@ -287,8 +287,8 @@ impl Topology {
         );
         let mut number = vec![u32::MAX; self.n_nodes()];
         kept.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
-        // A removed node gets the number of the node that replaces it. Go from the root down, so that the number of the
-        // parent is known.
+        // A removed node gets the index of the node that replaces it. Go from the root down, so that the new index of
+        // the parent is already computed.
         for node in (self.n_leaves..self.root()).rev() {
             if number[node] == u32::MAX {
                 number[node] = number[self.parent(node)];
@@ -301,7 +301,7 @@ impl Topology {
     /// Returns the tree restricted to some leaves. Nodes that would have one child are removed. The new leaf `i` is the
     /// former leaf `leaves[i]`. `leaves` must be in ascending order.
     ///
-    /// Also returns the former number of each node.
+    /// Also returns the former index of each node.
     ///
     /// # Errors
     /// No leaves; leaves that are not ascending or not in the tree.
@@ -312,7 +312,7 @@ impl Topology {
             return Err(Error::Argument(format!("leaves must be in ascending order and below {n}")));
         }
         const NONE: u32 = u32::MAX;
-        // For each node: its new number. If the node is removed, the new number of the only node that remains below it.
+        // For each node: its new index. If the node is removed, the new index of the only node that remains below it.
         let mut left = vec![NONE; self.n_nodes()];
         leaves.iter().zip(0..).for_each(|(&old, new)| left[old as usize] = new);
         let mut kept = leaves.to_vec();
@@ -333,7 +333,7 @@ impl Topology {
         Ok((Self::of_parents(leaves.len(), parents), kept))
     }
 
-    /// Returns the same tree with its inner nodes in another order. `order` has their current numbers, children before
+    /// Returns the same tree with its inner nodes in another order. `order` has their current indices, children before
     /// parents.
     pub(crate) fn reordered(&self, order: &[u32]) -> Self {
         let mut number: Vec<u32> = (0..self.n_nodes() as u32).collect();

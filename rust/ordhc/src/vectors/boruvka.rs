@@ -1,5 +1,5 @@
-//! A minimum spanning tree of points with few coordinates. Every component searches for its nearest other component in
-//! a k-d tree, until one component is left (Borůvka 1926; Bentley 1975).
+//! A minimum spanning tree of points with few coordinates. For every component (connected set of points), the nearest
+//! other component is searched in a k-d tree, until one component is left (Borůvka 1926; Bentley 1975).
 
 use std::ops::Range;
 
@@ -43,19 +43,19 @@ fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Mo
 }
 
 /// A function that returns the nearest point outside the component of a given point. A component is a set of points
-/// that edges of the spanning tree already connect. The arguments are the position of the given point in the k-d tree,
-/// the components, a limit that the distance must be below, and working memory.
+/// that edges of the spanning tree already connect. The arguments are the index of the given point in the order of the
+/// k-d tree, the components, an exclusive upper limit of the distance, and working memory.
 ///
 /// Only this function is compiled for each measure and number of coordinates. All other code is compiled once.
 type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> Nearest + Sync);
 
-/// A k-d tree of points with at most `P` coordinates. Missing coordinates are zero. `P` is a constant, so that the
-/// compiler can unroll loops over coordinates.
+/// A k-d tree of points with at most `P` coordinates. Points with fewer coordinates are padded with zeros. `P` is a
+/// constant, so that the compiler can unroll loops over coordinates.
 struct Boxes<const P: usize> {
     shape: Shape,
     /// The coordinates of each point, in the order of the k-d tree.
     points: Vec<[f64; P]>,
-    /// The smallest and the largest value of each coordinate, for each node.
+    /// For each node of the k-d tree: the smallest and the largest value of each coordinate.
     bounds: Vec<[[f64; P]; 2]>,
     /// The number of coordinates of the points, without the added zeros.
     p: usize,
@@ -67,7 +67,7 @@ struct Shape {
     leaves: Vec<u32>,
     nodes: Vec<Node>,
     parents: Vec<u32>,
-    /// The lowest node that contains each point, in the order of the k-d tree.
+    /// For each point, in the order of the k-d tree: the lowest node that contains the point.
     node_of: Vec<u32>,
 }
 
@@ -134,11 +134,11 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// Returns the point in another component that is nearest to the point at position `from`, if it is nearer than
-    /// `limit`. Otherwise, returns `limit` without a point.
+    /// Returns the point in another component that is nearest to the point with index `from` in the order of the k-d
+    /// tree. Returns `limit` without a point if no such point is nearer than `limit`.
     ///
-    /// The search starts at the lowest node that contains the point at `from`. It continues with the siblings of the
-    /// nodes above, and only visits nodes that may have a nearer point.
+    /// The search starts at the lowest node that contains the point at `from`. Then it continues with the sibling of
+    /// this node and of each ancestor, and only visits nodes that may have a nearer point.
     fn nearest_of<C: Closeness>(
         &self,
         from: usize,
@@ -250,7 +250,7 @@ impl Shape {
 
     fn components(&self, sets: &UnionFind) -> Components {
         let (mut of, mut count) = (sets.names(), 0);
-        // Number the sets from 0. This works in one pass, because every name is the smallest member of its set.
+        // Number the sets from 0. One pass suffices, because every set is named by its smallest member.
         for at in 0..of.len() {
             of[at] = if of[at] as usize == at {
                 count += 1;
@@ -307,7 +307,8 @@ fn nearest_from(
     let of = &components.of;
     let mut best = vec![Best::NONE; components.count];
     // Start with the points whose nearest point is still in another component. Then search from the most promising
-    // other point of each component, the one with the smallest bound. Few of the remaining points then need a search.
+    // other point of each component: the point with the smallest lower bound of its distance. Few of the remaining
+    // points then need a search.
     let mut first = vec![Nearest { sum: f64::INFINITY, place: NONE }; components.count];
     for (from, at) in places.clone().zip(0..) {
         let (Nearest { sum, place }, own) = (nearest[at], of[from] as usize);

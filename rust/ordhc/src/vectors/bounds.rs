@@ -88,8 +88,8 @@ impl Tiles {
         for k in 0..self.height() {
             out[k * QUERIES] = self.values[first + k * LANES];
         }
-        // Each product has two rounded coordinates and a rounding of its own. The sum of products adds at most p + 2
-        // roundings.
+        // Each product has three roundings: of its two coordinates, and of the product itself. Adding up the products
+        // adds at most `height` roundings. So `height + 16` roundings are enough.
         let rounding = (self.height() + 16) as f32 * f32::EPSILON;
         out[0] = (self.values[first] * rounding).max(f32::MIN_POSITIVE);
     }
@@ -101,8 +101,8 @@ impl Tiles {
     }
 
     /// Returns upper bounds of the dot products of `queries` with the clusters of a tile (group of clusters). A query
-    /// is a cluster whose nearest cluster is searched. Returns `None` if all bounds of each query are below its entry
-    /// in `least`.
+    /// is a cluster whose nearest cluster is searched. Returns `None` if all bounds of each query are below the query's
+    /// value in `least`.
     #[inline(always)]
     pub(super) fn bounds(
         &self,
@@ -164,8 +164,8 @@ fn mean_squares(clusters: &MeanClusters) -> Vec<f64> {
 /// other coordinates only if the bound from the head allows a nearer cluster. `squares` are the mean squares of all
 /// coordinates, largest first.
 ///
-/// The number has the smallest expected cost if dot products are normally distributed. The largest of `k` such products
-/// is about sqrt(2 ln k) standard deviations.
+/// This number minimizes the expected number of coordinates that a search reads, if dot products are normally
+/// distributed. The largest of `k` such products is about sqrt(2 ln k) standard deviations.
 fn best_head(squares: &[f64], k: usize) -> usize {
     let p = squares.len();
     let deviation = squares.iter().map(|x| x * x).sum::<f64>().sqrt();

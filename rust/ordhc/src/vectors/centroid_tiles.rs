@@ -23,7 +23,7 @@ pub(super) struct CentroidTiles<C> {
     rough: RoughTiles,
     /// The smallest leaf of each cluster.
     names: Vec<u32>,
-    /// The size and spread of each cluster. Entries after the last cluster are [`About::GONE`].
+    /// The size and spread of each cluster. Removed clusters, and elements after the last cluster, are [`About::GONE`].
     about: Vec<About>,
     n_alive: usize,
     /// For the smallest leaf of each cluster: the index of the cluster.
@@ -108,7 +108,7 @@ impl<C: OfSquares> CentroidTiles<C> {
         near
     }
 
-    /// Removes the entries of merged clusters from all arrays, if more than a third of the entries are unused.
+    /// Deletes removed clusters from all arrays, if they are more than a third of the stored clusters.
     fn pack(&mut self) {
         if 3 * self.n_alive >= 2 * self.names.len() {
             return;

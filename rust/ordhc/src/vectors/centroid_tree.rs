@@ -14,7 +14,7 @@ const LEAF: usize = 12;
 const NONE: u32 = u32::MAX;
 
 /// The clusters and the k-d tree of their means. Clusters are in the order of the tree. A merged cluster gets the index
-/// of its larger part.
+/// of the larger of the two clusters.
 pub(super) struct CentroidTree<C> {
     criterion: C,
     /// The k-d tree of the clusters' means. `tree.points` has the sum of each cluster's vectors instead of the mean, if
@@ -23,7 +23,7 @@ pub(super) struct CentroidTree<C> {
     about: Vec<About>,
     /// The smallest leaf of each cluster.
     names: Vec<u32>,
-    /// The lowest node of the tree that contains each cluster.
+    /// For each cluster: the lowest node of the k-d tree that contains the cluster.
     node_of: Vec<u32>,
     /// For the smallest leaf of each cluster: the index of the cluster.
     places: Vec<u32>,
@@ -33,7 +33,7 @@ pub(super) struct CentroidTree<C> {
     stack: Vec<(f64, u32)>,
 }
 
-/// The properties of a node besides its box.
+/// The properties of a node of the k-d tree besides its bounding box.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     parent: u32,
@@ -44,7 +44,7 @@ struct Known {
     first: u32,
 }
 
-/// The data from which a tree is built, with one entry or row for each cluster.
+/// The clusters from which the k-d tree is built: each list has one element, or one row of coordinates, per cluster.
 struct Parts {
     rows: Vec<f64>,
     about: Vec<About>,
@@ -114,7 +114,7 @@ impl<C: Criterion> CentroidTree<C> {
         (0..self.nodes.len() as u32).rev().for_each(|node| self.recompute(node));
     }
 
-    /// Rebuilds the tree without removed clusters.
+    /// Rebuilds the k-d tree without removed clusters.
     fn pack(&mut self) {
         let alive: Vec<usize> = (0..self.about.len()).filter(|&at| !self.about[at].is_gone()).collect();
         self.build(&Parts {
@@ -124,7 +124,7 @@ impl<C: Criterion> CentroidTree<C> {
         });
     }
 
-    /// Recomputes the box and properties of a node from its children, or from its clusters.
+    /// Recomputes the bounding box and the other properties of a node from its children, or from its clusters.
     fn recompute(&mut self, at: u32) {
         let (p, own) = (self.tree.p, at as usize);
         let second = self.tree.nodes[own].second;

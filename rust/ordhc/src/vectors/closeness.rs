@@ -22,7 +22,7 @@ named!(Measure, "measure", {
 });
 
 impl Measure {
-    /// Returns true if smaller values are closer.
+    /// Returns true if smaller values mean closer vectors.
     pub fn is_dissimilarity(self) -> bool {
         self != Self::Dot
     }
@@ -36,7 +36,7 @@ pub(super) trait Closeness: Sync {
     /// True if the similarity is the negated measure.
     const DISSIMILARITY: bool = true;
 
-    /// Returns `sum` plus the term of one coordinate. The result is symmetric in `x` and `y`.
+    /// Returns `sum` plus the summand of one coordinate, for example (x - y)^2. The result is symmetric in `x` and `y`.
     fn add(sum: f64, x: f64, y: f64) -> f64;
 
     fn similarity(sum: f64) -> f64;

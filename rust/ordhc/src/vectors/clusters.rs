@@ -1,4 +1,5 @@
-//! Clusters of vectors. Each is stored as the mean of its vectors, or as their sum if sums are exact.
+//! Clusters of vectors. Each cluster is stored as the mean of its vectors, or as the sum of its vectors if sums are
+//! exact.
 
 use crate::agglomerate::Tolerance;
 use crate::error::Result;
@@ -86,7 +87,7 @@ impl MeanClusters {
     }
 }
 
-/// The order of additions is fixed, so the rounding is always the same.
+/// Returns the dot product. The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;

@@ -1,7 +1,8 @@
-//! Similarities of clusters with known means, and upper bounds of similarities for means in a box.
+//! Similarities of clusters with known means, and upper bounds of similarities for means in a bounding box of a k-d
+//! tree.
 //!
 //! A bound is computed with the same operations in the same order as the similarity, from coordinates that are at least
-//! as near. Rounding is monotone, so no similarity is above its bound.
+//! as near as those of any mean in the box. Rounding is monotone, so no similarity is above its bound.
 
 use super::closeness::{Closeness, SquaredEuclidean};
 use super::clusters::dot;
@@ -11,7 +12,7 @@ use crate::agglomerate::Tolerance;
 
 /// The largest number of coordinates for which means are stored in a k-d tree.
 pub(super) const MOST: usize = 12;
-/// A bound of the relative error of a product of two means, due to rounding of the means.
+/// A bound of the relative error of a product of two coordinates, due to rounding of the means.
 const SLACK: f64 = 1e-14;
 
 /// The data of a cluster from which similarities are computed.
@@ -51,7 +52,7 @@ impl About {
 }
 
 /// A reducible similarity of clusters: a merged cluster is never more similar to a third cluster than the more similar
-/// of its two parts.
+/// of the two clusters that were merged.
 pub(super) trait Criterion: Copy {
     fn tolerance(self) -> Tolerance;
 
@@ -72,7 +73,7 @@ pub(super) trait Criterion: Copy {
     }
 
     /// Returns a coordinate of the merged cluster's stored row (the sum or mean of its vectors). `x` and `y` are the
-    /// coordinates of the two parts, and `share` is the weight of the second part.
+    /// coordinates of the two clusters that merge, and `share` is the weight of the second cluster.
     fn together(self, x: f64, y: f64, share: f64) -> f64 {
         // This formula gives exactly x if both numbers are x.
         x + (y - x) * share
@@ -91,7 +92,7 @@ pub(super) trait OfSquares: Copy + Sync {
     /// never makes clusters more similar.
     fn rank(self, about: About) -> f64;
 
-    /// Returns the term of a cluster in [`Limits`]: 1 / size, or the negated spread.
+    /// Returns the summand of a cluster in the formula of [`Limits`]: 1 / size, or the negated spread.
     fn term(self, about: About) -> f32;
 
     /// Returns the limits that the squared distance of two means must not exceed if the similarity of the two clusters

@@ -14,7 +14,8 @@ use crate::similarity::{Triangle, condensed_len};
 /// The number of rows that are compared with a tile (a group of vectors) while the tile is in the cache.
 const ROWS: usize = 32;
 
-/// Writes the measure of all pairs of vectors to `out`, in the condensed layout: (0, 1), (0, 2), ..., (1, 2), ...
+/// Writes the distance or similarity (`measure`) of each pair of vectors to `out`, a condensed matrix: (0, 1), (0, 2),
+/// ..., (1, 2), ...
 ///
 /// Each value is a sum over the coordinates in order. So distances lose no digits by cancellation, and equal vectors
 /// have distance 0. The time is O(n^2 p). For hundreds of coordinates, a matrix product is faster.

@@ -14,7 +14,7 @@ pub(super) struct Tree {
     /// The leaf ids of the points, in the order of the tree.
     pub(super) leaves: Vec<u32>,
     pub(super) nodes: Vec<Node>,
-    /// The smallest value of each coordinate in each node, followed by the largest values.
+    /// For each node: the smallest value of each coordinate, followed by the largest value of each coordinate.
     pub(super) boxes: Vec<f64>,
 }
 

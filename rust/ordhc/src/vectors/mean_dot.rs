@@ -23,9 +23,9 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// double-precision and a single-precision copy of the vectors.
 ///
 /// Clusters are named by their smallest leaves. Among ties, the lexicographically smallest pair of names merges first.
-/// Values are tied if they have the same [`Tolerance::key`]. Values are rounded differently from a matrix of dot
-/// products, so ties can differ. For integers whose sums are exact, the tree equals the tree of
-/// [`Agglomeration`](crate::agglomerate::Agglomeration), including all ties.
+/// Similarities are tied if their rounded values ([`Tolerance::key`]) are equal. Their rounding errors differ from
+/// those of a matrix of dot products, so ties can differ. For integers whose sums are exact, the tree equals the tree
+/// of [`Agglomeration`](crate::agglomerate::Agglomeration), including all ties.
 ///
 /// # Errors
 /// Initial clusters for a different number of leaves; a `scale` that isn't positive and finite; heights that overflow;
@@ -118,7 +118,7 @@ fn tree_pays_from(p: usize) -> usize {
 }
 
 /// Merges all clusters, with a k-d tree of means. Returns the merges, each after the merges that made its two clusters,
-/// and the last cluster.
+/// and the cluster that is left.
 fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_dot_tree);
     let (k, p) = (clusters.len(), clusters.n_coordinates());
@@ -134,7 +134,7 @@ fn merge_in_tree(clusters: &MeanClusters, sums: bool, monitor: &Monitor) -> Resu
     Ok((merges, last))
 }
 
-/// A power of two. Coordinates divided by this number are less than 1, so that no computation overflows.
+/// A power of two. Coordinates divided by this number have absolute values below 1, so that no computation overflows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     exponent: i32,

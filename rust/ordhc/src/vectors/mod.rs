@@ -23,11 +23,12 @@
 //! "Hierarchical clustering with dot products recovers hidden tree structure"). Points with few coordinates are stored
 //! in a k-d tree of means. With more coordinates, average linkage of dot products works as follows:
 //!
-//! * Reciprocal pairs of clusters merge in rounds. Each round searches for the nearest clusters of new clusters, and of
-//!   clusters that are the nearest of others.
-//! * Bounds in single precision, for sixteen clusters at a time, exclude most pairs. The values of the other pairs are
-//!   computed in double precision. So nearest clusters, ties and trees do not depend on how the search is divided.
-//! * After too many queries, a single nearest-neighbour chain continues. This limits the time to O(n^2 p) for p
+//! * Reciprocal pairs of clusters (each is nearest to the other) merge in rounds. Each round searches for the nearest
+//!   neighbours of new clusters, and of clusters that are themselves the nearest neighbour of a cluster.
+//! * Bounds in single precision, for sixteen clusters at a time, exclude most pairs. The similarities of the other
+//!   pairs are computed in double precision. So nearest clusters, ties and trees do not depend on how the search is
+//!   divided.
+//! * After too many searches, a single nearest-neighbour chain continues. This limits the time to O(n^2 p) for p
 //!   coordinates.
 
 mod boruvka;
@@ -71,7 +72,7 @@ fn check_scale(scale: f64) -> Result<()> {
     Err(Error::out_of_range("scale", scale, "the positive, finite numbers"))
 }
 
-/// Returns an error if a new height is not finite.
+/// Replaces each height x by `height(x)`. Returns an error if a new height is not finite.
 fn with_heights(tree: Dendrogram, is_dissimilarity: bool, height: impl Fn(f64) -> f64) -> Result<Dendrogram> {
     match tree.heights().iter().map(|&x| height(x)).enumerate().find(|(_, height)| !height.is_finite()) {
         Some((merge, value)) => {

@@ -18,8 +18,8 @@ const SPREAD: f64 = 1.0 / 512.0;
 pub(super) struct RoughTiles {
     p: usize,
     values: Buffer<f32>,
-    /// The term of each cluster in [`Limits`]: 1 / size, or the negated spread. Minus infinity for removed clusters,
-    /// and for unused positions at the end of the last tile.
+    /// The summand of each cluster in the formula of [`Limits`]: 1 / size, or the negated spread. Minus infinity for
+    /// removed clusters, and for unused elements at the end of the last tile.
     terms: Vec<f32>,
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Query {
     term: f32,
 }
 
-/// A limit of the squared distance of two means: `factor` (s + t) + `constant`. The terms s and t of the two clusters
-/// are the values of 1 / size, or the negated spreads. All terms have the same sign. No term is larger than the
-/// constant, unless the constant is zero.
+/// A limit of the squared distance of two means: `factor` (s + t) + `constant`. The summands s and t of the two
+/// clusters are the values of 1 / size, or the negated spreads. All summands have the same sign. No summand is larger
+/// than the constant, unless the constant is zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) factor: f64,
@@ -84,8 +84,8 @@ impl RoughTiles {
         let sums_rounded = 1.0 + (p + 16.0) * f64::from(f32::EPSILON);
         let factor = (limits.factor * (1.0 + SPREAD) * sums_rounded) as f32;
         let least = ROUNDING * ROUNDING * p * (1.0 + 1.0 / SPREAD) * sums_rounded;
-        // Increase the constant by the relative error `rounded`, to cover the rounding of terms. This is enough,
-        // because no term is larger than the constant (unless the constant is zero).
+        // Multiply the constant by `rounded`, to cover the rounding of the summands in `terms`. This is enough, because
+        // no summand is larger than the constant (unless the constant is zero).
         let rounded = 1.0 + 8.0 * f64::from(f32::EPSILON);
         let constant = (limits.constant * (1.0 + SPREAD) * sums_rounded * rounded + least) as f32;
         let terms = &self.terms.as_chunks::<LANES>().0[tile];

@@ -1,8 +1,8 @@
-//! Merges reciprocal nearest pairs in rounds.
+//! Merges reciprocal nearest pairs of clusters (each is nearest to the other) in rounds.
 //!
-//! Average linkage is reducible: a merged cluster is never nearer to another cluster than both of its parts were. So a
-//! cluster's nearest neighbour stays the same until this neighbour is merged, and reciprocal pairs can merge in any
-//! order.
+//! Average linkage is reducible: a merged cluster is never nearer to another cluster than the nearer of its two
+//! clusters was. So a cluster's nearest neighbour stays the same until this neighbour is merged, and reciprocal pairs
+//! can merge in any order.
 
 use super::bounds::Tiles;
 use super::clusters::MeanClusters;
@@ -18,7 +18,8 @@ pub(super) fn work(k: usize) -> u64 {
     if k > 1 { k * k + k * k / 2 } else { 0 }
 }
 
-/// Merges all clusters. Returns the merges, each after the merges that made its two clusters, and the last cluster.
+/// Merges all clusters. Returns the merges, each after the merges that made its two clusters, and the cluster that is
+/// left.
 pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Vec<RawMerge>, MeanClusters)> {
     entered!(vectors_rounds);
     if clusters.len() < 2 {
@@ -37,7 +38,8 @@ pub(super) fn merge_all(clusters: MeanClusters, monitor: &Monitor) -> Result<(Ve
 const PATIENCE: usize = 8;
 /// Each round searches the nearest neighbours of 1 / `SHARE` of the clusters that need a search, but of at least
 /// `SMALL` clusters. Clusters with the largest upper bounds of the similarity to their neighbour come first. The other
-/// clusters wait, because the merges of the round would outdate many of their results.
+/// clusters are searched in later rounds, because the merges of this round would outdate many of their nearest
+/// neighbours.
 const SHARE: usize = 8;
 const SMALL: usize = 64;
 
@@ -122,7 +124,8 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Returns the reciprocal pairs among the clusters `wanted`, whose nearest neighbours are now known.
+    /// Returns the reciprocal pairs that contain a cluster in `wanted`. The nearest neighbours of these clusters are
+    /// known.
     fn reciprocal(&self, wanted: &[usize]) -> Vec<(usize, usize)> {
         let pair = |&a: &usize| self.known(a).filter(|&b| self.known(b) == Some(a)).map(|b| (a.min(b), a.max(b)));
         let mut pairs: Vec<(usize, usize)> = wanted.iter().filter_map(pair).collect();
@@ -160,7 +163,7 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Removes the entries of removed clusters from all arrays, if they are more than a third of the entries.
+    /// Deletes removed clusters from all arrays, if they are more than a third of the stored clusters.
     fn pack(&mut self) -> Result<()> {
         let k = self.alive.len();
         if 3 * self.n_alive >= 2 * k {
@@ -182,7 +185,7 @@ impl<'m> Rounds<'m> {
     }
 
     /// Returns the clusters whose nearest neighbours are searched next: new clusters, and clusters with an unknown
-    /// neighbour that are the nearest neighbour of others.
+    /// neighbour that are the nearest neighbour of a cluster.
     ///
     /// Each merge can make many such clusters, so the number for one round is limited.
     fn wanted(&self) -> Vec<usize> {
@@ -215,7 +218,8 @@ impl<'m> Rounds<'m> {
                 None => return vec![at],
             }
         }
-        // Rounding can cause a cycle of clusters with almost equal values. Search again for all clusters of the cycle.
+        // Rounding can cause a cycle of clusters with almost equal similarities. Search again for all clusters of the
+        // cycle.
         let mut cycle = vec![at];
         while let Some(next) = self.known(cycle[cycle.len() - 1]).filter(|&next| next != at) {
             cycle.push(next);

@@ -1,5 +1,5 @@
-//! Searches for the nearest clusters of some clusters. Single-precision bounds exclude most candidates. The values of
-//! the others are computed in double precision.
+//! Searches for the nearest clusters of given clusters. Single-precision bounds exclude most candidates. The
+//! similarities of the other candidates are computed in double precision.
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ pub(super) struct Query {
 /// Returns the nearest cluster of each cluster in `queries`: the first cluster that reaches the upper bound `most` of
 /// the query, or else the cluster with the largest similarity.
 ///
-/// If `count` is true, the monitor advances by one step for each pair.
+/// If `count` is true, the monitor advances by about one step for each pair of a query and a cluster.
 pub(super) fn nearest(
     clusters: &MeanClusters,
     tiles: &Tiles,

@@ -1,5 +1,6 @@
-//! Single linkage of vectors, by a spanning tree. For distances with few coordinates, the spanning tree is built with a
-//! k-d tree. Otherwise it grows leaf by leaf, and every pair is computed once (Prim 1957).
+//! Single linkage of vectors, by a minimum spanning tree (for dot products, a maximum spanning tree). For distances
+//! with few coordinates, the spanning tree is built with a k-d tree. Otherwise it grows leaf by leaf, and the
+//! similarity of every pair is computed once (Prim 1957).
 
 use std::ops::Range;
 use std::sync::{Barrier, Mutex};
@@ -64,8 +65,8 @@ const TIED_LEAF: usize = 8;
 const TREE_FROM: usize = 32;
 /// The smallest number of coordinates per thread.
 const GRAIN: usize = 1 << 18;
-/// A thread removes leaves of the spanning tree from its stored leaves, once they are more than 1 / `PACK` of the
-/// stored leaves.
+/// A thread stores leaves that are not in the spanning tree yet. Once more than 1 / `PACK` of its stored leaves have
+/// joined the tree, the thread deletes these leaves.
 const PACK: usize = 4;
 
 struct Grown<'a> {
@@ -96,8 +97,8 @@ impl Grown<'_> {
         merges_along(n, edges, &similarity, Some(Space { same: &same, finder: &finder }), self.monitor)
     }
 
-    /// Returns the edges of a maximum spanning tree of similarities. Each thread has a part of the leaves. In each
-    /// step, all threads learn which leaf joins the tree.
+    /// Returns the edges of a maximum spanning tree of similarities. Each thread compares a subset of the leaves. In
+    /// each step, all threads find out which leaf joins the tree.
     fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
         match self.edges_of_parts::<C>(self.parts)? {
             Some(edges) => Ok(edges),
@@ -112,8 +113,8 @@ impl Grown<'_> {
         let n = self.vectors.n_leaves();
         let own: Result<Vec<_>> = (0..parts).map(|p| Apart::new(self, n * p / parts..n * (p + 1) / parts)).collect();
         let barrier = Barrier::new(parts);
-        // The results of the threads in a step. There are two copies, because some threads may still read the results
-        // of the step before.
+        // The nearest leaf that each thread found in a step. There are two copies, because some threads may still read
+        // the nearest leaves of the step before.
         let found = [0, 1].map(|_| (0..parts).map(|_| Mutex::new(Edge::NONE)).collect::<Vec<_>>());
         let locked = |slot| Mutex::lock(slot).unwrap_or_else(std::sync::PoisonError::into_inner);
         let edges = parallel::together(own?.into_iter().enumerate().collect(), |(p, mut own)| {
@@ -187,7 +188,7 @@ impl Apart {
         Ok(apart)
     }
 
-    /// Fills the rest of the last tile (group of [`LANES`] leaves) with entries that are never the nearest leaf.
+    /// Fills the rest of the last tile (group of [`LANES`] leaves) with elements that are never the nearest leaf.
     fn pad(&mut self) {
         let len = self.leaves.len().next_multiple_of(LANES);
         self.best.resize(len, f64::INFINITY);

@@ -1,4 +1,5 @@
-//! Dot products of all pairs of sparse rows, by inverted lists.
+//! Dot products of all pairs of sparse rows, by an inverted index: for each column, the rows with a value in this
+//! column.
 
 use std::ops::Range;
 
@@ -9,12 +10,12 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::{Cell, Triangle, condensed_len};
 
-/// Writes the dot product of every pair of sparse rows into `out`, a condensed vector of `f64` or `f32`. Returns the
+/// Writes the dot product of every pair of sparse rows into `out`, a condensed matrix of `f64` or `f32`. Returns the
 /// dot product of each row with itself.
 ///
-/// Sums are computed in double precision, in the order of the values of the first row. The time is proportional to the
-/// number of products of nonzero values in the same column, plus the number of pairs. The memory besides `out` is
-/// linear in the number of values. The result does not depend on the number of threads.
+/// Sums are computed in double precision, in the order of the values of the pair's first row. The time is proportional
+/// to the number of products of nonzero values in the same column, plus the number of pairs. The memory besides `out`
+/// is linear in the number of values. The result does not depend on the number of threads.
 ///
 /// # Errors
 /// A wrong length of `out`, or an integer type; a dot product that overflows, with its position; not enough memory;
@@ -122,7 +123,7 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         let mut sums = vec![0.0; n];
         for i in part {
             for (column, x) in rows.row(i) {
-                // Skip this entry of the list: it is the row itself.
+                // Skip the next element of the column's list: it is row i itself.
                 next[column] += 1;
                 let x: f64 = x.into();
                 for &(j, y) in &self.entries[next[column]..self.starts[column + 1]] {

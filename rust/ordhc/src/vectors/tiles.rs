@@ -1,11 +1,11 @@
-//! Tiles of sixteen vectors, stored coordinate by coordinate.
+//! Groups (tiles) of sixteen vectors, stored coordinate by coordinate.
 
 use crate::error::Result;
 use crate::memory::Buffer;
 
 pub(super) const LANES: usize = 16;
-/// After each block of this number of coordinates, the sums over coordinates of a tile (group of vectors) can end
-/// early, because all its vectors are already too far.
+/// After each block of this number of coordinates, the sums over coordinates of a tile (group of vectors) can stop
+/// early, if all its vectors are already too far.
 const BLOCK: usize = 16;
 
 /// Vectors with `p` coordinates, in tiles (groups) of [`LANES`] vectors.

@@ -81,8 +81,8 @@ class Asker:
     def _gold_question(self, who: str, number: int, known: Callable[[], list[Row]]) -> Asked | None:
         """Return a question with a known answer ("gold") if one is due for this person, else None.
 
-        The questions of a person are divided into as many equal blocks as there are gold questions. Each
-        block has one gold question, at a random position.
+        The questions of a person are divided into consecutive groups of equal size, one for each gold
+        question. Each group has one gold question, at a random position.
         """
         each, total = self._study.gold.per_person, self._study.per_person
         if not each:

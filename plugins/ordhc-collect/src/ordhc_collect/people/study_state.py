@@ -53,7 +53,7 @@ class StudyState:
         self.people: dict[str, Person] = {}
         #: The time when each person was last seen.
         self.seen: dict[str, float] = {}
-        #: People who left, so that other people may take their places.
+        #: People who left, so that other people may take part instead.
         self._gone: set[str] = set()
         #: People who left and whose open questions were released to other people.
         self._released: set[str] = set()
@@ -130,7 +130,7 @@ class StudyState:
         return sum(map(self.is_here, self._active))
 
     def is_full(self) -> bool:
-        """Return True if all places are taken, by people who have finished and people who take part now."""
+        """Return True if the study has its largest number of people: finished, or taking part now."""
         total = self.study.total
         return total is not None and self.n_done - len(self._excluded) + self.here() >= total
 

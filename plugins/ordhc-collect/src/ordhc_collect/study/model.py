@@ -18,9 +18,9 @@ from ordhc_collect.study.items import Item
 
 __all__ = ["OUTCOMES", "Exclusion", "Gold", "Outcome", "Pay", "Study"]
 
-#: The ways in which a person's participation ends; each can have a code and an address. "full": all places
-#: were taken. "over": the study was closed. "too_late": another person got the place of this person, who was
-#: away.
+#: The ways in which a person's participation ends; each can have a completion code and a return URL. "full":
+#: the study has its largest number of people. "over": the study was closed. "too_late": the person was away,
+#: and another person took part instead.
 OUTCOMES = ("done", "screened_out", "failed_checks", "declined", "full", "over", "too_late")
 
 #: The standard text of each question, as in the template `prompt.html`.
@@ -131,7 +131,7 @@ class Study:
     must_play
         True if a question can be answered only after all its sounds and clips were played to the end.
     replace_excluded
-        True if other people get the places of people whom the rules exclude.
+        True if other people can take part instead of people whom the rules exclude.
     is_kiosk
         True if several people take part on one computer.
     max_seconds

@@ -1,6 +1,6 @@
 """Read how a study chooses its questions.
 
-A study shares its questions among samplers. A sampler is a way to choose questions, such as "learner",
+A study divides its questions among samplers. A sampler is a way to choose questions, such as "learner",
 "random" or "list". Gold questions have known answers.
 """
 
@@ -24,7 +24,8 @@ COLUMNS = {
 }
 #: The default share of questions that each sampler chooses.
 _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
-#: The learner if [sampler] has no share of "learner", because a session needs one. Keys: leaves per question.
+#: The learner if [sampler] does not list "learner", because every session needs a learner. The keys are the
+#: numbers of items in a question.
 _IDLE = {3: {"method": "insertion"}, 4: {"method": "single"}}
 #: The default number of gold questions (with known answers) for each person.
 _CHECKS = 3
@@ -48,7 +49,9 @@ def asked_by(
         shares["learner"] = shares.pop("uncertain")
     if "learner" not in shares:
         if learner:
-            problems.error("[learner]", 'is not used, because [sampler] has no share of "learner"; add it')
+            problems.error(
+                "[learner]", "is not used, because [sampler] has no line such as learner = 0.7; add it"
+            )
         return shares, dict(_IDLE[3 if question == "odd" else 4])
     if not learner:
         learner = _default_learner(question)
@@ -95,7 +98,7 @@ def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
     if "list" in shares and not has_list:
         problems.error("[sampler]", 'has "list", but there are no questions: [list] table = "questions.csv"')
     if has_list and "list" not in shares:
-        problems.warn("[list]", 'is not used, because [sampler] has no share of "list"')
+        problems.warn("[list]", "is not used, because [sampler] has no line such as list = 0.5; add it")
     if set(shares) == {"repeat"}:
         problems.error("[sampler]", '"repeat" alone has nothing to repeat; add another sampler')
     return shares

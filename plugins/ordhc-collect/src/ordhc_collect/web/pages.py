@@ -139,7 +139,7 @@ class Pages:
         is_paused
             True if the study is paused.
         may_continue
-            False if another person got the place of this person.
+            False if another person took part instead of this person.
         practice
             The current practice question, or None.
         platform

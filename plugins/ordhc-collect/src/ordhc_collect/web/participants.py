@@ -96,7 +96,7 @@ class Participants:
         return None
 
     def _details(self, request: Request, platform: str | None) -> dict[str, str]:
-        """Return URL parameters without the id, and data about the browser, for `Tables.note`."""
+        """Return URL parameters without the person's id, and data about the browser, for `Tables.note`."""
         given = {key.casefold(): value for key, value in request.query_params.items()}
         kept = (*self._study.id_parameters, *self._study.parameters)
         found = {name: given[name.casefold()][:_LONGEST_ID] for name in kept if given.get(name.casefold())}

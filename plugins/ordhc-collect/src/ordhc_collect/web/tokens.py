@@ -41,7 +41,7 @@ class Signer:
         return found if isinstance(found, str) else None
 
     def form(self, *what: object) -> str:
-        """Return a token for a form; the token contains the values `what`."""
+        """Return a signed token for an HTML form; the token contains the values `what`, for `read_form`."""
         return str(self._forms.dumps(list(what)))
 
     def read_form(self, token: str) -> list[object] | None:

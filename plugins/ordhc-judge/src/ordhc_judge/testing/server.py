@@ -250,7 +250,7 @@ def serve(
     port: int = 0,
     **switches: Any,
 ) -> Iterator[Server]:
-    """Serve a simulated model on this machine, as long as the context lasts.
+    """Serve a simulated model on this machine, until the `with` block ends.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def serve(
     try:
         yield server
     finally:
-        # If the program ends within the context, the thread has stopped already, so do not wait for long.
+        # If the program ends within the `with` block, the thread has stopped already, so do not wait long.
         with suppress(TimeoutError):
             asyncio.run_coroutine_threadsafe(end(listening), loop).result(1)
         loop.call_soon_threadsafe(loop.stop)

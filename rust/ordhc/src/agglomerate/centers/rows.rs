@@ -1,5 +1,5 @@
-//! Sums over the pairs between clusters, as rows of a square. A row applies the merges of other clusters only when the
-//! row is read.
+//! Sums of similarities over the pairs of leaves between clusters, as rows of a square matrix. Merges of other clusters
+//! are applied to a row only when the row is read.
 
 use fearless_simd::f64x8;
 use fearless_simd::prelude::*;
@@ -11,7 +11,7 @@ use crate::agglomerate::store::Store;
 use crate::linkage::Rule;
 
 /// How the center of a cluster is defined: as the mean of its points (centroid), or as the midpoint between the centers
-/// of its two parts (median).
+/// of the two merged clusters (median).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::agglomerate) enum Means {
     Centroid,
@@ -49,13 +49,14 @@ pub(super) struct Rows<'a> {
     means: Means,
     /// Pairs of rows whose clusters were merged since [`Rows::pack`] last removed the rows of removed clusters.
     log: Vec<(u32, u32)>,
-    /// For each row: the number of merges in `log` that the row has applied.
+    /// For each row: the number of merges in `log` that were applied to the row.
     seen: Vec<u32>,
 }
 
 /// Rows with at most this number of values keep the values of removed clusters.
 const PACK_FROM: usize = 64;
-/// The number of SIMD vectors in a block of a row. A search compares the largest similarities of blocks.
+/// The number of SIMD vectors in a block of a row. A search for the largest similarity in a row first finds the largest
+/// similarity of each block.
 const BLOCK: usize = 64;
 
 /// `AFTER[k]` is added to a SIMD vector of similarities, to exclude its first `k` lanes from a search: they become
@@ -98,7 +99,7 @@ impl<'a> Rows<'a> {
         self.values[i * self.stride + k]
     }
 
-    /// Returns the similarity of the clusters of rows `i` and `k`. Row `i` must have applied all merges.
+    /// Returns the similarity of the clusters at rows `i` and `k`. All merges must have been applied to row `i`.
     #[inline(always)]
     pub(super) fn similarity(&self, i: usize, k: usize) -> f64 {
         self.sum(i, k) * (self.share[i] * self.share[k]) - (self.inner[i] + self.inner[k])
@@ -127,7 +128,7 @@ impl<'a> Rows<'a> {
         self.seen[i] = self.log.len() as u32;
     }
 
-    /// Merges the cluster of row `j` into the cluster of row `i < j`.
+    /// Merges the cluster at row `j` into the cluster at row `i < j`.
     #[inline(always)]
     pub(super) fn merge(&mut self, i: usize, j: usize) {
         self.bring_up_to_date(i);
@@ -183,7 +184,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Updates a row for `missed`, merges of other clusters. Merges of the row's own cluster were applied before.
+/// Applies `missed`, merges of other clusters, to a row of sums. Merges of the row's own cluster were applied before.
 #[inline(always)]
 fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     stream(row, missed.len());
@@ -194,7 +195,8 @@ fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
 
 /// The numbers that give the similarity of one cluster to each other cluster. For each other cluster, `sums` has the
 /// sum (centroid) or the mean (median) of the similarities between the leaves of both clusters. The similarity of two
-/// clusters is this number times both clusters' factors (`share`), minus both clusters' terms (`inner`).
+/// clusters is this number times both clusters' factors (`share`), minus half the mean similarity within each of them
+/// (`inner`).
 pub(super) struct Row<'r> {
     sums: &'r [[f64; LANES]],
     shares: &'r [[f64; LANES]],
@@ -204,7 +206,7 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// Returns the similarities with the clusters of SIMD vector number `chunk`.
+    /// Returns the similarities to the clusters in the SIMD vector at index `chunk` of the row.
     #[inline(always)]
     pub(super) fn similarities<S: Simd>(&self, simd: S, chunk: usize) -> f64x8<S> {
         let share = f64x8::load_array_ref(simd, &self.shares[chunk]) * self.share;
@@ -212,7 +214,8 @@ impl Row<'_> {
         f64x8::load_array_ref(simd, &self.sums[chunk]) * share - inner
     }
 
-    /// Returns the index after `i` with the largest similarity, this similarity, and the second largest similarity.
+    /// Returns the index after `i` of the cluster with the largest similarity, this similarity, and the second largest
+    /// similarity.
     #[inline(always)]
     pub(super) fn top_two<S: Simd>(&self, simd: S, i: usize) -> (usize, f64, f64) {
         let larger = |a: f64, b: f64| if b > a { b } else { a };

@@ -1,4 +1,4 @@
-//! Compares all engines with the naive one.
+//! Compares all engines with the naive engine.
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy;
@@ -355,7 +355,7 @@ proptest! {
 }
 
 /// Uses inputs of different sizes. Small inputs use a nearest-neighbour chain on a square matrix, large inputs use
-/// rounds of merges on a triangle.
+/// rounds of merges on a condensed matrix.
 #[test]
 fn infinite_similarities_are_errors() {
     for n in [3, 40, 1600] {

@@ -1,5 +1,5 @@
-//! The nearest-neighbour chain on sparse links, and lists of links for the chain. A merge moves the links of the
-//! cluster with fewer links one by one to the other cluster.
+//! The nearest-neighbour chain on a sparse graph, and lists of edges for the chain. A merge moves the edges of the
+//! cluster with fewer edges one by one to the other cluster.
 
 use super::graph::{Graph, Near, Rules, SHARE, nearest};
 use super::links::{Entry, Link, Summary, sort_ascending};
@@ -12,11 +12,11 @@ mod hub;
 
 use hub::Hub;
 
-/// The smallest number of links for which a cluster has an index of its links, sorted by similarity.
+/// A cluster with at least this number of edges has an index of its edges, sorted by similarity.
 const HUB: usize = 256;
 
-/// Clusters and their links, with the methods that a nearest-neighbour chain needs. Clusters have the numbers of the
-/// initial graph. A merged cluster gets the number of one of its parts.
+/// Clusters and the edges between them, with the methods that a nearest-neighbour chain needs. A cluster is given by
+/// its index in the initial graph. A merged cluster gets the index of one of the two clusters.
 pub(super) trait Linked {
     /// Returns the number of clusters in the initial graph.
     fn n_clusters(&self) -> usize;
@@ -24,10 +24,10 @@ pub(super) trait Linked {
     /// Returns the smallest leaf of a cluster, or `None` if the cluster has been merged into another cluster.
     fn name(&self, cluster: usize) -> Option<u32>;
 
-    /// Does the same as [`nearest`] for all links of a cluster.
+    /// Returns the nearest neighbour of a cluster, see [`nearest`].
     fn nearest(&mut self, cluster: usize) -> Option<Near>;
 
-    /// Merges two clusters, and returns the number of the merged cluster.
+    /// Merges two clusters, and returns the index of the merged cluster.
     fn merge(&mut self, a: usize, b: usize) -> usize;
 
     /// Returns true if the chain should continue, and false if another algorithm is faster.
@@ -36,8 +36,8 @@ pub(super) trait Linked {
     }
 }
 
-/// Merges as long as any cluster has a nearest cluster and the chain should continue. Returns true if no links are
-/// left.
+/// Merges as long as any cluster has a nearest neighbour and the chain should continue. Returns true if no cluster has
+/// a nearest neighbour any more.
 ///
 /// Ties are broken by an order of all pairs. So the chain has a cycle only if rounding makes the similarity of two
 /// clusters depend on their order. Then the last two clusters of the chain merge.
@@ -57,8 +57,8 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
         let (top, before) = stack[stack.len() - 1];
         let near = linked.name(top).and_then(|_| linked.nearest(top));
         let Some(near) = near else {
-            // Only the first cluster of the chain can have no link. Every other cluster has a link to the cluster
-            // before.
+            // Only the first cluster of the chain can have no nearest neighbour. Every other cluster has an edge to the
+            // cluster before it.
             stack.drain(..).for_each(|(cluster, _)| on_stack[cluster] = false);
             next += 1;
             start = next;
@@ -82,13 +82,15 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
     Ok(false)
 }
 
-/// The links of each cluster, as lists. A link is the summary of the stored pairs of leaves between two clusters.
+/// The edges of each cluster, as lists. An edge is a pair of clusters, with a summary of the stored pairs of leaves
+/// between them.
 pub(super) struct Lists<'m, K: Summary> {
     clusters: Vec<Cluster>,
     rows: Vec<Row<K>>,
     rules: Rules<'m>,
     hub_from: usize,
-    /// For each cluster: the number of the last merge that moved a link to this cluster.
+    /// For each cluster: the count of merges (`stamp`) when one of its edges was last moved. Only for the minimum of
+    /// all pairs.
     stamps: Vec<u32>,
     stamp: u32,
 }
@@ -100,7 +102,7 @@ struct Cluster {
     alive: bool,
 }
 
-/// The links of a cluster, in any order.
+/// The edges of a cluster, in any order.
 struct Row<K: Summary> {
     entries: Vec<Entry>,
     hub: Option<Box<Hub<K>>>,
@@ -112,7 +114,8 @@ impl<'m, K: Summary> Lists<'m, K> {
         memory::check("the links of clusters", (size_of::<Entry>() * graph.n_entries()) as u64)?;
         let cluster = |(&name, &size): (&u32, &f64)| Cluster { name, size, alive: true };
         let clusters: Vec<Cluster> = graph.names.iter().zip(&graph.sizes).map(cluster).collect();
-        // Tests set `share` to other values, so that few links reach every code path. They need small hubs, too.
+        // Tests set `share` to other values, so that graphs with few edges reach every code path. For the same reason,
+        // they need hubs with few edges.
         let hub_from = if rules.share == SHARE { HUB } else { 3 };
         let row = |k: usize| Row::new(graph.row(k).to_vec(), &clusters, hub_from);
         let rows = (0..graph.len()).map(row).collect();
@@ -120,7 +123,7 @@ impl<'m, K: Summary> Lists<'m, K> {
         Ok(Self { clusters, rows, rules, hub_from, stamps, stamp: 0 })
     }
 
-    /// Returns the links, ordered by their two clusters.
+    /// Returns the edges, ordered by the names of their two clusters.
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let most = self.rows.iter().map(|row| row.entries.len()).sum::<usize>().div_ceil(2);
         let mut links = memory::room("the links that are left", most)?;
@@ -135,7 +138,8 @@ impl<'m, K: Summary> Lists<'m, K> {
         Ok(links)
     }
 
-    /// Removes the links of `large` to clusters without an entry in `moved`.
+    /// Removes the edges of cluster `large` to clusters without an edge in `moved`, the edges of the cluster that
+    /// merges into `large`.
     fn keep_common(&mut self, moved: &[Entry], large: usize, stamp: u32) {
         moved.iter().for_each(|entry| self.stamps[entry.cluster as usize] = stamp);
         let stamps = &self.stamps;

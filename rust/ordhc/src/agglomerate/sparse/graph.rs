@@ -1,4 +1,4 @@
-//! A graph of clusters and their links.
+//! The sparse graph: clusters, and edges between clusters with stored pairs of leaves.
 
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
@@ -10,34 +10,34 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// Clusters and their links. A link is the summary of the stored pairs of leaves between two clusters. A cluster is
-/// named by its smallest leaf, and clusters are in the order of their names.
+/// Clusters and the edges between them. An edge is a pair of clusters, with a summary of the stored pairs of leaves
+/// between them. A cluster is named by its smallest leaf, and clusters are in the order of their names.
 pub(super) struct Graph {
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// The links of consecutive clusters.
+/// The edges of consecutive clusters.
 pub(super) struct Chunk {
     pub(super) first: usize,
-    /// For each cluster: the end of its links in `entries`.
+    /// For each cluster: the end of its edges in `entries`.
     pub(super) ends: Vec<usize>,
     pub(super) entries: Vec<Entry>,
 }
 
-/// The number of the nearest cluster, and its similarity.
+/// The index of the nearest cluster, and the similarity to this cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) cluster: u32,
     pub(super) similarity: f64,
 }
 
-/// The number of links between two checks for cancellation.
+/// The number of edges that are read between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
 impl Graph {
-    /// `links` must be between clusters with these `names`, and ordered by their two clusters.
+    /// `links` are the edges. They must be between clusters with these `names`, and ordered by their two clusters.
     pub(super) fn new(
         names: Vec<u32>,
         sizes: Vec<f64>,
@@ -90,12 +90,12 @@ impl Graph {
         &chunk.entries[start..chunk.ends[at]]
     }
 
-    /// Every link has two entries, one for each of its clusters.
+    /// Returns the number of entries in the lists of edges. Every edge has two entries, one for each of its clusters.
     pub(super) fn n_entries(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.entries.len()).sum()
     }
 
-    /// Returns the links, ordered by their two clusters.
+    /// Returns the edges, ordered by the names of their two clusters.
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let of = |cluster: usize| {
             let later = self.row(cluster).iter().filter(move |entry| entry.cluster as usize > cluster);
@@ -113,9 +113,9 @@ impl Graph {
     }
 }
 
-/// Returns the nearest cluster of a cluster of size `n_i` whose links are `entries`, or `None` if no similarity is
-/// above `rules.bar`. Ties are broken by the larger share of known pairs, then by the smaller name. `about` returns the
-/// size and the name of a cluster.
+/// Returns the nearest neighbour of a cluster of size `n_i` whose edges are `entries`, or `None` if no similarity is
+/// above `rules.bar`. Ties are broken by the larger share of stored pairs of leaves, then by the smaller name. `about`
+/// returns the size and the name of a cluster.
 pub(super) fn nearest<K: Summary>(
     entries: &[Entry],
     n_i: f64,
@@ -146,27 +146,27 @@ pub(super) fn nearest<K: Summary>(
 pub(super) const SHARE: usize = 128;
 /// The default of [`Rules::patience`].
 pub(super) const PATIENCE: usize = 32;
-/// The default of [`Rules::filled`]: a table is used if at least half of all pairs of clusters have a link. The table
-/// then needs about the same memory as the links.
+/// The default of [`Rules::filled`]: a table is used if at least half of all pairs of clusters have an edge. The table
+/// then needs about the same memory as the lists of edges.
 pub(super) const FILLED: usize = 2;
 
 /// The conditions for merging and for choosing a method, and the monitor.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'m> {
-    /// Only pairs that are more similar than this value merge.
+    /// Only clusters whose similarity is larger than this value merge.
     pub(super) bar: f64,
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
     /// True if rounding errors may have changed the tree.
     pub(super) doubtful: &'m AtomicBool,
-    /// Reciprocal pairs merge in rounds only if merging them one by one would copy at least 1 / `share` of all entries.
-    /// Otherwise, merging them one by one is faster. Each link has two entries, one for each of its clusters. Tests
-    /// also use 0 and large values for this field and for the fields below.
+    /// Reciprocal pairs merge in rounds only if merging them one by one would copy at least 1 / `share` of all entries
+    /// in the lists of edges. Otherwise, merging them one by one is faster. Each edge has two entries, one for each of
+    /// its clusters. Tests also use 0 and large values for this field and for the fields below.
     pub(super) share: usize,
     /// A nearest-neighbour chain on `Rows`, which are slow to search, stops after it has read `patience` times the
-    /// number of entries. A chain on `Lists` has no limit.
+    /// number of entries in the lists of edges. A chain on `Lists` has no limit.
     pub(super) patience: usize,
-    /// Links are stored in a table if at least one in `filled` pairs of clusters has a link.
+    /// Edges are stored in a table if at least one in `filled` pairs of clusters has an edge.
     pub(super) filled: usize,
 }
 
@@ -175,14 +175,15 @@ impl Rules<'_> {
         self.doubtful.store(true, Relaxed);
     }
 
-    /// Returns true if a table should store the links of clusters. Each link has two of the `n_entries` entries.
+    /// Returns true if a table should store the edges of clusters. Each edge has two of the `n_entries` entries in the
+    /// lists of edges.
     pub(super) fn fills_table(&self, n_clusters: usize, n_entries: usize) -> bool {
         n_clusters * n_clusters <= n_entries.saturating_mul(self.filled)
     }
 }
 
-/// The most similar of the entries that were offered. Ties are broken by the larger share of known pairs, then by the
-/// smaller name.
+/// The nearest of the clusters that were passed to [`offer`](Self::offer). Ties are broken by the larger share of
+/// stored pairs of leaves, then by the smaller name.
 pub(super) struct Best {
     pub(super) near: Option<Near>,
     share: f64,

@@ -50,7 +50,7 @@ pub(crate) fn agglomerate_sparse(
 
 /// Up to this number of leaves, the full matrix is agglomerated if rounding errors may have decided a tie.
 const FULL: usize = 5000;
-/// A value of [`Rules::bar`] that every link exceeds.
+/// A value of [`Rules::bar`] that every similarity exceeds.
 const NO_BAR: f64 = f64::NEG_INFINITY;
 
 pub(super) struct SparseJob<'a> {
@@ -191,8 +191,9 @@ impl<'a> SparseJob<'a> {
         Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
     }
 
-    /// Returns a rank for each merge. The rank is lower if a larger share of pairs is known. Each merge must
-    /// come after the merges that made its two clusters. Returns no ranks if shares do not matter.
+    /// Returns a rank for each merge. The rank is lower if a larger share of the pairs of leaves between its two
+    /// clusters is stored. Each merge must come after the merges that made its two clusters. Returns no ranks if shares
+    /// do not matter.
     fn ranks(&self, merges: impl Iterator<Item = RawMerge>) -> Result<Vec<u64>> {
         if self.missing == Missing::Zero || *self.rule == Rule::Single {
             return Ok(Vec::new());
@@ -220,8 +221,8 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters by their links: only within the initial clusters `within`, or all clusters if `within` is
-    /// `None`.
+    /// Merges clusters along the edges of the sparse graph: only within the initial clusters `within`, or all clusters
+    /// if `within` is `None`.
     fn merge(
         &self,
         clusters: &mut Merged,
@@ -236,8 +237,8 @@ impl<'a> SparseJob<'a> {
             (_, Missing::Ignore) => clusters.reduce::<MeanOfKnown>(links, self.rules).map(|_| ()),
             (Rule::Single, Missing::Zero) => {
                 clusters.join(self.collected(links)?, 0.0, monitor)?;
-                // All positive links have been used, and a link of zero is the same as a missing link. So only negative
-                // links matter from here on.
+                // Clusters with a positive edge between them have merged, and an edge with similarity 0 is the same as
+                // no edge. So only edges with negative similarity matter from here on.
                 let below = clusters.contracted(negative, f64::max, monitor)?;
                 let (names, groups) = clusters.groups(within);
                 let sizes: Vec<f64> = names.iter().map(|&name| clusters.sizes[name as usize]).collect();
@@ -269,8 +270,8 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters that have no negative link to each other, until all clusters have negative links to each other.
-    /// Then merges the clusters with negative links.
+    /// Merges clusters that have no edge in `below`, the edges with negative similarity, until all clusters have such
+    /// edges to each other. Then merges these clusters.
     fn merge_rest<K: Summary>(
         &self,
         clusters: &mut Merged,
@@ -284,7 +285,7 @@ impl<'a> SparseJob<'a> {
     }
 }
 
-/// The existing clusters, named by their smallest leaves.
+/// The clusters that are left, named by their smallest leaves.
 struct Merged {
     forest: Forest,
     /// For each leaf: the size of the cluster with this name, or 0 if there is none.
@@ -357,9 +358,9 @@ impl Merged {
         (names, groups)
     }
 
-    /// Merges the remaining parts of each initial cluster, in the order of their names. No pair between these parts is
-    /// known. The similarity of these merges is the lowest similarity of the merges before in the same initial cluster,
-    /// or minus infinity if there are none.
+    /// Merges the remaining clusters within each initial cluster, in the order of their names. No pair of leaves
+    /// between these clusters is stored. The similarity of these merges is the lowest similarity of the earlier merges
+    /// in the same initial cluster, or minus infinity if there are none.
     fn join_within(&mut self, initial: &Partition) {
         let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
         for merge in &self.merges {

@@ -1,21 +1,22 @@
-//! Links between clusters: the known similarity of two clusters, and how merges change this similarity.
+//! The edges of the sparse graph: the stored similarity of two clusters, and how merges change this similarity.
 
 use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::sorting::sort_by_key;
 
-/// A link of two clusters `a < b`, which are named by their smallest leaves: a summary of their stored pairs of leaves.
+/// An edge between two clusters `a < b`, which are named by their smallest leaves: a summary of the stored pairs of
+/// leaves between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Link {
     pub(super) a: u32,
     pub(super) b: u32,
     pub(super) count: u32,
-    /// The sum, minimum or maximum over the stored pairs.
+    /// The sum, minimum or maximum of the similarities of the stored pairs.
     pub(super) value: f64,
 }
 
-/// A link in the list of one of its two clusters. `cluster` is the other cluster.
+/// An edge in the list of edges of one of its two clusters. `cluster` is the other cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
     pub(super) cluster: u32,
@@ -27,17 +28,17 @@ pub(super) struct Entry {
 /// count (pairs that aren't stored are zero), or only the stored pairs.
 ///
 /// The order in which reciprocal nearest pairs merge does not change the tree, because of two properties. First, a
-/// merged cluster is never closer to a third cluster than both parts were. Second, a merged cluster is as close as the
-/// closer part only if both parts were equally close. For the second property, ties are ordered by the share of pairs
-/// that are known. This share decreases if only one part has a link to the third cluster.
+/// merged cluster is never closer to a third cluster than the closer of its two parts was. Second, it is as close as
+/// the closer part only if both parts were equally close. For the second property, ties are ordered by the share of
+/// pairs of leaves that are stored. This share decreases if only one part has an edge to the third cluster.
 pub(super) trait Summary: Sync {
     /// True for means, false for minima.
     const MEAN: bool;
-    /// True if pairs that aren't stored count as zero. For the minimum, two clusters then have a
-    /// link only if all pairs between them are stored.
+    /// True if pairs that aren't stored count as zero. For the minimum, two clusters then have an edge only if all
+    /// pairs of leaves between them are stored.
     const ALL: bool;
 
-    /// Returns the similarity of two clusters of sizes `n_i` and `n_k`, given their link `entry`.
+    /// Returns the similarity of two clusters of sizes `n_i` and `n_k`, given the edge `entry` between them.
     #[inline(always)]
     fn similarity(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
         match (Self::MEAN, Self::ALL) {
@@ -47,13 +48,13 @@ pub(super) trait Summary: Sync {
         }
     }
 
-    /// Returns the share of pairs that are known, or 0 if all pairs count.
+    /// Returns the share of pairs of leaves between two clusters that are stored, or 0 if all pairs count.
     #[inline(always)]
     fn share(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
         if Self::ALL { 0.0 } else { f64::from(entry.count) / (n_i * n_k) }
     }
 
-    /// Returns the combined value of two links to the same cluster.
+    /// Returns the combined value of two edges to the same cluster.
     #[inline(always)]
     fn fold(x: f64, y: f64) -> f64 {
         if Self::MEAN { x + y } else { x.min(y) }
@@ -93,8 +94,8 @@ fn sort_by_second(links: &mut [Link]) {
     links.sort_by_key(|link| link.b);
 }
 
-/// Returns the links between clusters, ordered by their two clusters, with one link for each pair of clusters. `of` is
-/// the cluster of each of `n` leaves. `most` is an expected maximum of the number of links.
+/// Returns the edges between clusters, ordered by their two clusters, with one edge for each pair of clusters. `of`
+/// returns the cluster of each of `n` leaves. Memory is allocated for `most` edges at first.
 pub(super) fn contracted(
     links: impl Iterator<Item = Link>,
     (n, most): (usize, usize),
@@ -119,7 +120,7 @@ pub(super) fn contracted(
     for a in 0..n {
         ends[a + 1] += ends[a];
     }
-    // The sort is stable, so that sums are always computed in the same order.
+    // The sort is stable, so that the similarities of a pair of clusters are always summed in the same order.
     let mut sorted = memory::filled(WHAT, Link { a: 0, b: 0, count: 0, value: 0.0 }, found.len())?;
     for (at, link) in found.iter().enumerate() {
         if at % BLOCK == 0 {

@@ -13,7 +13,7 @@ use crate::sorting::sort_by_key;
 /// use ordhc::Kind;
 /// use ordhc::agglomerate::SparsePairs;
 ///
-/// // Rows of one triangle or of both: (0, 1) and (1, 2).
+/// // The pairs (0, 1) and (1, 2), in the upper triangle of the matrix.
 /// let pairs = SparsePairs::from_csr(&[0, 1, 2, 2], &[1, 2], &[5.0, 3.0], Kind::Similarity, None)?;
 /// assert_eq!((pairs.n_leaves(), pairs.len()), (3, 2));
 /// let error = SparsePairs::from_csr(&[0, 1, 2], &[1, 0], &[5.0, 4.0], Kind::Similarity, None).unwrap_err();
@@ -50,7 +50,8 @@ pub(super) struct Facts {
 
 impl SparsePairs {
     /// Returns the pairs of an (n, n) matrix in compressed sparse rows (CSR). There are n + 1 row pointers, and columns
-    /// ascend within each row. A pair may be in either triangle or in both. The diagonal is ignored.
+    /// ascend within each row. A pair may be in the upper or the lower triangle of the matrix, or in both. The diagonal
+    /// is ignored.
     ///
     /// # Errors
     /// Arrays whose lengths don't fit together; row pointers or columns that don't ascend; columns outside the matrix;
@@ -171,7 +172,8 @@ impl SparsePairs {
         self.dissimilarity
     }
 
-    /// Returns the compressed sparse rows of the full matrix with both triangles: row pointers, columns and values.
+    /// Returns the compressed sparse rows (CSR) of the symmetric matrix, with the upper and the lower triangle: row
+    /// pointers, columns and values.
     ///
     /// # Errors
     /// Not enough memory; [`Error::Interrupted`].
@@ -207,13 +209,13 @@ impl SparsePairs {
         self.facts
     }
 
-    /// Returns each stored pair as a link of two leaves.
+    /// Returns each stored pair as an edge between two leaves.
     pub(super) fn links(&self) -> impl Iterator<Item = Link> + Clone {
         self.pairs.iter().map(|&Pair { i, j, similarity }| Link { a: i, b: j, count: 1, value: similarity })
     }
 }
 
-/// The number of pairs between two checks for cancellation.
+/// The number of pairs that are read between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
 fn sort_ascending(pairs: &mut [Pair], monitor: &Monitor) -> Result<()> {

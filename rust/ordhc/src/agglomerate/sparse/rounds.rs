@@ -1,4 +1,5 @@
-//! Merges in rounds. A round merges all reciprocal nearest pairs at once, from one graph to the next.
+//! Merges in rounds. A round merges all reciprocal nearest pairs of clusters at once, and writes the graph of the
+//! remaining clusters.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,7 +15,7 @@ use crate::memory;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// Merges clusters as long as the similarity of any two is above `rules.bar`. Returns the links that are left.
+/// Merges clusters as long as the similarity of any two clusters is above `rules.bar`. Returns the edges that are left.
 pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut Vec<RawMerge>) -> Result<Vec<Link>> {
     let mut nearest = all_nearest::<K>(&graph, rules)?;
     loop {
@@ -24,7 +25,8 @@ pub(super) fn reduce<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mu
         if nearest.iter().all(Option::is_none) {
             return graph.links(rules.monitor);
         }
-        // If there are no reciprocal pairs, rounding has made a cycle of nearest clusters, which a chain can break.
+        // If there are no reciprocal pairs, rounding has made a cycle of nearest neighbours. A nearest-neighbour chain
+        // can break the cycle.
         let small = one_by_one.saturating_mul(rules.share) < graph.n_entries();
         if pairs.merged.is_empty() || small || rules.fills_table(graph.len(), graph.n_entries()) {
             return reduce_by_chain::<K>(graph, rules, merges);
@@ -61,9 +63,9 @@ fn reduce_by_chain<K: Summary>(mut graph: Graph, rules: Rules<'_>, merges: &mut 
         if !is_patient {
             break;
         }
-        // A chain on `Rows` stops when there seem to be enough links for a table. But `Rows` count a link twice if both
-        // parts of a merged cluster had this link, so there may be too few links for a table. To avoid a stop after
-        // each merge, half as many links suffice for a table from now on.
+        // A chain on `Rows` stops when there seem to be enough edges for a table. But `Rows` count an edge twice if
+        // both parts of a merged cluster had an edge to the same cluster, so there may be too few edges for a table. To
+        // avoid a stop after each merge, half as many edges suffice for a table from now on.
         filled = rules.filled.saturating_mul(2);
     }
     let mut lists = Lists::<K>::new(graph, rules)?;
@@ -125,7 +127,8 @@ impl Pairs {
     fn merge<K: Summary>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
         entered!(sparse_rounds);
         let k = self.left.len();
-        // For each old cluster: twice the number of its new cluster, plus 1 if it is the second part.
+        // For each cluster before the round: twice the index of its cluster after the round, plus 1 if it is the second
+        // of two merged clusters.
         let mut to = vec![0u32; graph.len()];
         let mut sizes = Vec::with_capacity(k);
         for (new, (&i, &j)) in self.left.iter().zip(&self.taken).enumerate() {
@@ -176,8 +179,8 @@ impl Pairs {
         Ok((Graph { names, sizes, chunks }, nearest))
     }
 
-    /// Splits the new clusters into parts with about the same number of entries. Returns, with each part, an upper
-    /// bound of its number of entries.
+    /// Splits the clusters after the round into ranges with about the same number of edges. Returns each range with an
+    /// upper bound of the number of edges of its clusters.
     fn parts(&self, graph: &Graph) -> Vec<(Range<usize>, usize)> {
         const EACH: usize = 8;
         let aim = (graph.n_entries() / (EACH * parallel::n_threads())).max(1 << 16);
@@ -195,7 +198,7 @@ impl Pairs {
     }
 }
 
-/// Writes the links of the clusters after a round.
+/// Writes the edges of the clusters after a round.
 struct Writer {
     /// For each cluster after the round: its index in `row`, if the cluster is in `row`. The index may be outdated, so
     /// check the index before use.
@@ -203,15 +206,15 @@ struct Writer {
     row: Vec<Sum>,
 }
 
-/// The links between two clusters after the round.
+/// The edges before the round that become one edge between two clusters after the round. `links` is their number.
 #[derive(Clone, Copy)]
 struct Sum {
     cluster: u32,
     count: u32,
     links: u32,
-    /// Two sums (or minima) of links between two clusters, each of which may have two parts. `values[0]` is for the
-    /// links between both first parts and between both second parts. `values[1]` is for all other links. So the lists
-    /// of both clusters get exactly the same sum, with the same rounding.
+    /// Two sums (or minima) of the values of these edges. Each of the two clusters may have a first and a second part.
+    /// `values[0]` is for edges between both first parts or both second parts. `values[1]` is for edges between a first
+    /// and a second part. So the lists of both clusters get exactly the same sum, with the same rounding.
     values: [f64; 2],
 }
 

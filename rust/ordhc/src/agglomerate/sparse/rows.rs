@@ -1,4 +1,4 @@
-//! Rows of links that apply merges when they are next read.
+//! Lists of edges (rows) that apply merges when they are next read.
 
 use std::marker::PhantomData;
 
@@ -7,11 +7,12 @@ use super::graph::{Chunk, Graph, Near, Rules, nearest};
 use super::links::{Entry, Summary};
 use crate::union_find::UnionFind;
 
-/// Rows of links. A merge only appends the shorter of two rows to the longer row. A search for the nearest cluster
-/// reads the whole row, which is slow for clusters with many links, so the total number of entries read is limited.
-/// Rows cannot be used for the minimum of all pairs, because a merged cluster then loses a link that only one part has.
+/// Lists of edges (rows). A merge only appends the shorter of two rows to the longer row. A search for the nearest
+/// cluster reads the whole row, which is slow for clusters with many edges, so the total number of edges read is
+/// limited. Rows cannot be used for the minimum of all pairs, because a merged cluster then loses an edge that only one
+/// of its two parts has.
 pub(super) struct Rows<'m, K: Summary> {
-    /// The entries of each cluster. The clusters in the entries may have been merged, so several entries may be for the
+    /// The edges of each cluster. The neighbours in these edges may have been merged, so several edges may lead to the
     /// same cluster.
     entries: Vec<Vec<Entry>>,
     names: Vec<u32>,
@@ -20,7 +21,8 @@ pub(super) struct Rows<'m, K: Summary> {
     n_alive: usize,
     n_entries: usize,
     patience: usize,
-    /// For each cluster: its index in the current row. The index may be outdated, so check the index before use.
+    /// For each cluster: the index of its edge in the row that is being read. The index may be outdated, so check the
+    /// index before use.
     place: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,
@@ -53,12 +55,12 @@ impl<'m, K: Summary> Rows<'m, K> {
         }
     }
 
-    /// Returns true if the chain may read more entries.
+    /// Returns true if the nearest-neighbour chain may read more edges.
     pub(super) fn is_patient(&self) -> bool {
         self.patience > 0
     }
 
-    /// Removes and returns a cluster's row, with one entry for each linked cluster.
+    /// Removes and returns a cluster's row of edges, with one edge for each neighbour.
     fn row(&mut self, cluster: usize) -> Vec<Entry> {
         let mut row = std::mem::take(&mut self.entries[cluster]);
         self.n_entries -= row.len();

@@ -1,4 +1,5 @@
-//! Single linkage: clusters merge along links in descending order of similarity (Kruskal 1956).
+//! Single linkage: clusters merge along the edges of the sparse graph, in descending order of similarity (Kruskal
+//! 1956).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,8 +30,8 @@ impl Forest {
         self.leaves.attach(j, i);
     }
 
-    /// Merges the clusters that are connected by links above `bar`, in descending order of similarity. Among ties, the
-    /// first pair merges first.
+    /// Merges the clusters that are connected by edges (`links`) with similarities above `bar`, in descending order of
+    /// similarity. Among ties, the lexicographically first pair of clusters merges first.
     pub(super) fn join(
         &mut self,
         mut links: Vec<Link>,
@@ -42,7 +43,7 @@ impl Forest {
         links.retain(|link| link.value > bar);
         sort_by(&mut links, |x, y| y.value.total_cmp(&x.value).then((x.a, x.b).cmp(&(y.a, y.b))), monitor)?;
         let before = merges.len();
-        // `==` is needed here, because it takes 0 and -0 as equal, and `total_cmp` does not.
+        // `==` is needed here, because 0 and -0 are equal by `==`, but not by `total_cmp`.
         for level in links.chunk_by(|x, y| x.value == y.value) {
             let mut edges: Vec<[u32; 2]> = Vec::new();
             for link in level {

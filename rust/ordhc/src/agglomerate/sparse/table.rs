@@ -1,4 +1,5 @@
-//! A table of links for the chain, for clusters that are mostly linked to each other.
+//! A square matrix of the edges of a sparse graph in which many pairs of clusters have an edge. For the
+//! nearest-neighbour chain.
 
 use std::marker::PhantomData;
 
@@ -8,20 +9,21 @@ use super::links::{Entry, Link, Summary};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
-/// A square with the value of each link, and NaN for missing links. Rows have the order of the clusters' `names`. A
-/// cluster keeps its number, but its row changes when the rows of removed clusters are removed.
+/// A square matrix with the value of each edge, and NaN for pairs of clusters without an edge. Rows have the order of
+/// the clusters' `names`. A cluster keeps its index in the initial graph (`numbers`), but its row changes when the rows
+/// of removed clusters are removed.
 pub(super) struct Table<'m, K: Summary> {
     stride: usize,
     values: Buffer,
-    /// For each link: the number of known pairs. Empty if shares of known pairs do not matter.
+    /// For each edge: the number of stored pairs of leaves. Empty if this number does not matter.
     counts: Vec<u32>,
     names: Vec<u32>,
     /// The size of each row's cluster, or 0 for a removed cluster.
     sizes: Vec<f64>,
-    /// The number of each row's cluster.
+    /// The index in the initial graph, for the cluster of each row.
     numbers: Vec<u32>,
     n_alive: usize,
-    /// For each cluster number: the row of the cluster, or [`GONE`].
+    /// The row of each cluster, by its index in the initial graph, or [`GONE`].
     places: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,
@@ -58,7 +60,7 @@ impl<'m, K: Summary> Table<'m, K> {
         Ok(Self { stride: k, values, counts, names, sizes, numbers, n_alive: k, places, rules, kind: PhantomData })
     }
 
-    /// Returns the combined value of two links to the same cluster, where NaN is a missing link.
+    /// Returns the combined value of two edges to the same cluster, where NaN means that there is no edge.
     #[inline(always)]
     fn fold(x: f64, y: f64) -> f64 {
         let needs_both = K::ALL && !K::MEAN;
@@ -78,8 +80,8 @@ impl<'m, K: Summary> Table<'m, K> {
         Entry { cluster: place as u32, count: self.count(row + place), value: self.values[row + place] }
     }
 
-    /// Returns the similarity of the clusters of row `row` and column `place`, or NaN without a link. `n_i` is the size
-    /// of the row's cluster.
+    /// Returns the similarity of the cluster of column `place` to the cluster whose row starts at index `row` of
+    /// `values`, or NaN without an edge. `n_i` is the size of the row's cluster.
     #[inline(always)]
     fn similarity(&self, row: usize, place: usize, n_i: f64) -> f64 {
         K::similarity(&self.entry(row, place), n_i, self.sizes[place])
@@ -98,7 +100,7 @@ impl<'m, K: Summary> Table<'m, K> {
         largest.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
     }
 
-    /// Returns the links, ordered by their two clusters.
+    /// Returns the edges, ordered by the names of their two clusters.
     pub(super) fn links(&self) -> Vec<Link> {
         let alive = |place: &usize| self.sizes[*place] > 0.0;
         let mut links = Vec::new();

@@ -1,15 +1,15 @@
-//! Merges pairs that aren't stored, whose similarity is zero. They merge after all pairs with positive similarity, and
-//! before all pairs with negative similarity.
+//! Merges clusters whose similarity is zero. Pairs of leaves that aren't stored count as zero. These merges come after
+//! all merges with positive similarity, and before all merges with negative similarity.
 
 use super::links::Link;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// The links with negative similarity. Clusters are numbered in the order of their names.
+/// The edges with negative similarity. The index of a cluster is its position in the order of names.
 struct Below {
-    /// For each cluster: the index in `others` at which its links start.
+    /// For each cluster: the index in `others` at which its edges start.
     starts: Vec<usize>,
-    /// For each link: the other cluster, and the number of stored pairs.
+    /// For each edge: the other cluster, and the number of stored pairs of leaves.
     others: Vec<(u32, u32)>,
 }
 
@@ -36,16 +36,18 @@ impl Below {
     }
 }
 
-/// Merges, within each of `groups`, the pairs of clusters without a negative link. `names` are ascending, and `groups`
-/// have ascending indices of `names`. The first pair merges first. A merged cluster has the links of both parts.
+/// Merges, within each of `groups`, the pairs of clusters without an edge in `links`, the edges with negative
+/// similarity. `names` are ascending, and `groups` have ascending indices of `names`. The first pair merges first. A
+/// merged cluster has the edges of both merged clusters.
 ///
-/// The first cluster repeatedly absorbs the first cluster to which it has no link, until it has links to all others.
-/// The next cluster then does the same. At the end, all clusters of a group are linked to each other.
+/// The first cluster repeatedly absorbs the first cluster to which it has no edge, until it has edges to all other
+/// clusters of its group. The next cluster then does the same. At the end, all clusters of a group have edges to each
+/// other.
 pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>>, merges: &mut Vec<RawMerge>) {
     entered!(sparse_zeros);
     let below = Below::new(names, links);
     let mut whole = UnionFind::new(names.len());
-    // For each cluster: the last absorbing cluster `i` to which it has a link.
+    // For each cluster: the last absorbing cluster `i` to which it has an edge.
     let mut linked = vec![u32::MAX; names.len()];
     for mut open in groups {
         while let Some((&i, rest)) = open.split_first() {
@@ -70,8 +72,8 @@ pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>
     }
 }
 
-/// Does the same as [`merge_unlinked`] for single linkage: two clusters stay apart only if all pairs of their leaves
-/// are negative.
+/// Does the same as [`merge_unlinked`] for single linkage: two clusters stay apart only if all pairs of leaves between
+/// them have negative similarity.
 pub(super) fn merge_somewhere_unlinked(
     (names, sizes): (&[u32], &[f64]),
     links: &[Link],
@@ -81,7 +83,8 @@ pub(super) fn merge_somewhere_unlinked(
     entered!(sparse_some_zeros);
     use std::cmp::Reverse;
     let below = Below::new(names, links);
-    // For each cluster: the last step (`stamp`) in which all its pairs with the new part were negative.
+    // For each cluster: the last step (`stamp`) in which all pairs of its leaves with leaves of the newly absorbed
+    // cluster had negative similarity.
     let mut apart = vec![0; names.len()];
     let mut stamp = 0;
     for mut open in groups {

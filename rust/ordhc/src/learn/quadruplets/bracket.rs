@@ -6,17 +6,18 @@
 /// repeated only if the winner's similarity decreases.
 #[derive(Debug, Clone)]
 pub(super) struct Bracket {
-    /// The winner of each match. The winners of matches 2m and 2m + 1 play match m. Entry n + c is the cluster c.
+    /// The winner of each match. The winners of matches 2m and 2m + 1 play match m. Index n + c has the
+    /// cluster c, or [`EMPTY`] if c does not take part.
     winners: Vec<u32>,
 }
 
-/// An entry of `winners`: no cluster is left in this match.
+/// A value in `winners`: no cluster is left in this match.
 const EMPTY: u32 = u32::MAX;
-/// An entry of `winners`: this match must be played.
+/// A value in `winners`: this match must be played.
 const OPEN: u32 = u32::MAX - 1;
 
 impl Bracket {
-    /// The numbers in `clusters` must be below `n`. `n` must be at least 2.
+    /// The ids in `clusters` must be below `n`. `n` must be at least 2.
     pub(super) fn new(n: usize, clusters: impl Iterator<Item = u32>) -> Self {
         let mut winners = vec![OPEN; n];
         winners.resize(2 * n, EMPTY);
@@ -41,7 +42,7 @@ impl Bracket {
         Some(self.winners[1]).filter(|&winner| winner < OPEN)
     }
 
-    /// Returns the matches that must be played and whose players are known.
+    /// Returns the matches that can be played now: each has two players but no winner.
     pub(super) fn matches(&mut self) -> Vec<u32> {
         let mut matches = Vec::new();
         self.close(1, &mut matches);
@@ -76,8 +77,8 @@ impl Bracket {
     /// Records that a cluster has become less similar to the given cluster.
     pub(super) fn decrease(&mut self, cluster: u32) {
         let mut at = (self.winners.len() / 2 + cluster as usize) / 2;
-        // Go up to the root. After contradictory answers, a cluster may have lost a match and won a
-        // later one.
+        // Go up to the root, even past a match that the cluster lost. After contradictory answers,
+        // the cluster may also have won a later match.
         while at > 0 {
             if self.winners[at] == cluster {
                 self.winners[at] = OPEN;

@@ -27,7 +27,7 @@ impl<P> Compared<P> {
         ([i, j, k, l], Self { purpose, is_swapped })
     }
 
-    /// Returns the result for the pairs in their order in the call of `question`.
+    /// Returns the purpose, and the verdict on the two pairs in the order in which `question` got them.
     pub(super) fn answered(self, answer: i8) -> (P, Verdict) {
         let sign = if self.is_swapped { -answer } else { answer };
         let is_first = if sign == 0 { !self.is_swapped } else { sign > 0 };

@@ -17,24 +17,24 @@ use crate::tree::Dendrogram;
 /// Complete linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1) with O(n^2) questions.
 ///
 /// The similarity of two clusters is the similarity of their representative, the least similar pair between them. A
-/// merge of two parts asks one question for each third cluster c. The question compares two representatives, of c and
-/// the first part, and of c and the second part: which pair is less similar? The nearest cluster is found by a
-/// tournament. The results of its matches are kept, and passed on to the merged cluster.
+/// merge of two clusters asks one question for each third cluster c. The question compares two representatives, of c
+/// and the first cluster, and of c and the second cluster: which pair is less similar? The nearest cluster is found by
+/// a tournament. The results of its matches are kept, and passed on to the merged cluster.
 /// At the end the merges are sorted by their representatives.
 #[derive(Debug, Clone)]
 pub(super) struct Complete {
     n: usize,
-    /// The least similar pair between each two clusters (their representative), as a condensed matrix. A cluster has
-    /// the number of its smallest leaf.
+    /// The least similar pair between each two clusters (their representative), as a condensed matrix. The id
+    /// of a cluster is its smallest leaf.
     representatives: Vec<Pair>,
     active: Vec<u32>,
     brackets: Vec<Option<Bracket>>,
-    /// Each cluster except the first is the nearest neighbour of the one before.
+    /// The nearest-neighbour chain: each cluster except the first is the nearest neighbour of the cluster before it.
     chain: Vec<u32>,
     /// For each cluster: its leaf, or n + the index in `joins` of the merge that made the cluster.
     labels: Vec<u32>,
     joins: Vec<Join>,
-    /// The clusters being merged, the smaller number first.
+    /// The ids of the two clusters being merged, the smaller id first.
     merging: Option<[u32; 2]>,
     /// During a merge of two clusters, for each third cluster: true if its least similar pair with the second cluster
     /// is less similar than that with the first.
@@ -53,7 +53,8 @@ struct Join {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Contest {
-    /// A match of the tournament that finds the nearest neighbour of the last cluster of the chain.
+    /// A match of the tournament that finds the nearest neighbour of the last cluster in `chain`. The value is the
+    /// index of the match.
     Match(u32),
     /// A comparison during a merge. The value is a third cluster, whose least similar pairs with the two merging
     /// clusters are compared.
@@ -118,7 +119,7 @@ impl Complete {
         }
     }
 
-    /// Searches for the nearest neighbour of the last cluster of the chain.
+    /// Searches for the nearest neighbour of the last cluster of the nearest-neighbour chain.
     fn search(&mut self) {
         let first = self.active[0];
         let last = *self.chain.last().unwrap_or(&first);
@@ -144,7 +145,7 @@ impl Complete {
     }
 
     /// Completes the merge of two clusters, after all questions about third clusters were answered. The merged
-    /// cluster has the number `kept`.
+    /// cluster has the id `kept`.
     fn merged(&mut self, [kept, gone]: [u32; 2]) {
         let parts = [kept, gone].map(|cluster| self.labels[cluster as usize]);
         let level = |&part: &u32| (part as usize).checked_sub(self.n).map_or(0, |join| self.joins[join].level);
@@ -185,8 +186,8 @@ impl Complete {
         order
     }
 
-    /// Returns `order`, a list of indices of joins (merges of clusters), changed so that the joins that made the
-    /// parts of a join come before this join. The order changes only if answers contradict each other.
+    /// Returns `order`, a list of indices of merges in `joins`, changed so that each merge comes after the merges that
+    /// made its two clusters. The order changes only if answers contradict each other.
     fn parts_first(&self, order: Vec<u32>) -> Vec<u32> {
         let mut is_there = vec![false; self.joins.len()];
         let mut result = Vec::with_capacity(order.len());

@@ -20,7 +20,7 @@ use crate::tree::Dendrogram;
 /// pairs*. The similarity of `i` and `j` is the sum over landmarks `r` and reference pairs `(a, b)`
 /// of `sign(w_ir - w_ab) sign(w_jr - w_ab)`. `w_ij` is the unknown true similarity of `i` and `j`.
 ///
-/// All questions are known from the start. The questions about one reference pair are consecutive. So if asking stops
+/// No question depends on earlier answers. The questions about one reference pair are consecutive. So if asking stops
 /// early, most leaves have about the same number of answers.
 #[derive(Debug, Clone)]
 pub(super) struct FourK {
@@ -186,8 +186,8 @@ impl Strategy<4> for FourK {
             let reference = *self.references.get(cell.reference as usize)?;
             self.step();
             let landmark = self.landmarks[cell.landmark as usize];
-            // A pair of two landmarks is asked about only once: when the leaf comes later in
-            // `landmarks`.
+            // A pair of two landmarks is asked about only once: when `cell.leaf` comes after
+            // `landmark` in `landmarks`.
             let is_new = cell.leaf != landmark
                 && (self.which[cell.leaf as usize] == NONE || self.which[cell.leaf as usize] > cell.landmark);
             let asked = pair(cell.leaf, landmark);

@@ -7,7 +7,7 @@ use crate::union_find::UnionFind;
 
 /// Returns the dendrogram of the given merges (joins) of clusters of `n` leaves. A join has one
 /// leaf of each of its two clusters, and a height. Heights are dissimilarities and must not
-/// decrease. The clusters that remain are merged last, one level above.
+/// decrease. The clusters that remain are merged last, at 1 plus the largest height.
 pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u32; 2], f64)>) -> Result<Dendrogram> {
     let mut forest = Forest { leaves: UnionFind::new(n), labels: (0..n as u32).collect() };
     let (mut merges, mut heights) = (Vec::new(), Vec::new());
@@ -29,14 +29,14 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 
 struct Forest {
     leaves: UnionFind,
-    /// The number of each cluster in the dendrogram. The index is the leaf that `leaves.find`
-    /// returns for all leaves of the cluster.
+    /// The id of each cluster in the dendrogram. The index is the leaf that `leaves.find` returns
+    /// for all leaves of the cluster.
     labels: Vec<u32>,
 }
 
 impl Forest {
-    /// Merges the clusters of two leaves. `label` is the number of the new cluster. Returns the
-    /// numbers of the two old clusters, or `None` if the leaves are in the same cluster.
+    /// Merges the clusters of two leaves. `label` is the id of the new cluster. Returns the ids of
+    /// the two old clusters, or `None` if the leaves are in the same cluster.
     fn join(&mut self, a: u32, b: u32, label: u32) -> Option<[u32; 2]> {
         let (a, b) = (self.leaves.find(a), self.leaves.find(b));
         if a == b {

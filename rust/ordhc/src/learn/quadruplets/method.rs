@@ -17,13 +17,13 @@ use crate::learn::asking::Asking;
 /// pair counts as more similar. The first pair of every question is the lexicographically smaller
 /// one. At the end, the heights of the n - 1 merges are 1, 2, ..., n - 1, as dissimilarities.
 /// Before the final sort of the merges, the height of a merge is 1 plus the largest height of the
-/// merges that are known to be lower. Neither method asks the same question twice. From answers
+/// merges that are lower according to the answers. Neither method asks the same question twice. From answers
 /// that contradict each other, both methods still build a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum QuadrupletMethod {
     /// Single linkage by Prim's algorithm, in about n (log2 n + 2) rounds. The method takes 0.53 n^2 questions for n =
-    /// 1,000 leaves with independent similarities, up to n^2 for leaves on a line, and never more than n^2 + n log2 n.
+    /// 1,000 leaves with independent similarities, up to n^2 for points on a line, and never more than n^2 + n log2 n.
     /// Answers from similarities without ties give exactly the single linkage of these similarities, with the merges in
     /// the same order.
     Single,
@@ -34,7 +34,7 @@ pub enum QuadrupletMethod {
     Complete,
     /// Active 4K-AL: average linkage. Some leaves are *landmarks*. Each pair of a leaf and a
     /// landmark is compared with the same random *reference pairs* of leaves. Two leaves are
-    /// similar if their comparisons have the same answers. All questions are known from the start,
+    /// similar if their comparisons have the same answers. No question depends on earlier answers,
     /// so there is one round. The answer 0 counts for neither pair. A pair is not compared with
     /// itself; this comparison counts as 0. Heights are similarities. Leaves without answers are
     /// merged last.
@@ -42,8 +42,8 @@ pub enum QuadrupletMethod {
         /// The choice of landmarks: leaves whose pairs with all other leaves are compared. `None`
         /// makes each leaf a landmark with probability ln n / n.
         landmarks: Option<Landmarks>,
-        /// The number of reference pairs, with which other pairs are compared. `None` uses the
-        /// largest number for which at most n^2 questions are needed.
+        /// The number of reference pairs, with which each pair of a leaf and a landmark is
+        /// compared. `None` uses the largest number for which at most n^2 questions are needed.
         references: Option<References>,
     },
 }
@@ -59,20 +59,21 @@ named!(QuadrupletMethod, "learner", {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Landmarks {
-    /// This number of landmarks.
+    /// This number of random landmarks.
     Count(usize),
     /// Each leaf is a landmark with this probability. At least two leaves are landmarks.
     Probability(f64),
 }
 
-/// The number of reference pairs: random pairs of leaves, with which other pairs are compared. No
-/// pair is drawn twice.
+/// The number of reference pairs: random pairs of leaves, with which each pair of a leaf and a
+/// landmark is compared. No pair is drawn twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum References {
-    /// This number of reference pairs.
+    /// This number of random reference pairs.
     Count(usize),
-    /// As many reference pairs as this number of questions allows, but at least one pair.
+    /// The largest number of reference pairs for which at most this number of questions is needed,
+    /// but at least one pair.
     Budget(u64),
 }
 

@@ -98,7 +98,7 @@ mod tests {
     use crate::learn::asking::Asking;
     use crate::similarity::{Triangle, condensed_len};
 
-    /// Asks the questions in batches of this size. Returns the tree and the questions.
+    /// Asks at most `batch` questions at once. Returns the tree and the questions.
     fn learned<S: Strategy<4>>(strategy: S, values: &[u16], batch: usize) -> (Dendrogram, Vec<[u32; 4]>) {
         let n = strategy.n_leaves();
         let value = |i: u32, j: u32| values[Triangle::new(n).index(i as usize, j as usize)];

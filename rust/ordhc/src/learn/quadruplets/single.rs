@@ -16,8 +16,9 @@ use crate::tree::Dendrogram;
 ///
 /// Each leaf outside of the spanning tree has a best pair: its most similar pair with a leaf in the
 /// tree. When a leaf joins the tree, each leaf outside compares its pair with the new leaf to its
-/// best pair. This takes (n - 1)(n - 2) / 2 questions in all. Almost as many (about n fewer) are
-/// necessary, because a pair that is not in the spanning tree must have lost a comparison.
+/// best pair. This takes (n - 1)(n - 2) / 2 questions in all. Every method that finds the spanning
+/// tree needs at least this number of questions, because each pair outside of the tree must lose a
+/// comparison.
 ///
 /// The most similar of the best pairs is found by a knockout tournament. The results of matches are
 /// kept. A match is repeated only if its loser got a better pair, or if its winner has joined the
@@ -32,11 +33,11 @@ pub(super) struct Single {
     best: Vec<u32>,
     newest: u32,
     pairs: Vec<Pair>,
-    /// For each pair in `pairs`: 1 + the largest level of the pairs that are known to be more
-    /// similar.
+    /// For each pair in `pairs`: 1 + the largest level of the pairs that are more similar
+    /// according to the answers.
     levels: Vec<u32>,
     /// The winner of each match of the tournament, a leaf. The winners of the matches 2m and 2m + 1
-    /// play match m. Entry n + v is the leaf v.
+    /// play match m. Index n + v has the leaf v, or [`NONE`] if v is in the spanning tree.
     winners: Vec<u32>,
     /// For each depth of the tournament: the matches whose winner is new or has a new best pair.
     /// The next match of this winner must be updated.
@@ -143,8 +144,8 @@ impl Single {
         if left == NONE || right == NONE {
             self.winners[at as usize] = left.min(right);
         } else if is_known && !self.is_changed[(self.side(at, winner) ^ 1) as usize] {
-            // The winner's side has changed, and the other side has not. The pair on the winner's
-            // side can only have become more similar, so this side still wins.
+            // Only the match from which the winner came has changed. The best pair of that match
+            // can only have become more similar, so that match still gives the winner.
             self.winners[at as usize] = self.winners[self.side(at, winner) as usize];
         } else {
             self.ready.push_back(Duel::Match(at));
@@ -155,7 +156,7 @@ impl Single {
     }
 
     /// Returns the index in `winners` from which a leaf came into match `at`. This is the match
-    /// before `at` in which the leaf plays, or the leaf's own entry.
+    /// before `at` in which the leaf plays, or n + `leaf` if there is none.
     fn side(&self, at: u32, leaf: u32) -> u32 {
         let mut side = self.n as u32 + leaf;
         while side / 2 > at {
@@ -168,9 +169,8 @@ impl Single {
         if leaf != NONE {
             let partner = self.best[leaf as usize];
             let place = self.places[partner as usize] as usize;
-            // The pairs of all leaves that joined the tree after `partner` are known to be more
-            // similar than this pair. So the level of this pair is 1 + the largest level of these
-            // pairs.
+            // `pairs[place..]` are the pairs by which leaves joined the tree after `partner`. By
+            // the answers, these pairs are more similar than the new pair, so its level is larger.
             let level = 1 + self.levels[place..].iter().max().map_or(0, |&level| level);
             self.pairs.push(pair(partner, leaf));
             self.levels.push(level);

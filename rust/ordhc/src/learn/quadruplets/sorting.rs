@@ -77,7 +77,7 @@ impl Sorting {
         self.merges.is_empty()
     }
 
-    /// Returns all items in the order that is known so far.
+    /// Returns all items. The items are completely sorted when the sort is [`done`](Self::done).
     pub(super) fn order(&self) -> Vec<u32> {
         let merges = self.merges.iter().cloned().map(Merge::so_far);
         self.runs.iter().cloned().chain(merges).flatten().collect()

@@ -9,11 +9,11 @@ use crate::refine::Shape;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
     answers: Vec<([u32; 3], i8)>,
-    /// For each leaf: the index of each answer about it, and the position of the leaf in that question.
+    /// For each leaf: the index of each answer about it, and the position (0, 1 or 2) of the leaf in that question.
     of_leaf: Vec<Vec<(u32, u8)>>,
     /// For each answer and each leaf of its question: the evidence about the place of this leaf.
     /// Let C be the smallest cluster that contains the other two leaves. For each child of C, a
-    /// [`Tilt`] has the range of positions of all nodes at and below the child, and a log
+    /// [`Tilt`] has the range of all nodes at and below the child in postorder, and a log
     /// likelihood ratio. The ratio compares a place of the leaf within the child to a place outside
     /// of C (where the leaf is the odd one out).
     tilts: Vec<[[Tilt; 2]; 3]>,
@@ -70,7 +70,7 @@ impl Evidence {
         (0..shape.n_nodes()).filter(|&node| is_touched[node]).collect()
     }
 
-    /// Computes what every answer says about the places of its three leaves, given a tree. `model`
+    /// Computes the evidence of every answer about the places of its three leaves, given a tree. `model`
     /// has the length of each leaf: how far the leaf is from all other leaves.
     pub(super) fn read(&mut self, shape: &Shape, model: &Lengths) {
         let Self { answers, tilts, .. } = self;
@@ -84,7 +84,7 @@ impl Evidence {
                 let [one, other] = shape.children(pivot).map(|child| shape.span(child));
                 let is_first = one.contains(&shape.place(leaves[first] as usize));
                 // Leaves `first` and `second` are below different children of `pivot`. If leaf `at`
-                // is below the same child as one of them, the other one is the odd one out.
+                // is below the same child as `first`, then `second` is the odd one out, and vice versa.
                 let odd_ones = if is_first { [second, first] } else { [first, second] };
                 let tilt = |span: RangeInclusive<usize>, truth: usize| {
                     (*span.start()..*span.end() + 1, logs[truth] - logs[at])

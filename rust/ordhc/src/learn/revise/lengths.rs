@@ -30,11 +30,11 @@ const FOUND: f64 = 1e-3;
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.0;
 
-/// An answer: the leaves, the position of the leaf that was chosen as the odd one out, and the position of the odd one
-/// out in the tree.
+/// An answer: the three leaves, the index of the leaf that was chosen as the odd one out, and the index of the odd one
+/// out in the tree. Both indices are 0, 1 or 2.
 type Called = ([u32; 3], usize, usize);
 
-/// Returns the position of the leaf that is the odd one out in a tree.
+/// Returns the index in `leaves` of the leaf that is the odd one out in a tree.
 fn odd_in(shape: &Shape, leaves: [u32; 3]) -> usize {
     let [a, b, c] = leaves.map(|leaf| leaf as usize);
     let whole = shape.smallest_holding(&[a, b, c]);
@@ -52,8 +52,8 @@ impl Lengths {
         Self { lengths, evidence }
     }
 
-    /// Returns the probabilities of the three answers to a question. `truth` is the position of the
-    /// odd one out in the tree.
+    /// Returns the probabilities of the three answers to a question. `truth` is the index in `leaves`
+    /// of the odd one out in the tree.
     fn probabilities(&self, leaves: [u32; 3], truth: usize) -> [f64; 3] {
         let mut found = leaves.map(|leaf| self.lengths[leaf as usize].exp());
         found[truth] *= self.evidence.exp();
@@ -61,8 +61,8 @@ impl Lengths {
         found.map(|share| share / total)
     }
 
-    /// Returns the log probability of an answer. `truth` is the position of the odd one out in the
-    /// tree.
+    /// Returns the log probability of an answer. `truth` is the index in `leaves` of the odd one out
+    /// in the tree.
     pub(super) fn log_probability(&self, leaves: [u32; 3], answer: usize, truth: usize) -> f64 {
         self.probabilities(leaves, truth)[answer].ln()
     }

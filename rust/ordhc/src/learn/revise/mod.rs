@@ -31,8 +31,8 @@ pub(crate) struct Settings {
 
 /// A learner that moves subtrees of a given tree according to answers, see [`Method::Revise`](super::Method::Revise).
 ///
-/// Every subtree has a posterior over its places, computed while all other subtrees stay in place
-/// ([`Places`]). The questions are those that are expected to correct the most triplets. A subtree
+/// Every subtree has a posterior over its possible places, which are the edges of the rest of the
+/// tree ([`Places`]). The questions are those that are expected to correct the most triplets. A subtree
 /// moves if its current place is unlikely. Subtrees with the strongest evidence move first. Among
 /// subtrees with equal evidence, the smallest moves first, because an answer about one leaf may be
 /// true of this leaf only.
@@ -57,7 +57,7 @@ pub(crate) struct Revise {
     random: ChaCha8Rng,
 }
 
-/// The learner that is used instead if the given tree is useless.
+/// The learner that is used if answers agree with the given tree no more than by chance.
 struct Fallback(Box<dyn Learner>);
 
 impl Clone for Fallback {
@@ -110,7 +110,7 @@ impl Revise {
         }
     }
 
-    /// Returns the fallback, if it has started.
+    /// Returns the fallback learner, if it has replaced the given tree.
     fn other(&self) -> Option<&dyn Learner> {
         self.probe.is_useless().then_some(&*self.fallback.0)
     }

@@ -1,4 +1,5 @@
-//! The posterior over the places of a subtree, and the expected benefit of a question about it.
+//! The posterior over the edges of a tree where a subtree may belong, and the expected benefit of a
+//! question about the subtree.
 
 use std::ops::Range;
 
@@ -10,7 +11,8 @@ pub(super) struct Trust {
     /// The probability that an answer agrees with the right place of a subtree. The two other
     /// answers share the remaining probability equally.
     pub(super) right: f64,
-    /// How much the given tree is trusted, see [`Places`].
+    /// The prior weight of the current place of a subtree, divided by the total weight of other
+    /// places per doubling of the cluster size, see [`Places`].
     pub(super) strength: f64,
     /// The value of `strength` for a subtree whose parent has more than two children in the given tree.
     pub(super) loose: f64,
@@ -28,7 +30,7 @@ impl Trust {
     }
 }
 
-/// The effect of an answer on the places of a subtree: a range of positions of nodes in the
+/// The effect of an answer on the places of a subtree: a range of nodes in the postorder of the
 /// [`Shape`], and the change of the log probability of the places beside these nodes.
 pub(super) type Tilt = (Range<usize>, f64);
 
@@ -49,7 +51,7 @@ pub(super) struct Finding {
 const UNLIKELY: f64 = 0.05;
 
 /// The posterior over the places of a subtree, reused for one subtree after the other. A place is beside a node of the
-/// rest of the tree.
+/// rest of the tree, so the subtree becomes the sibling of this node.
 ///
 /// Before any answer, the current place has weight 1. The other places in the clusters around it
 /// have a total weight of 1 / `strength` for each doubling of the cluster size. So small and large
@@ -65,13 +67,14 @@ const UNLIKELY: f64 = 0.05;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,
-    /// For each position of a node in the [`Shape`]: the number of leaves at and below the node,
+    /// For each node, in the postorder of the [`Shape`]: the number of leaves at and below the node,
     /// without the leaves of the subtree that is examined.
     sizes: Vec<f64>,
-    /// For each position of a node: the probability that the subtree belongs at or below the node.
+    /// For each node, in postorder: the probability that the subtree belongs at or below the node.
     masses: Vec<f64>,
     sums: Vec<f64>,
-    /// For each position of a node: the value of a question about the children of the node, see [`ask`](Self::ask).
+    /// For each node, in postorder: the expected benefit of a question that compares the children of the node, see
+    /// [`ask`](Self::ask).
     values: Vec<f64>,
     above: Vec<f64>,
 }
@@ -79,8 +82,8 @@ pub(super) struct Places {
 impl Places {
     /// Computes the posterior over the places of a subtree. The subtree is not the whole tree.
     ///
-    /// `is_loose` returns true for a node if the node and its parent were made from one node with
-    /// more than two children.
+    /// `is_loose` returns true for a node if the node and its parent were made from one node that
+    /// has more than two children in the given tree.
     pub(super) fn weigh(
         &mut self,
         shape: &Shape,
@@ -192,8 +195,8 @@ impl Places {
 
     /// Returns the best question about the place of a subtree, and the value of this question. The
     /// value is the number of triplets that one answer is expected to correct, divided by the
-    /// number of leaves of the subtree. The question is given by the position of its pivot, the
-    /// node whose children are compared.
+    /// number of leaves of the subtree. The question is given by the postorder position of its
+    /// pivot, the node whose children are compared.
     ///
     /// The value of a question is the expected decrease of a loss, which is a sum over all edges
     /// between a node and its parent. Each edge adds m (1 - m) times the number of triplets that
@@ -250,7 +253,7 @@ impl Places {
         best
     }
 
-    /// Returns the position of the best pivot (the node whose children a question compares) other
+    /// Returns the postorder position of the best pivot (the node whose children a question compares) other
     /// than `last`. Excludes `last` from later calls.
     pub(super) fn next_best(&mut self, last: usize) -> Option<usize> {
         self.values[last] = 0.0;

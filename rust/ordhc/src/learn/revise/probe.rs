@@ -1,10 +1,10 @@
-//! A test whether a given tree is useful.
+//! A test whether answers agree with a given tree more than by chance.
 
 use crate::tree::{LcaSizes, Topology};
 
 /// Tests whether answers agree with a tree more than by chance. This is a sequential test (Wald) of
 /// two hypotheses. Either the tree is useful, and at most about half of its triplets are wrong, or
-/// the tree is useless.
+/// the tree is useless, and answers agree with it only by chance.
 #[derive(Debug, Clone)]
 pub(super) struct Probe {
     tree: LcaSizes,

@@ -18,7 +18,7 @@ pub(super) struct Revision {
     trust: Trust,
     lengths: Lengths,
     /// For each inner node of the binary tree: true if the node and its parent were made from one
-    /// node with more than two children.
+    /// node that has more than two children in the given tree.
     loose: Vec<bool>,
 }
 
@@ -28,8 +28,8 @@ const PASSES: usize = 4;
 /// The maximum number of subtrees that move in each of the `PASSES`.
 const MOVES: usize = 10;
 
-/// Returns a value for each merge of the binary form of `tree`. The value is true if the merge and
-/// the next one above were made from one node with more than two children.
+/// Returns, for each merge of the binary form of `tree`, whether the merge and the merge above it
+/// were made from one node with more than two children.
 fn loose_nodes(tree: &Topology) -> Vec<bool> {
     let n_merges = |node| tree.children(node).len() - 1;
     let nodes = tree.n_leaves()..tree.n_nodes();
@@ -140,7 +140,8 @@ impl Revision {
     ) -> Option<[u32; 3]> {
         self.find(places, subtree);
         let (mut pivot, _) = places.ask(&self.shape, subtree, self.trust)?;
-        // If all questions about one pivot were asked, try other pivots.
+        // A question compares the two children of its pivot. If all questions about one pivot were
+        // asked, try other pivots.
         const TRIES: usize = 16;
         const DRAWS: usize = 8;
         for _ in 0..TRIES {
@@ -183,7 +184,7 @@ impl Revision {
 
     /// Returns the tree without some inner nodes. An inner node is removed if the answers "no two
     /// leaves are closer" outnumber the answers that agree with the node. A node that was made from
-    /// a node with more than two children is also removed if no answer agrees with it.
+    /// the same node of the given tree as its parent is also removed if no answer agrees with it.
     pub(super) fn tree(&self) -> Result<Dendrogram> {
         let n = self.shape.n_leaves();
         if n == 1 {

@@ -12,8 +12,8 @@ pub(super) fn support<'a>(answers: impl Iterator<Item = &'a ([u32; 3], i8)>, tre
     let mut above: Vec<usize> = tree.parents().iter().map(|&node| node as usize).collect();
     above[tree.root()] = usize::MAX;
     let mut votes = vec![[0u64; 2]; m];
-    // For each node: the index of the last question with a leaf below the node, and the leaves of that question that
-    // are below (as bits).
+    // For each node: the index of the last question with a leaf below the node, and a bit for each leaf of
+    // that question: 1 if the leaf is below the node.
     let mut held = vec![(usize::MAX, 0u8); m];
     for (number, (leaves, answer)) in answers.enumerate() {
         for (at, &leaf) in leaves.iter().enumerate() {

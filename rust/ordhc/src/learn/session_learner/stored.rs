@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::learn::learner::Told;
 
-/// Stored answers by question, in the order of arrival. Copies share their unchanged part.
+/// Stored answers by question, in the order of arrival. Clones share the memory of `shared`.
 #[derive(Debug, Clone)]
 pub(super) struct Stored<const K: usize> {
     shared: Arc<HashMap<[u32; K], Few>>,
-    /// The questions whose answers changed after the last merge into `shared`. An entry of
-    /// `changed` replaces the entry of `shared`, even if no answers are left.
+    /// The answers to each question whose answers changed after the last merge into `shared`. They
+    /// replace the answers to this question in `shared`, even if no answers are left.
     changed: HashMap<[u32; K], Few>,
     /// The answers that do not fit into [`Few`] (at most 15 answers without probabilities), and all
     /// later answers to the same questions.
@@ -91,7 +91,7 @@ impl Default for Few {
 }
 
 impl Few {
-    /// Returns these answers followed by another answer. Returns `None` if there are 15 answers
+    /// Returns these answers followed by the new answer. Returns `None` if there are 15 answers
     /// already, or if the new answer has its own probability of being right (`p`).
     fn with(self, Told { answer, p, .. }: Told) -> Option<Self> {
         let end = self.0.ilog2();

@@ -152,7 +152,7 @@ fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Re
     Ok(())
 }
 
-/// Returns the answer of a binary tree in which the bits of a leaf's number are its path from the
+/// Returns the answer of a binary tree in which the bits of a leaf's id are its path from the
 /// root. The method robust-paper finds binary trees only.
 fn of_bits(leaves: [u32; 3]) -> i8 {
     let [a, b, c] = leaves;
@@ -362,7 +362,7 @@ fn majorities_are_counted_when_leaves_come_and_go() {
     }
 }
 
-/// Answers all questions of a learner, and returns their number.
+/// Answers all questions of a learner, and returns the number of answers.
 fn answer_all(learner: &mut dyn Learner, truth: fn([u32; 3]) -> i8) -> u64 {
     let before = learner.n_answered();
     while !learner.done() {

@@ -1,21 +1,24 @@
-//! One tree that follows the answers: each new answer moves only the leaves that it is about.
+//! One tree that is updated by each answer: an answer moves only the leaves that it is about.
 //!
-//! Drawing trees from the posterior takes time in proportion to the number of all answers. Each move of a leaf there
-//! takes time in proportion to the number of all leaves. Here the time for an answer depends on neither number:
+//! Sampling a tree from the posterior takes time in proportion to the number of all answers. Each move of a leaf during
+//! sampling takes time in proportion to the number of all leaves. In this module, the time for an answer depends on
+//! neither number:
 //!
-//! * The places of a leaf are scored only along the paths from the leaves with which it was compared to the root.
+//! * The possible places of a leaf in the tree are scored only on some paths to the root. The paths start at the leaves
+//!   with which the leaf was compared.
 //! * A leaf is moved when its number of answers has grown by a quarter. So a leaf with m answers was moved about 4 ln m
 //!   times. At most `MOVES` leaves are moved between two questions.
-//! * A move uses at most `ANSWERS` of the leaf's answers: the last answers, and others that are spread evenly.
+//! * A move uses at most `ANSWERS` of the answers about the leaf: the last answers, and evenly spaced earlier answers.
 //!
-//! If most answers are new (after an import), the tree is rebuilt as the average linkage of AddS.
+//! If most answers are new (after an import), the tree is rebuilt by average linkage of the AddS similarities (computed
+//! from the answers).
 //!
-//! A question is about a leaf whose place is uncertain, given the rest of the tree. Likely places of this leaf are
-//! drawn. The other leaves of the question are taken near two of these places, and the question with the most expected
-//! information is asked. New leaves are added when few places are uncertain, because a place in a poor tree means
-//! little.
+//! A question is about a leaf whose place in the tree is uncertain, given the rest of the tree. Likely places of this
+//! leaf are sampled. The other leaves of the question are taken near two of these places, and the question with the
+//! most expected information is asked. New leaves are added when the places of few leaves are uncertain, because a
+//! place in a poor tree means little.
 //!
-//! The tree depends only on the answers, and on the numbers of answers when questions were wanted. So a replay of the
+//! The tree depends only on the answers, and on the number of answers at each request for questions. So a replay of the
 //! events of a session gives the same questions.
 
 use std::collections::{HashMap, VecDeque};
@@ -39,53 +42,55 @@ use places::{Places, Rest};
 use reliability::{Reliability, says};
 use shape::{NONE, Place, Shape};
 
-/// The maximum number of leaves that are moved each time questions are wanted.
+/// The maximum number of leaves that are moved in the tree at each request for questions.
 const MOVES: usize = 8;
-/// The maximum number of answers that are used to find a better place for a leaf.
+/// The maximum number of answers that are used to find a better place in the tree for a leaf.
 const ANSWERS: usize = 256;
-/// The maximum number of nodes that are visited to find a better place for a leaf or a subtree. At
-/// least `LAST` answers are used in any case.
+/// The maximum number of nodes that are visited to find a better place in the tree for a leaf or a subtree. At least
+/// `LAST` answers are used in any case.
 const VISITS: usize = 150_000;
-/// The number of most recent answers about a leaf that are used to find a better place for the
-/// leaf. Others are spread over the earlier answers.
+/// The number of most recent answers about a leaf that are used to find a better place in the tree for the leaf. The
+/// other answers that are used are evenly spaced earlier answers.
 const LAST: usize = 32;
-/// The number of answers about a moved leaf from which the reliability of answers is estimated.
+/// The maximum number of answers about a moved leaf that are compared with the tree, to estimate the reliability of
+/// answers.
 const OBSERVED: usize = 8;
-/// The tree is rebuilt if at least this number of answers is new, and most answers are new.
+/// The tree is rebuilt if at least this number of answers is new, and at least half of all answers are new.
 const REBUILD: usize = 1_000;
-/// The largest number of leaves for which the tree is rebuilt by a linkage. For more leaves, the similarities take too
-/// much memory.
+/// The largest number of leaves for which the tree is rebuilt by average linkage. For more leaves, the similarities of
+/// all pairs take too much memory.
 const LINKED: usize = 8_000;
-/// The number of answers per leaf that the linkage uses.
+/// The maximum number of answers per leaf from which the similarities for average linkage are computed.
 const LINKED_ANSWERS: usize = 100;
-/// At most `SUBTREE` leaves and `OF_SUBTREE` answers are used to find a better place for a subtree.
-/// Most answers about leaves of the subtree compare leaves within the subtree, and give no
-/// information about its place.
+/// At most `SUBTREE` leaves and `OF_SUBTREE` answers are used to find a better place in the tree for a subtree. Most
+/// answers about leaves of the subtree compare leaves within the subtree. They give no information about the place of
+/// the subtree.
 const SUBTREE: usize = 64;
 const OF_SUBTREE: usize = 4_096;
-/// A subtree moves if the log-likelihood rises by at least this number, so that a few wrong answers do not move many
-/// leaves.
+/// A subtree is moved only if the log-likelihood of the answers rises by more than this number. So a few wrong answers
+/// do not move many leaves.
 const SURE: f64 = 2.0;
-/// The number of times that all leaves and subtrees are moved for the result of [`Local::tree`].
+/// The number of times that better places are sought for all leaves and subtrees, for the result of [`Local::tree`].
 const SWEEPS: usize = 8;
 
 #[derive(Debug, Clone)]
 pub(super) struct Local<const K: usize> {
     shape: Shape,
     logs: Vec<f64>,
-    /// For each leaf: the indices of the answers about this leaf.
+    /// For each leaf: the indices of the answers about this leaf, without "neither" and "unknown".
     of_leaf: Vec<Vec<u32>>,
     /// For each answer: the index of its person.
     people: Vec<u32>,
     numbers: HashMap<Option<u32>, u32>,
     reliability: Reliability,
-    /// The leaves that must be moved to better places, or inserted.
+    /// The queue of leaves that are to be moved to better places in the tree, or inserted.
     due: VecDeque<u32>,
     is_due: Vec<bool>,
-    /// For each leaf: the leaf is added to `due` when the number of answers about the leaf reaches
-    /// this value.
+    /// For each leaf: when the number of answers about the leaf reaches this value, the leaf is added to the queue
+    /// `due`.
     next: Vec<usize>,
-    /// For each leaf: the entropy of the distribution over its places at its last move, in nats.
+    /// For each leaf: the entropy of the distribution over its possible places in the tree, computed at its last move,
+    /// in nats.
     entropies: Vec<f64>,
     places: Places,
     inside: Vec<bool>,
@@ -138,7 +143,7 @@ impl<const K: usize> Local<K> {
         if let Some(monitor) = monitor { monitor.check() } else { Ok(()) }
     }
 
-    /// Indexes new answers by leaf.
+    /// Adds new answers to the lists of answers about each leaf, and adds leaves to the queue `due`.
     fn take(&mut self, new: &[Answer<K>]) {
         for (leaves, answer, who) in new {
             let next = self.numbers.len() as u32;
@@ -158,9 +163,9 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Builds the tree again. With more than `LINKED` leaves, leaves are inserted one after the
-    /// other. Otherwise, the tree is a linkage of the answers, and its leaves are moved later, when
-    /// questions are wanted.
+    /// Builds the tree again. With more than `LINKED` leaves, leaves are inserted one after the other. Otherwise, the
+    /// tree is the average linkage of similarities computed from the answers. Its leaves are moved at later requests
+    /// for questions.
     fn begin(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let n = self.of_leaf.len();
         let seen: Vec<u32> = (0..n as u32).filter(|&leaf| !self.of_leaf[leaf as usize].is_empty()).collect();
@@ -182,7 +187,8 @@ impl<const K: usize> Local<K> {
         Ok(())
     }
 
-    /// Moves a leaf, and compares answers about this leaf with the tree.
+    /// Moves a leaf to a better place in the tree, or inserts a new leaf. Then compares answers about the leaf with the
+    /// tree.
     fn move_leaf(&mut self, answers: &[Answer<K>], leaf: u32) {
         let count = self.of_leaf[leaf as usize].len();
         self.next[leaf as usize] = count + 1 + if count < 8 { 0 } else { count / 4 };
@@ -206,8 +212,9 @@ impl<const K: usize> Local<K> {
         self.move_subtree(answers, node);
     }
 
-    /// Puts a subtree at the best place, given the rest of the tree. The subtree stays if no place is better. A new
-    /// leaf is put at a random likely place, because its first answers leave many places possible.
+    /// Moves a subtree to the best place, given the rest of the tree. The subtree stays if no place is better than its
+    /// current place. A new leaf is put at a random likely place, because the first answers about a leaf leave many
+    /// places possible.
     fn move_subtree(&mut self, answers: &[Answer<K>], top: u32) {
         if self.shape.root == NONE {
             self.shape.put(top, Place::beside(NONE));
@@ -228,8 +235,7 @@ impl<const K: usize> Local<K> {
         self.random = random;
     }
 
-    /// Computes the scores and weights of all places of the subtree `top`, which was cut off the
-    /// tree.
+    /// Computes the scores and weights of all places in the tree for the subtree `top`, which was cut off.
     fn score(&mut self, answers: &[Answer<K>], top: u32, random: &mut ChaCha8Rng) {
         let mut leaves = vec![top];
         if !self.shape.is_leaf(top) {
@@ -240,7 +246,8 @@ impl<const K: usize> Local<K> {
         let size = leaves.len() as u32;
         let rest = Rest { shape, logs, reliability, size, inside };
         places.begin();
-        // Deep trees have long paths. Estimate the length by the depth of a random leaf.
+        // Deep trees have long paths from the leaves to the root. Estimate the length of these paths by the depth of a
+        // random leaf.
         let some = shape.leaf_under(shape.root, random.random_range(0..shape.size(shape.root)));
         let limit = if leaves.len() == 1 { ANSWERS } else { OF_SUBTREE };
         let total = (VISITS / (2 * shape.depth(some) + 2)).clamp(LAST, limit);
@@ -270,7 +277,7 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Leaves without a place are joined last.
+    /// Returns the tree after more moves of leaves and subtrees. Leaves without a place in the tree are joined last.
     pub(super) fn tree(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
         watched!(monitor);
         let n = self.of_leaf.len();
@@ -321,16 +328,16 @@ impl<const K: usize> Local<K> {
     }
 }
 
-/// Returns at most `most` of the numbers: the last ones, and others that are spread evenly.
+/// Returns at most `most` of the `numbers`: the last ones, and evenly spaced earlier ones.
 fn some_of(numbers: &[u32], most: usize) -> impl Iterator<Item = u32> {
     let (older, last) = numbers.split_at(numbers.len().saturating_sub(LAST.min(most.div_ceil(2))));
     let some = (most - last.len().min(most)).min(older.len());
     (0..some).map(move |at| older[at * older.len() / some]).chain(last.iter().copied())
 }
 
-/// Returns the answer that a tree predicts, and the base-2 logarithm of the ratio of the sizes of
-/// the two clusters that the question compares. Returns `None` if a question about two pairs
-/// compares a cluster with itself.
+/// Returns the answer that a tree predicts for a question. Also returns the base-2 logarithm of the ratio of the sizes
+/// of the two clusters that the question compares. Returns `None` if a question about two pairs compares a cluster with
+/// itself.
 fn expected<const K: usize>(shape: &Shape, logs: &[f64], leaves: [u32; K]) -> Option<(i8, f64)> {
     let log = |a: u32, b: u32| logs[shape.size(shape.join(a, b)) as usize];
     if K == 4 {

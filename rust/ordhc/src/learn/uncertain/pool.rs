@@ -8,18 +8,19 @@ use crate::sorting::order_by_key;
 
 /// The number of random questions from which the best one is chosen.
 const CANDIDATES: usize = 200;
-/// The number of random questions of a given list from which the best one is chosen. A larger
-/// number would be worse. Trees often disagree most about questions that no tree explains, and
-/// recorded answers to such questions give little information.
+/// The number of random questions of a given list from which the best one is chosen. A larger number would be worse:
+/// trees sampled from the posterior often disagree most on questions that no tree explains. Recorded answers to such
+/// questions give little information.
 const OF_A_LIST: usize = 10;
 
 /// The questions that may be asked.
 #[derive(Debug, Clone)]
 pub(super) enum Pool<const K: usize> {
     All,
-    /// All questions about two pairs that share a leaf, which comes first in both.
+    /// All questions about two pairs that share a leaf, which comes first in both pairs.
     Anchored,
-    /// The questions of a list that were not asked, ordered by `key`, each as often as the list contains it.
+    /// The questions of a list that were not asked, each as often as the list contains it. Sorted by `key` (the
+    /// question with its leaves in a canonical order).
     Some(Vec<[u32; K]>),
 }
 
@@ -29,7 +30,8 @@ impl<const K: usize> Pool<K> {
         Self::Some(rows)
     }
 
-    /// Returns random questions about the given leaves, or all questions of a short list.
+    /// Returns random questions about the given leaves, random questions of a long list, or all questions of a short
+    /// list.
     pub(super) fn candidates(&self, leaves: &[u32], random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
         let n = leaves.len() as u32;
         let named = |question: [u32; K]| question.map(|at| leaves[at as usize]);
@@ -59,7 +61,7 @@ impl<const K: usize> Pool<K> {
     }
 }
 
-/// Returns random different leaves (`K` = 3), or two different random pairs (`K` = 4).
+/// Returns three different random leaves (`K` = 3), or two different random pairs of leaves (`K` = 4).
 fn any<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     loop {
         let leaves = [(); K].map(|()| random.random_range(0..n));

@@ -60,7 +60,8 @@ fn one_of_three_knows(learner: &mut Uncertain, who: [Option<u32>; 3]) {
     }
 }
 
-/// Returns the number of sets of three leaves that the tree has right, and the number of sets with an odd one out.
+/// Returns two numbers of sets of three leaves: those whose odd one out is right in the tree, and those with an odd one
+/// out.
 fn right(learner: &Uncertain) -> [f64; 2] {
     let sets = (0..16u32).flat_map(|a| (0..a).flat_map(move |b| (0..b).map(move |c| [a, b, c])));
     let rows = sets.filter_map(|leaves| {
@@ -140,7 +141,7 @@ fn batches_have_no_question_twice_and_spare_leaves() {
     let different: HashSet<[u32; 3]> = asked.iter().copied().map(key).collect();
     assert_eq!(different.len(), 15);
     let most = (0..30).map(|leaf| asked.iter().flatten().filter(|&&other| other == leaf).count()).max();
-    // The limit counts these 15 questions, and the 10 questions since trees were last drawn.
+    // The limit counts these 15 questions, and the 10 questions since trees were last sampled from the posterior.
     assert!(most <= Some(2 + 6 * (10 + 15) / 30), "{most:?}");
 }
 
@@ -286,7 +287,7 @@ fn trees_are_drawn_a_few_times_in_all() {
         one.note();
         draws += usize::from(one.mark != before);
     }
-    // Up to 128 answers, trees are drawn after every 8 answers. Then they are drawn whenever the
-    // number of answers has grown by a sixteenth.
+    // Up to 128 answers, new trees are sampled after every 8 answers. Then new trees are sampled whenever the number of
+    // answers has grown by a sixteenth.
     assert!((60..90).contains(&draws), "{draws}");
 }

@@ -1,4 +1,4 @@
-//! Trees drawn from the answers so far.
+//! Trees sampled from the posterior, given the answers so far.
 
 use super::Answer;
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
@@ -13,12 +13,12 @@ use crate::refine::{Heights, Search, refine};
 use crate::similarity::{adds, condensed_len};
 use crate::tree::{Child, Dendrogram, dendrogram_of_nodes};
 
-/// Returns trees drawn from the posterior of some answers. The order of the answers does not matter.
+/// Returns trees sampled from the posterior, given some answers. The order of the answers does not matter.
 ///
-/// Questions ask about uncertain parts of the tree, so a linkage of the answers gives a poor tree.
-/// A chain of MCMC that starts there may never correct the largest clusters of that tree. So a
-/// first run, with half of the sweeps (iterations of a chain), starts its chains at several trees.
-/// Then all chains start at the most likely tree of this run.
+/// Questions ask about uncertain parts of the tree, so a linkage of the answers gives a poor tree. A Markov chain that
+/// starts at the poor tree may never correct the largest clusters of this tree. So a first run, with half of the sweeps
+/// (iterations of a chain), starts its chains at several trees. Then all chains of the second run start at the most
+/// likely tree of the first run.
 pub(super) fn draw<const K: usize>(
     n: usize,
     answers: &[Answer<K>],
@@ -30,7 +30,7 @@ pub(super) fn draw<const K: usize>(
     let mut number = 0;
     for (leaves, answer, person) in answers {
         let told = said(leaves.map(|leaf| leaf as i32), answer);
-        // If an answer says nothing, give all possible answers the same weight.
+        // If the answer is "neither" or "unknown", give all possible answers the same weight.
         let weight = 1.0 / told.len() as f64;
         for one in told {
             for row in one {
@@ -62,7 +62,7 @@ pub(super) fn draw<const K: usize>(
     sample_from(&answers, &belonging, &starts, sampling, monitor)
 }
 
-/// Returns the average linkage of the similarities that [`adds`] computes from the given answers.
+/// Returns the average-linkage tree of the similarities that [`adds`] computes from the given answers.
 pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
     let mut rows: Vec<[i32; K]> = memory::room("comparisons", answers.len() * if K == 4 { 1 } else { 2 })?;
     for (leaves, answer, _) in answers {
@@ -78,8 +78,8 @@ pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: O
 
 /// Returns the answers in a canonical order, each with the index of its person, and the number of people.
 ///
-/// People are indexed in the order of their answers. So neither their original numbers nor the order of the answers
-/// matters. All unknown people count as one person.
+/// People are indexed in the order of their answers. So neither the ids of people nor the order of the answers matters.
+/// All unknown people count as one person.
 fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>, usize) {
     let mut sorted = answers.to_vec();
     sorted.sort_unstable_by_key(|&(leaves, answer, who)| (who, leaves, answer));
@@ -98,8 +98,8 @@ fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>
     (found, count)
 }
 
-/// Returns the comparisons of an answer: two triplets for an odd one out, or one comparison of two pairs. For an answer
-/// that says nothing, returns the comparisons of each possible answer.
+/// Returns the comparisons of an answer: two triplets for an odd one out, or one comparison of two pairs. For the
+/// answer "neither" or "unknown", returns the comparisons of each possible answer.
 fn said<const K: usize>(leaves: [i32; K], answer: i8) -> Vec<Vec<[i32; K]>> {
     let row = |at: [usize; 4]| std::array::from_fn(|place| leaves[at[place]]);
     let all = if K == 4 {

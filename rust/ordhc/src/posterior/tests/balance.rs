@@ -1,4 +1,4 @@
-//! Detailed balance: a reversible step leads from one state to another as often as back.
+//! Detailed balance: a reversible step of a Markov chain leads from one state to another as often as back.
 
 use std::collections::BTreeMap;
 

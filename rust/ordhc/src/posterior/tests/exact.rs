@@ -9,7 +9,8 @@ use super::kinds::{KINDS, Kind, Reply, rows_of};
 use super::{Clusters, answers_of, kept_clusters, people_only, start};
 use crate::comparison::{Comparisons, Quadruplets, Triplets};
 
-/// Returns all trees of any degree: each leaf is put under or beside every node of every tree of the leaves before.
+/// Returns all trees of any degree: each leaf is put under or beside every node of every tree of the leaves with
+/// smaller ids.
 pub(super) fn all_of_any_degree(n: usize) -> Vec<Clusters> {
     let mut trees = vec![vec![0b11]];
     for leaf in 2..n {
@@ -32,7 +33,7 @@ pub(super) fn all_of_any_degree(n: usize) -> Vec<Clusters> {
     trees
 }
 
-/// Returns the prior of each tree, by sums over the grid of balances and node weights.
+/// Returns the prior probability of each tree, as a mean over the grid of the two parameters `balance` and `log_node`.
 pub(super) fn prior(n: usize) -> Vec<(Clusters, f64)> {
     let trees = all_of_any_degree(n);
     let mut found: Vec<(Clusters, f64)> = trees.into_iter().map(|tree| (tree, 0.0)).collect();
@@ -48,12 +49,12 @@ pub(super) fn prior(n: usize) -> Vec<(Clusters, f64)> {
     found
 }
 
-/// Returns the smallest cluster that contains `set`.
+/// Returns the smallest cluster that contains `set` and is larger than `set`.
 pub(super) fn above(tree: &Clusters, set: u32) -> Option<u32> {
     tree.iter().copied().filter(|&other| other != set && other & set == set).min_by_key(|set| set.count_ones())
 }
 
-/// Returns the cluster in which two leaves join.
+/// Returns the smallest cluster that contains both leaves.
 pub(super) fn join(tree: &Clusters, pair: [usize; 2]) -> u32 {
     let pair = pair.iter().fold(0, |set, leaf| set | 1 << leaf);
     tree.iter().copied().filter(|set| set & pair == pair).min_by_key(|set| set.count_ones()).unwrap()
@@ -63,8 +64,8 @@ fn factorial(n: i32) -> f64 {
     (1..=n).map(f64::from).product()
 }
 
-/// Returns the density of increments that are gamma deviates with one of five equally likely shapes. Their mean has the
-/// inverse gamma distribution with shape 2 and scale 2.
+/// Returns the density of increments (height differences along edges). They are gamma deviates with one of five equally
+/// likely shapes. Their mean has the inverse gamma distribution with shape 2 and scale 2.
 fn density(increments: &[f64]) -> f64 {
     let (count, sum) = (increments.len() as i32, increments.iter().sum::<f64>());
     let of = |k: i32| {
@@ -75,10 +76,11 @@ fn density(increments: &[f64]) -> f64 {
     [1, 2, 3, 4, 6].map(of).iter().sum::<f64>() / 5.0
 }
 
-/// Returns the possible noise levels of two people, with their prior probabilities. Unknown people have the same level.
+/// Returns the possible noise levels of two people, with their prior probabilities. If people are unknown, both have
+/// the same level.
 fn noises(are_people: bool) -> Vec<([f64; 2], f64)> {
     if !are_people {
-        // Beta(1, 4), up to 0.45.
+        // Quantiles of the prior of the noise, Beta(1, 4) cut at 0.45.
         let most = 1.0 - 0.55f64.powi(4);
         let at = |step: usize| 1.0 - (1.0 - most * (step as f64 + 0.5) / 16.0).powf(0.25);
         return (0..16).map(|step| ([at(step); 2], 1.0 / 16.0)).collect();
@@ -90,7 +92,8 @@ fn noises(are_people: bool) -> Vec<([f64; 2], f64)> {
     pairs.map(|pair| (pair, if pair[0] == pair[1] { 2.0 } else { 1.0 } / 156.0)).collect()
 }
 
-/// An answer: its probability without noise, its probability at random, its weight and its person.
+/// An answer: its probability without noise, its probability if answers are random, its weight, and the index of its
+/// person.
 type Worth = (f64, f64, f64, usize);
 
 /// Returns the probability of each tree, and the mean noise of each person. Heights are integrated on a grid, and the
@@ -102,7 +105,7 @@ fn exact(
     worths: impl Fn(&dyn Fn(usize, usize) -> f64) -> Vec<Worth>,
 ) -> (BTreeMap<Clusters, f64>, [f64; 2]) {
     let whole = (1u32 << n) - 1;
-    // An increment from 0 to infinity, and the stretching factor of the grid there.
+    // Map u from (0, 1) to an increment in (0, infinity). The second number is the derivative of the increment by u.
     let grid = (0..steps).map(|at| (at as f64 + 0.5) / steps as f64);
     let increments: Vec<(f64, f64)> = grid.map(|u| (u / (1.0 - u), (1.0 - u).powi(-2))).collect();
     let noises = noises(are_people);
@@ -141,7 +144,7 @@ fn exact(
     (found, noise_sums.map(|noise| noise / sum))
 }
 
-/// Returns how often each tree is kept, and the mean noise, for each person if people are known.
+/// Returns the share of each tree among the sampled trees, and the mean noise (for each person if people are known).
 fn shares<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     belonging: &Belonging<'_>,
@@ -186,7 +189,7 @@ fn assert_agree((expected, noises): Found, (found, mean_noises): Found) {
         let found = found.get(tree).copied().unwrap_or(0.0);
         assert!((found - share).abs() < 0.015, "{tree:?}: {found} {share}");
     }
-    // The total over all trees must be about right, too.
+    // The sum of the absolute differences over all trees must be small, too.
     let apart: f64 = expected.iter().map(|(tree, share)| (found.get(tree).unwrap_or(&0.0) - share).abs()).sum();
     assert!(apart < 0.07, "{apart}");
     for (found, noise) in mean_noises.into_iter().zip(noises) {
@@ -268,7 +271,7 @@ fn without_answers_there_is_the_prior() {
         let found = found.get(tree).copied().unwrap_or(0.0);
         assert!((found - share).abs() < 0.01 + 0.05 * share, "{tree:?} {found} {share}");
     }
-    // The mean of Beta(1, 4), up to 0.45.
+    // The mean of the prior of the noise, Beta(1, 4) cut at 0.45.
     let mean: f64 = noises(false).iter().map(|(noise, share)| noise[0] * share).sum();
     assert!((noise[0] - mean).abs() < 0.005, "{noise:?} {mean}");
 }

@@ -1,4 +1,4 @@
-//! Kinds of answers, defined by their questions. This code does not use orders and blocks.
+//! Kinds of answers, defined by their questions. For independence, this code does not use `choices` and `luce`.
 
 use super::super::random::Random;
 
@@ -6,15 +6,15 @@ use super::super::random::Random;
 pub(super) enum Kind {
     /// Is the first leaf closer to the second or to the third?
     Closer,
-    /// Which of three leaves is the odd one out? The odd one comes first in an answer.
+    /// Which of three leaves is the odd one out? The odd leaf comes first in an answer.
     Odd,
-    /// Which of three leaves is the most central one? The central one comes first.
+    /// Which of three leaves is the most central one? The central leaf comes first in an answer.
     Central,
-    /// Which leaves are closest to the first leaf, in order? The other leaves follow.
+    /// Which leaves are closest to the first leaf, in order? The leaves that are not ranked come last in an answer.
     Ranked(usize),
     /// Which leaves are closest to the first leaf, in any order?
     Chosen(usize),
-    /// Which leaf is closest to the first leaf, and which is farthest from it? The farthest one comes last in an
+    /// Which leaf is closest to the first leaf, and which is farthest from it? The farthest leaf comes last in an
     /// answer.
     Extremes,
 }
@@ -34,7 +34,7 @@ fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
 }
 
 impl Kind {
-    /// Returns all answers to a question. Leaves whose order has no meaning are in the order of their numbers.
+    /// Returns all answers to a question. Leaves whose order has no meaning are sorted.
     fn answers(self, leaves: &[usize]) -> Vec<Vec<usize>> {
         let n_fixed = usize::from(!matches!(self, Self::Odd | Self::Central));
         let sorted = |of: &[usize]| of.is_sorted();
@@ -69,7 +69,7 @@ impl Kind {
             Self::Chosen(count) => {
                 let (chosen, others) = answer[1..].split_at(count);
                 if let [left_out] = *others {
-                    // A person who leaves one out chooses the farthest one.
+                    // A person who leaves only one leaf out chooses the farthest leaf.
                     let far = |leaf: usize| (-height(answer[0], leaf)).exp();
                     return far(left_out) / answer[1..].iter().map(|&leaf| far(leaf)).sum::<f64>();
                 }
@@ -114,7 +114,7 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// Returns a question about random leaves, with an answer drawn given the heights.
+    /// Returns a question about random leaves, with an answer drawn from its distribution given the heights of pairs.
     pub(super) fn drawn(
         kind: Kind,
         n: usize,
@@ -148,7 +148,7 @@ impl Reply {
     }
 }
 
-/// Returns the rows of some answers, and the number of the answer of each row.
+/// Returns the triplets of all answers, and for each triplet the index of its answer.
 pub(super) fn rows_of(replies: &[Reply]) -> (Vec<[i32; 3]>, Vec<u32>) {
     let each = |(at, reply): (usize, &Reply)| {
         reply.kind.rows(&reply.answer).into_iter().map(move |row| (row, at as u32)).collect::<Vec<_>>()

@@ -56,7 +56,7 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
             .iter()
             .map(|_| (0..regularity).map(|_| random.exponential()).sum::<f64>() * mean / f64::from(regularity))
             .collect();
-        // The root, the largest set of bits, is last and has height 0.
+        // The root is the largest bit mask, so it is the last cluster. The height of the root is 0.
         let of = |set: u32| {
             let path = std::iter::successors(Some(set), |&set| above(tree, set));
             path.filter_map(|set| tree[..tree.len() - 1].iter().position(|&other| other == set))
@@ -110,8 +110,8 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
                 if with_lengths { chain.lengths.of(0) - chain.lengths.of(1) } else { 0.0 },
             ];
             for (rank, (drawn, truth)) in ranks.iter_mut().zip(drawn.into_iter().zip(truths)) {
-                // Differences of heights are often 0, and numbers of nodes equal. These ties are broken at random
-                // below.
+                // The truth and the drawn tree often have equal numbers of nodes, or equal differences of heights.
+                // These ties are broken at random below.
                 *rank += usize::from(drawn < truth - 1e-9) * 1000 + usize::from((drawn - truth).abs() <= 1e-9);
             }
         }
@@ -122,7 +122,7 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
     assert_uniform(&counts);
 }
 
-/// Compares the frequencies of ranks with a uniform distribution, for each parameter.
+/// Compares the frequencies of the ranks of each parameter with a uniform distribution, by a chi-square test.
 fn assert_uniform(counts: &[[f64; DRAWS + 1]]) {
     let expected = TRUTHS as f64 / (DRAWS + 1) as f64;
     for (what, count) in counts.iter().enumerate() {

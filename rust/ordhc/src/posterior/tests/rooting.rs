@@ -12,7 +12,7 @@ use super::super::rooting::{Rooting, move_root};
 use super::{answers_of, assert_valid, chain_with, clusters, height};
 use crate::monitor::Monitor;
 
-/// Returns the length of the path between each two leaves, minus that between the first two leaves.
+/// Returns the length of the path between each two leaves, minus the length of the path between the first two leaves.
 fn paths(tree: &HeightTree, lengths: &Lengths) -> Vec<f64> {
     let n = tree.n_leaves() as u32;
     let path = |a: u32, b: u32| lengths.of(a) + lengths.of(b) - height(tree, [a, b]);
@@ -84,7 +84,7 @@ proptest! {
             trees.push(sets);
         }
         prop_assert!(worth.iter().all(|here| (here - worth[0]).abs() < 1e-6 * (1.0 + worth[0].abs())), "{worth:?}");
-        // Every place is a different one, except the point of the same edge.
+        // Each place of the root gives another topology, except the other point on the edge of the current root.
         let other = usize::from(chain.tree.degree(chain.tree.root()) == 2);
         trees.truncate(places.len() - other);
         trees.sort();

@@ -25,8 +25,8 @@ fn any_inner(tree: &SizedTree, random: &mut impl Rng) -> u32 {
     }
 }
 
-/// Returns a random position for a new leaf. If `wide`, the position is often under a node, so that some nodes have
-/// many children.
+/// Returns a random position for a new leaf. If `wide`, the position is often under a node (as one more child), so that
+/// some nodes have many children.
 fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
     if tree.tree().len() > 1 && random.random_bool(if wide { 0.8 } else { 0.2 }) {
         let (a, b) = (any_inner(tree, random), any_inner(tree, random));
@@ -35,7 +35,8 @@ fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
     Place::Above(random.random_range(0..tree.tree().len() as u32))
 }
 
-/// For each node: the weights of the positions beside the node and under the node.
+/// For each node: the weights of the positions beside the node (on the edge above it) and under the node (as one more
+/// child).
 struct List(Vec<[f64; 2]>);
 
 impl List {
@@ -44,8 +45,7 @@ impl List {
         nodes.map(|node| self.0[node as usize].iter().sum::<f64>()).sum()
     }
 
-    /// Returns the value of the question about the two children of `node` with the largest weights: the entropy of its
-    /// outcomes.
+    /// Returns the entropy of the outcomes of a question about the two children of `node` with the largest weights.
     fn value(&self, tree: &SizedTree, node: u32) -> f64 {
         let mut parts: Vec<f64> = children(tree, node).iter().map(|&child| self.below(tree, child)).collect();
         parts.sort_by(|a, b| b.total_cmp(a));
@@ -70,8 +70,8 @@ fn weights_are_those_of_a_list() {
         for step in 0..80 {
             if step % 5 == 4 {
                 let place = any_place(&tree, &mut random, wide);
-                // `weight` gives this position its own entry with a weight. Otherwise, `insert` could use a weight that
-                // many positions share.
+                // Calling `weight` gives this position its own stored weight. Otherwise, `insert` could use a weight
+                // that many positions share.
                 posterior.weight(&tree, place);
                 let new = tree.insert(place, 1000 + step);
                 let weight = match place {
@@ -91,7 +91,8 @@ fn weights_are_those_of_a_list() {
                 while pair.len() > 2 {
                     pair.swap_remove(random.random_range(0..pair.len()));
                 }
-                // Pass a node below the child, so that `update` must find the child on the path to this node.
+                // Pass a node below the child. So `update` must find the child on the path from the pivot down to this
+                // node.
                 let first = children(&tree, pair[0]).first().copied().unwrap_or(pair[0]);
                 let factors = if step % 7 == 0 { [1e-6, 0.7, 0.2, 1e-5] } else { [0.1, 0.7, 0.2, 0.5] };
                 posterior.update(&tree, pivot, [first, pair[1]], factors);

@@ -20,7 +20,7 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     let tree = shape.tree(&found, &mut notes)?;
     monitor.advance(0)?;
     let has_node_numbers = !found.inner.is_empty();
-    // `numbers` has, for each inner node in the order of the text, its number in the result.
+    // `numbers` has, for each inner node in the order of the text, its index among the inner nodes of the result.
     let (tree, numbers) = match has_node_numbers {
         true => (tree, shape.comment_numbers(&found)?),
         false => {
@@ -52,7 +52,8 @@ struct Kept {
     source: usize,
     /// The length of the branch to the next kept node above.
     length: f64,
-    /// The index of the node among the leaves if it is a leaf, and among the inner nodes otherwise.
+    /// The index of the node among the leaves of the tree if it is a leaf, and otherwise among the inner nodes of the
+    /// text.
     number: u32,
     /// The index of the node's first child in `children`.
     first: u32,
@@ -70,8 +71,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns the tree of the nodes `found`, without nodes with one child. `leaves` has the number of each leaf, in
-    /// the order of the text.
+    /// Returns the tree of the nodes `found`, without nodes with one child. `leaves` has the index of each leaf in the
+    /// tree, in the order of the text.
     fn of(found: &[Node], leaves: &[u32]) -> Self {
         let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new(), passed: Vec::new() };
         let mut open: Vec<u32> = Vec::new();
@@ -102,8 +103,8 @@ impl Shape {
         self.nodes.iter().enumerate().filter(|(_, node)| node.n_children > 0)
     }
 
-    /// Returns the tree. Inner nodes have the numbers in comments of the Newick text, or else are numbered in the order
-    /// of the text.
+    /// Returns the tree. Its inner nodes have the indices that comments of the Newick text give, or else the order of
+    /// the text.
     fn tree(&self, found: &Found, notes: &mut Vec<String>) -> Result<Tree> {
         let n = self.n;
         let numbers = if found.inner.is_empty() {
@@ -160,7 +161,7 @@ impl Shape {
         Ok(Tree::Lengths(AdditiveTree::new(topology, by_node(&|node| node.length))?))
     }
 
-    /// Returns the numbers that comments give to the inner nodes, counted from the first inner node.
+    /// Returns the index that a comment gives to each inner node. Index 0 is the first inner node.
     fn comment_numbers(&self, found: &Found) -> Result<Vec<u32>> {
         let inner = self.numbers_of_sources(found.nodes.len());
         let mut numbers = vec![NONE; self.nodes.len() - self.n];
@@ -246,8 +247,8 @@ fn sum(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Returns the numbers that the Newick text gives to the leaves, or `None`. Also returns true if the text has numbers
-/// instead of names.
+/// Returns the index that the Newick text gives to each leaf, as its label or in a comment. Returns `None` if some
+/// leaves have no index. Also returns true if the labels are the indices.
 fn leaf_numbers(found: &Found) -> (Option<Vec<u32>>, bool) {
     let n = found.leaves.len();
     let plain = |label: &Label| if label.is_quoted { None } else { plain_number(&label.text) };

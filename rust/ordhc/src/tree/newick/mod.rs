@@ -27,7 +27,7 @@ pub struct Annotations {
     /// True if support is written as a share, false if it is written in percent.
     pub shares: bool,
     /// The leaves in the order of the text that was read. The children of each node are written in the order of their
-    /// first leaves. If `None`, children are written in the order of their numbers, so leaves come first.
+    /// first leaves. If `None`, children are written in the order of their indices, so leaves come first.
     pub standing: Option<Vec<u32>>,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Node {
     at: usize,
 }
 
-/// The contents of a Newick text. In pairs, the first number is the index of a node in `nodes`.
+/// The contents of a Newick text. In lists of pairs, the first number of a pair is the index of a node in `nodes`.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) nodes: Vec<Node>,
@@ -31,9 +31,9 @@ pub(super) struct Found {
     pub(super) labels: Vec<(usize, Label)>,
     /// The support in comments.
     pub(super) support: Vec<(usize, String)>,
-    /// The numbers that comments give to inner nodes.
+    /// The indices that comments give to inner nodes.
     pub(super) inner: Vec<(usize, u32)>,
-    /// The numbers that comments give to leaves.
+    /// The indices that comments give to leaves.
     pub(super) numbers: Vec<(usize, u32)>,
     /// The support in comments that programs such as BEAST write. Used if there is no other support.
     pub(super) foreign_support: Vec<(usize, String)>,

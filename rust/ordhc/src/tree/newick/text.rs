@@ -13,7 +13,7 @@ use crate::tree::{Dendrogram, Tree};
 /// A builder of Newick text, made by [`Dendrogram::newick`]. [`Display`](fmt::Display) writes the text;
 /// [`text`](Self::text) also reports progress.
 ///
-/// Leaves are written by name (quoted if needed), or by number. Support is written as the label of a node, in percent.
+/// Leaves are written by name (quoted if needed), or by index. Support is written as the label of a node, in percent.
 /// If a node also has a name, the name is the label, and support is in a comment, `[&support=93]`. Names of nodes that
 /// are numbers are quoted, to distinguish names from support.
 #[derive(Debug, Clone)]
@@ -105,8 +105,8 @@ impl<'a> Newick<'a> {
     }
 
     /// Writes comments from which [`NewickTree::read`](crate::tree::NewickTree::read) restores the tree unchanged. The
-    /// comments are the heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`. If the text without comments would
-    /// be read as a tree whose nodes are numbered differently, comments also have the numbers of the nodes.
+    /// comments are the heights as `[&similarity=2.5]` or `[&dissimilarity=2.5]`. If the text without comments would be
+    /// read as a tree whose nodes have other indices, comments also have the indices of the nodes.
     #[must_use]
     pub fn heights(mut self) -> Self {
         self.heights = true;

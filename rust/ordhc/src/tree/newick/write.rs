@@ -29,14 +29,14 @@ pub(super) struct Writer<'a> {
     /// True if support is written as shares instead of percent.
     shares: bool,
     /// True if the names are 0 to n - 1 in any order. Such names are quoted, because names without quotes would be read
-    /// as the numbers of the leaves.
+    /// as the indices of the leaves.
     numbers: bool,
-    /// For each node: the position of its first leaf. Children are written in the order of these positions. If
-    /// `None`, children are written in the order of their numbers.
+    /// For each node: the position of its first leaf in `Annotations::standing`. Children are written in the order of
+    /// these positions. If `None`, children are written in the order of their indices.
     first: Option<Vec<u32>>,
-    /// True if the leaves' numbers must be written.
+    /// True if comments must have the indices of the leaves.
     leaf_numbers: bool,
-    /// True if the numbers of inner nodes must be written.
+    /// True if comments must have the indices of the inner nodes.
     node_numbers: bool,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
     pub(super) fn write(&self, monitor: &Monitor) -> Result<String> {
         let mut text = String::new();
         let mut steps = vec![Step::Open(self.tree.root() as u32)];
-        // A leaf has one step (`Open`). An inner node has two steps (`Open` and `Close`).
+        // A leaf is one step of the progress (`Open`). An inner node is two steps (`Open` and `Close`).
         monitor.start((2 * self.tree.n_nodes() - self.n) as u64);
         let mut at = 0usize;
         while let Some(step) = steps.pop() {

@@ -53,10 +53,10 @@ impl Form {
 pub(super) struct Clusters {
     pub(super) form: Form,
     measure: Measure,
-    /// True if the two parts of a merge have equal weight (weighted linkage).
+    /// True if the two clusters of a merge have equal weight (weighted linkage).
     pub(super) halves: bool,
     p: usize,
-    /// The vectors. Empty unless pairs of leaves are compared.
+    /// The vectors of all leaves. Empty unless pairs of leaves are compared.
     rows: Buffer,
     means: Buffer,
     about: Vec<About>,
@@ -221,7 +221,7 @@ impl Clusters {
         let (mut leaves, mut weights) = ([0; SAMPLE], [0.0; SAMPLE]);
         let mut to = 0;
         for (part, len, wanted) in [(i, a, count - of_b), (j, b, of_b)] {
-            // If a part has fewer leaves than wanted, leaves are chosen repeatedly.
+            // If a cluster's sample has fewer leaves than wanted, leaves are chosen repeatedly.
             let chosen = |t: usize| t * len / wanted;
             let total: f64 = (0..wanted).map(|t| self.weight(part, chosen(t))).sum();
             for t in 0..wanted {
@@ -237,7 +237,7 @@ impl Clusters {
     }
 }
 
-/// A mean, maximum or minimum over pairs of leaves.
+/// A mean, maximum or minimum of the similarities of pairs of leaves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Over {
     form: Form,
@@ -277,7 +277,7 @@ impl Over {
 
 const LANES: usize = 8;
 
-/// The order of additions is fixed, so the rounding is always the same.
+/// Returns the squared distance. The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f64], b: &[f64]) -> f64 {
     let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());

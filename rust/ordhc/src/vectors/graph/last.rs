@@ -24,8 +24,8 @@ const LEAVES: usize = 1 << 16;
 const TILE: usize = 16;
 
 /// Returns the merges that join the clusters `names` into one cluster. Each name is the smallest leaf of a cluster, and
-/// names are in ascending order. `before` are the merges that made these clusters. `links` has the near clusters of
-/// each cluster.
+/// names are in ascending order. `before` are the merges that made these clusters. `links` has the edges of the graph
+/// of neighbours: for each cluster, near clusters and their similarities.
 pub(super) fn merges(
     clusters: &Clusters,
     names: &[u32],
@@ -40,7 +40,8 @@ pub(super) fn merges(
     let write = |values: &mut [f64], stride: usize| {
         write_above(clusters, names, members.as_ref(), values, stride, (monitor, steps))?;
         if clusters.form == Form::Most {
-            // The nearest leaves of two linked clusters may not be among the chosen leaves.
+            // The nearest leaves of two clusters may not be among the chosen leaves. So use the similarity stored for
+            // an edge between the clusters, if it is larger.
             for (at, link) in links.iter().enumerate().flat_map(|(at, links)| links.iter().map(move |link| (at, link)))
             {
                 let value = &mut values[at.min(link.to as usize) * stride + at.max(link.to as usize)];
@@ -86,10 +87,11 @@ fn write_above(
     done.into_iter().collect()
 }
 
-/// Copies the values above the diagonal of a square matrix to the cells below the diagonal. Writes minus infinity on
+/// Copies the values above the diagonal of a square matrix to the elements below the diagonal. Writes minus infinity on
 /// the diagonal.
 fn mirror(values: &mut [f64], n: usize, stride: usize) {
-    // Copy block by block, so that the cache lines of both blocks stay in the cache.
+    // Copy one square block of the matrix at a time, so that the cache lines of the source and of the target block stay
+    // in the cache.
     const BLOCK: usize = 64;
     for row in (0..n).step_by(BLOCK) {
         for column in (0..=row).step_by(BLOCK) {
@@ -103,10 +105,10 @@ fn mirror(values: &mut [f64], n: usize, stride: usize) {
     (0..n).for_each(|at| values[at * stride + at] = f64::NEG_INFINITY);
 }
 
-/// The leaves that are compared, cluster by cluster: all leaves, or evenly chosen leaves.
+/// The leaves that are compared, in the order of their clusters: all leaves, or evenly chosen leaves of large clusters.
 struct Members {
     p: usize,
-    /// The index of the first leaf of each cluster.
+    /// For each cluster: the index of its first leaf in `rows`. The last element is the number of leaves in `rows`.
     starts: Vec<usize>,
     weights: Vec<f64>,
     rows: Buffer,
@@ -174,7 +176,8 @@ impl Members {
     }
 }
 
-/// Sets the weight of each leaf to 1/2 to the power of the number of merges that contain the leaf.
+/// Sets the weight of each leaf to 1/2 to the power of the number of merges that contain the leaf: its weight in
+/// weighted linkage.
 fn halve(merges: &[RawMerge], weights: &mut [f64]) {
     // For each merge, `above` is the next merge of the merged cluster. For each leaf, `above_leaf` is its first merge,
     // and `last` is the last merge so far of the cluster with this smallest leaf.
@@ -199,8 +202,8 @@ fn halve(merges: &[RawMerge], weights: &mut [f64]) {
     }
 }
 
-/// Returns the number of leaves to which each cluster is limited, so that at most [`LEAVES`] leaves are compared in
-/// all.
+/// Returns the number of leaves to which each cluster is limited, so that at most [`LEAVES`] leaves are compared in all
+/// (or one leaf of each cluster, if there are more clusters).
 fn most_of_each(leaves: &[Vec<u32>]) -> usize {
     let total = |most: usize| leaves.iter().map(|leaves| leaves.len().min(most)).sum::<usize>();
     let largest = leaves.iter().map(Vec::len).max().unwrap_or(1);

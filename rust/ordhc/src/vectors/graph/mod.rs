@@ -1,9 +1,9 @@
 //! Linkage along a graph of nearest neighbours, for data with too many vectors to compare all pairs.
 //!
-//! [`search`] finds the nearest neighbours. [`rounds`] merges linked clusters until a few thousand are left. [`last`]
-//! merges these by the similarities of all pairs. Links only decide which pairs of clusters are compared. The
-//! similarity of two clusters does not depend on their links: [`clusters`] computes it from means, sizes and spreads,
-//! or from pairs of leaves.
+//! [`search`] finds the nearest neighbours. [`rounds`] merges clusters along the edges of the graph until a few
+//! thousand clusters are left. [`last`] merges these clusters by the similarities of all pairs. The edges only decide
+//! which pairs of clusters are compared. [`clusters`] computes the similarity of two clusters from means, sizes and
+//! spreads, or from pairs of leaves.
 
 mod clusters;
 mod last;
@@ -47,13 +47,14 @@ pub enum Neighbors<'a> {
 ///   spreads of the two clusters, which is exact;
 /// * complete, average and weighted linkage of distances compare pairs of leaves: up to 16 leaves of each cluster along
 ///   the graph, and all leaves of the last clusters (or evenly chosen leaves, if there are more than 65,536 in all);
-/// * single linkage first merges along the links, the shortest first. Leaves of the last clusters are then compared as
-///   for complete linkage.
+/// * single linkage first merges along the edges of the graph, the shortest first. Leaves of the last clusters are then
+///   compared as for complete linkage.
 ///
 /// With at most `until` different vectors, the tree is exact up to rounding, which may decide ties. With more vectors,
-/// the tree is an approximation: a pair that is not linked may be closer than a pair that merges. If a round merges few
-/// pairs, it also merges pairs that are at most 10 % farther than the nearest neighbours of both clusters. If a merge
-/// is closer than an earlier merge of its parts, it gets the height of the earlier merge.
+/// the tree is an approximation: a pair of clusters without an edge of the graph may be closer than a pair that merges.
+/// If a round merges few pairs, it also merges pairs that are at most 10 % farther than the nearest neighbours of both
+/// clusters. If a merge is closer than an earlier merge within its two clusters, it gets the height of the earlier
+/// merge.
 ///
 /// The search needs about O(n log n) time. The memory is O(n (p + k)) for p coordinates and k neighbours, and
 /// O(until^2). The result does not depend on the number of threads.
@@ -149,7 +150,7 @@ fn checked(neighbors: Neighbors<'_>, n: usize) -> Result<(usize, Option<Vec<u32>
     Ok((k, Some(ids.iter().map(|&id| u32::try_from(id).unwrap_or(NONE)).collect())))
 }
 
-/// Returns a hash of a key (a round of splitmix64). Different keys have different hashes.
+/// Returns a hash of an integer (a round of splitmix64). Different integers have different hashes.
 fn mixed(key: u64) -> u64 {
     let key = (key ^ key >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let key = (key ^ key >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -166,12 +167,12 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Merges equal vectors, and returns the first leaf of each group. Without this step, all neighbours of a vector
-    /// could be equal to the vector, and the graph would not link it to any other.
+    /// could be equal to the vector, and the graph would have no edge from it to a different vector.
     fn merge_equal(&mut self, vectors: &Vectors<'_>, monitor: &Monitor) -> Result<Vec<u32>> {
         let mut first: HashMap<u64, Vec<u32>> = HashMap::new();
         let mut names = Vec::new();
         for leaf in 0..vectors.n_leaves() {
-            // Adding 0 turns -0 into 0, so that equal vectors have equal keys.
+            // Adding 0 turns -0 into 0, so that equal vectors have equal hashes (`key`).
             let key = vectors.row(leaf).fold(0, |key, x| mixed(key ^ (x + 0.0).to_bits()).wrapping_add(1));
             let before = first.entry(key).or_default();
             match before.iter().find(|&&other| vectors.row(leaf).eq(vectors.row(other as usize))) {

@@ -1,9 +1,11 @@
-//! Merges reciprocal nearest clusters along links, in rounds.
+//! Merges reciprocal nearest clusters along the edges of a graph of neighbours, in rounds. The code calls these edges
+//! links.
 //!
-//! A merged cluster inherits the links of its parts. But links of leaves say little about large clusters. So the
-//! nearest neighbours of means are searched again each time the number of clusters has fallen to a quarter.
+//! A merged cluster inherits the edges of its two clusters. But edges between leaves say little about large clusters.
+//! So the nearest neighbours of the clusters' means are searched again each time the number of clusters has fallen to a
+//! quarter.
 //!
-//! If ties or slowly changing similarities leave few reciprocal pairs, pairs that are nearly the nearest merge as well
+//! If ties or slowly changing similarities leave few reciprocal pairs, pairs of nearly nearest clusters merge as well
 //! (Dhulipala et al. 2023, "TeraHAC: Hierarchical Agglomerative Clustering of Trillion-Edge Graphs").
 
 use super::clusters::{Clusters, Form};
@@ -30,7 +32,8 @@ const AGAIN: usize = 4;
 /// The smallest number of clusters per thread.
 const GRAIN: usize = 256;
 
-/// A link from a cluster to a near cluster, which has the index `to`. The similarity is NaN until it is computed.
+/// An edge of the graph of neighbours: from a cluster to a near cluster, which has the index `to`. The similarity is
+/// NaN until it is computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link {
     pub(super) to: u32,
@@ -38,16 +41,16 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Returns true if this link of the cluster `from` is better than another: more similar, or equally similar and
-    /// first in a pseudo-random order. If the order of leaves broke ties, equally spaced clusters in a line would merge
-    /// at one end only.
+    /// Returns true if this edge of the cluster `from` is better than the edge `other`: more similar, or equally
+    /// similar and earlier in a pseudo-random order. If the order of leaves broke ties, equally spaced clusters in a
+    /// line would merge at one end only.
     fn is_better(self, other: Self, from: u32) -> bool {
         let rank = |link: Self| mixed(u64::from(from.min(link.to)) << 32 | u64::from(from.max(link.to)));
         self.similarity > other.similarity || self.similarity == other.similarity && rank(self) < rank(other)
     }
 }
 
-/// The clusters and their links to near clusters, ordered by the smallest leaf of each cluster.
+/// The clusters and their edges (`links`) to near clusters, ordered by the smallest leaf of each cluster.
 pub(super) struct Rounds<'c> {
     pub(super) clusters: &'c mut Clusters,
     /// The smallest leaf of each cluster.
@@ -59,13 +62,13 @@ pub(super) struct Rounds<'c> {
     into: Vec<u32>,
     /// For each cluster: true if it has merged in this round.
     changed: Vec<bool>,
-    /// The number of neighbours of each cluster to search.
+    /// The number of nearest neighbours to search for each cluster.
     k: usize,
     pub(super) merges: Vec<RawMerge>,
 }
 
 impl<'c> Rounds<'c> {
-    /// Returns clusters without links. `names` has the smallest leaf of each cluster, in ascending order.
+    /// Returns clusters without edges. `names` has the smallest leaf of each cluster, in ascending order.
     pub(super) fn new(clusters: &'c mut Clusters, names: Vec<u32>, k: usize) -> Result<Self> {
         let n = names.len();
         check("links", (n * (size_of::<Vec<Link>>() + 2 * k.min(n) * size_of::<Link>())) as u64)?;
@@ -114,7 +117,7 @@ impl<'c> Rounds<'c> {
         Ok(())
     }
 
-    /// Links each cluster with the clusters whose means are nearest.
+    /// Adds edges between each cluster and the clusters whose means are nearest.
     fn search(&mut self, monitor: &Monitor, steps: u64) -> Result<()> {
         let points = Points::new(self.names.len(), self.clusters.n_coordinates(), |at| {
             self.clusters.mean(self.names[at] as usize)
@@ -124,7 +127,7 @@ impl<'c> Rounds<'c> {
         self.link(&found, monitor)
     }
 
-    /// Links each cluster with the clusters in its row of `found`.
+    /// Adds edges between each cluster and the clusters in its row of `found`.
     fn link(&mut self, found: &[u32], monitor: &Monitor) -> Result<()> {
         let k = found.len() / self.names.len();
         for (at, row) in found.chunks_exact(k.max(1)).enumerate() {
@@ -183,7 +186,7 @@ impl<'c> Rounds<'c> {
         Ok(pairs.len())
     }
 
-    /// Merges clusters along links, the most similar pair first, until at most `until` clusters are left. This is
+    /// Merges clusters along edges, the most similar pair first, until at most `until` clusters are left. This is
     /// single linkage (Kruskal's algorithm). Returns the number of merges.
     fn merge_forest(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
         let mut all = room("links", self.links.iter().map(Vec::len).sum())?;
@@ -240,8 +243,8 @@ impl<'c> Rounds<'c> {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    /// Adds missing links in the opposite direction: if the best link of cluster a is to cluster b, also links b to a.
-    /// Such a link can be missing, because long lists of links are cut. Updates `best`.
+    /// Adds missing edges in the opposite direction: if the best edge of cluster a is to cluster b, b also gets an edge
+    /// to a. Such an edge can be missing, because only the best edges of each cluster are kept. Updates `best`.
     fn link_back(&mut self, best: &mut [Option<Link>]) {
         let back = |(at, link): (u32, &Option<Link>)| link.map(|link| (link.to, Link { to: at, ..link }));
         let wanted: Vec<(u32, Link)> = (0..).zip(&*best).filter_map(back).collect();
@@ -255,7 +258,7 @@ impl<'c> Rounds<'c> {
         }
     }
 
-    /// Returns the pairs of clusters that have chosen each other, with the smaller index first.
+    /// Returns the pairs of clusters whose edges in `chosen` are to each other. The smaller index comes first.
     fn reciprocal(&self, chosen: &[Option<Link>]) -> Vec<(u32, u32, f64)> {
         let pair = |(at, link): (u32, &Option<Link>)| {
             let link = link.filter(|link| at < link.to)?;
@@ -264,8 +267,8 @@ impl<'c> Rounds<'c> {
         (0..).zip(chosen).filter_map(pair).collect()
     }
 
-    /// Returns one nearly best link for each cluster, or `None`. The distance of a nearly best link is at most 1 +
-    /// [`EPSILON`] times the distance of the best link, for both clusters that it links.
+    /// Returns one nearly best edge for each cluster, or `None`. The distance of a nearly best edge is at most 1 +
+    /// [`EPSILON`] times the distance of the best edge, for both clusters of the edge.
     fn nearly_best(&self, best: &[Option<Link>], monitor: &Monitor) -> Result<Vec<Option<Link>>> {
         // The distance of cosines is their difference from 1.
         let most = if self.clusters.is_similarity() { 1.0 } else { 0.0 };
@@ -280,8 +283,8 @@ impl<'c> Rounds<'c> {
         })
     }
 
-    /// Updates all links after merges: renames clusters that have merged, computes missing similarities, and keeps the
-    /// best links of each cluster.
+    /// Updates all edges after merges: renames clusters that have merged, computes missing similarities, and keeps the
+    /// best edges of each cluster (for single linkage, all edges).
     pub(super) fn tidy(&mut self, monitor: &Monitor) -> Result<()> {
         monitor.check()?;
         let Self { clusters, names, links, into, changed, k, .. } = self;
@@ -341,7 +344,7 @@ impl Scratch {
             link.to = into[link.to as usize];
         }
         links.retain(|link| link.to as usize != at);
-        // Sort links to the same cluster by similarity, so that `dedup` keeps the largest known similarity.
+        // Sort edges to the same cluster by similarity, so that `dedup` keeps the largest computed similarity.
         links.sort_unstable_by(|a, b| {
             let known = |link: &Link| if link.similarity.is_nan() { f64::NEG_INFINITY } else { link.similarity };
             a.to.cmp(&b.to).then(known(b).total_cmp(&known(a)))

@@ -5,8 +5,8 @@
 //! k-nearest neighbor graph construction for generic similarity measures"). If there are few points, all pairs are
 //! compared instead.
 //!
-//! A list keeps the nearest points that were offered. Ties are ordered by the points' ids. So the result depends
-//! neither on the order of offers nor on the number of threads.
+//! The list of a point keeps the nearest points with which it was compared. Ties are ordered by the points' ids. So the
+//! result depends neither on the order of comparisons nor on the number of threads.
 
 use super::mixed;
 use crate::error::Result;
@@ -68,7 +68,7 @@ impl Points {
     }
 }
 
-/// The order of additions is fixed, so the rounding is always the same.
+/// Returns the squared distance. The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
@@ -124,10 +124,10 @@ struct Lists<'a> {
 pub(super) fn nearest(points: &Points, k: usize, monitor: &Monitor, steps: u64) -> Result<Vec<u32>> {
     let n = points.n;
     let k = k.min(n.saturating_sub(1));
-    // With shorter lists, the descent stops at poor neighbours.
+    // With shorter lists, the descent ends at neighbours that are not the nearest.
     const SHORTEST: usize = 12;
     let wanted = k.max(SHORTEST).min(n.saturating_sub(1));
-    // Memory for lists, their copies, and offers.
+    // Memory for the lists of neighbours, their copies, and the candidates for these lists.
     check("nearest neighbours", 32 * (n * wanted) as u64)?;
     let (ids, distances) = (vec![NONE; n * wanted], vec![f32::INFINITY; n * wanted]);
     let mut lists = Lists { points, k: wanted, ids, distances };
@@ -289,8 +289,8 @@ fn insert(ids: &mut [u32], distances: &mut [f32], id: u32, distance: f32) -> boo
     true
 }
 
-/// The neighbours that one thread offers for the lists of neighbours. `offers[i]` is for part i of the lists, which a
-/// single thread updates later.
+/// The candidates (possible neighbours) that one thread found. `offers[i]` has the candidates for the i-th chunk of the
+/// lists of neighbours, which a single thread updates later.
 struct Compared {
     per_part: usize,
     offers: Vec<Vec<Offer>>,
@@ -332,7 +332,7 @@ impl Compared {
     }
 }
 
-/// A random projection tree: the points in the order of the tree's leaves, and the end of each leaf.
+/// A random projection tree: the points in the order of the tree's leaves, and the end of each leaf in this order.
 struct Tree {
     order: Vec<u32>,
     ends: Vec<usize>,

@@ -86,7 +86,8 @@ proptest! {
     }
 
     /// Each height is the dissimilarity of the two merged clusters, or the height of an earlier merge within these
-    /// clusters if that is larger. Except in single linkage, the height of two clusters does not depend on links.
+    /// clusters if that is larger. Except in single linkage, the height of two clusters does not depend on the edges of
+    /// the graph.
     #[test]
     fn heights_are_those_of_the_clusters(
         (n, k, seed) in (2..60usize, 1..6usize, 0..1000u64), until in 1..20usize, tied: bool,
@@ -110,8 +111,8 @@ proptest! {
                 let expected = own.max(before[i as usize]).max(before[j as usize]);
                 let is_sampled = a.len().max(b.len()) > clusters::SAMPLE;
                 let is_near = (sign * height - expected).abs() <= 1e-6;
-                // Single linkage uses only linked leaves. It can miss a nearer pair of leaves, so heights can be larger
-                // than expected.
+                // Single linkage compares only leaves with an edge of the graph. A nearer pair of leaves may have no
+                // edge, so heights can be larger than expected.
                 let is_single = rule == Rule::Single && sign * height >= expected - 1e-6;
                 prop_assert!(is_near || is_sampled || is_single, "{} {} {} {}", rule, measure, height, expected);
                 before.push(sign * height);

@@ -1,4 +1,4 @@
-//! An index of the links of a cluster with many links (a hub), to find its nearest neighbour without reading all links.
+//! An index of the edges of a cluster with many edges (a hub), to find its nearest neighbour without reading all edges.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -9,20 +9,21 @@ use std::ops::Bound;
 use super::super::graph::{Best, Near, Rules};
 use super::super::links::{Entry, Summary};
 
-/// An index of the links of one cluster, in descending order of similarity. A link is the summary of the stored pairs
-/// of leaves between two clusters.
+/// An index of the edges of one cluster, in descending order of similarity. An edge is a pair of clusters, with a
+/// summary of the stored pairs of leaves between them.
 ///
 /// The similarities are computed as if this cluster had size 1, because the size of this cluster does not change the
-/// order of its links. If the size or name of another cluster changes, the stored rank of its link is not updated. Such
+/// order of its edges. If the size or name of a neighbour changes, the stored rank of its edge is not updated. Such
 /// changes only lower the rank, so the stored rank is an upper bound.
 pub(super) struct Hub<K: Summary> {
-    /// For each linked cluster: the index of the link in the list of entries, and the rank of the link.
+    /// For each neighbour: the index of its edge in the list of edges, and the rank of the edge.
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
     order: BTreeSet<(Rank, u32)>,
     kind: PhantomData<K>,
 }
 
-/// The rank of a link: larger similarities first, then larger shares of known pairs, then smaller names of clusters.
+/// The rank of an edge: larger similarities first, then larger shares of stored pairs of leaves, then smaller names of
+/// clusters.
 type Rank = (Reverse<u64>, Reverse<u64>, u32);
 
 impl<K: Summary> Hub<K> {
@@ -43,7 +44,8 @@ impl<K: Summary> Hub<K> {
         self.places.get(&k).map(|&(at, _)| at as usize)
     }
 
-    /// Removes the entry of cluster `k` at index `at`. `moved` is the entry that has moved to this index, if any.
+    /// Removes the edge to cluster `k` at index `at` of the list of edges. `moved` is the edge that has moved to this
+    /// index, if any.
     pub(super) fn remove(&mut self, k: u32, at: usize, moved: Option<&Entry>) {
         if let Some((_, rank)) = self.places.remove(&k) {
             self.order.remove(&(rank, k));
@@ -53,8 +55,8 @@ impl<K: Summary> Hub<K> {
         }
     }
 
-    /// Adds or updates the link `entry`, which is at index `at` in the list of entries. `about` is the size and the
-    /// name of the entry's cluster.
+    /// Adds or updates the edge `entry`, which is at index `at` in the list of edges. `about` is the size and the name
+    /// of the edge's other cluster.
     pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32)) {
         let rank = Self::rank(entry, about);
         if let Some((_, old)) = self.places.insert(entry.cluster, (at as u32, rank)) {
@@ -63,7 +65,7 @@ impl<K: Summary> Hub<K> {
         self.order.insert((rank, entry.cluster));
     }
 
-    /// Does the same as [`nearest`](super::super::graph::nearest), without reading all entries.
+    /// Returns the same as [`nearest`](super::super::graph::nearest), without reading all edges.
     pub(super) fn nearest(
         &mut self,
         entries: &[Entry],
@@ -75,7 +77,8 @@ impl<K: Summary> Hub<K> {
         let mut best = Best::none();
         let mut floor = f64::NEG_INFINITY;
         let mut from = Bound::Unbounded;
-        // Visit only the first entry of each similarity, until similarities are certainly smaller than the largest.
+        // Visit only the first of the edges with equal similarity. Stop when similarities are certainly smaller than
+        // the largest similarity.
         while let Some(&(rank, k)) = self.order.range((from, Bound::Unbounded)).next() {
             let at = self.places.get(&k)?.0 as usize;
             let (n_k, name) = about(k);
@@ -98,13 +101,14 @@ impl<K: Summary> Hub<K> {
     }
 }
 
-/// Returns an integer that increases with the float.
+/// Returns an integer that sorts like the float.
 fn ordered(x: f64) -> u64 {
     let bits = (x + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// A hash of one number (Fibonacci hashing). A keyed hash is not needed, because no attacker chooses cluster numbers.
+/// A hash of one integer (Fibonacci hashing). A keyed hash is not needed, because no attacker chooses the indices of
+/// clusters.
 #[derive(Default)]
 pub(super) struct Mix(u64);
 

@@ -1,5 +1,5 @@
-//! Compares sparse similarities with the naive engine on the full matrix, and with a naive agglomeration of known
-//! pairs.
+//! Compares sparse similarities with the naive engine on the full matrix, and with a naive agglomeration that uses only
+//! the stored pairs.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::kind::Kind;
 use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
-/// Values of [`Rules::share`], [`Rules::patience`] and [`Rules::filled`]. They lead to rounds only, to a chain from the
-/// start, or to combinations. With another share than the default, clusters with at least three links get an index of
-/// their links (a hub).
+/// Values of [`Rules::share`], [`Rules::patience`] and [`Rules::filled`]. They lead to rounds only, to a
+/// nearest-neighbour chain from the start, or to both. If `share` is not the default, clusters with at least three
+/// edges get an index of their edges (a hub).
 const WAYS: [[usize; 3]; 8] = [
     [usize::MAX, 0, 0],
     [0, usize::MAX, 0],
@@ -46,7 +46,7 @@ fn full(pairs: &SparsePairs, rule: &Rule, initial: Option<&Partition>) -> Dendro
     Agglomeration::new(rule.clone()).engine(Engine::Naive).initial(initial).run(&matrix).unwrap()
 }
 
-/// A naive agglomeration that compares all known pairs of clusters before every merge.
+/// A naive agglomeration that compares all pairs of clusters with a stored pair of leaves before every merge.
 struct Known<'a> {
     rule: &'a Rule,
     tolerance: Tolerance,
@@ -55,8 +55,8 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Returns the similarity of two clusters and their share of known pairs (0 for single linkage). Returns `None` if
-    /// no pair is known.
+    /// Returns the similarity of two clusters, and the share of their pairs of leaves that are stored (0 for single
+    /// linkage). Returns `None` if no pair is stored.
     fn about(&self, a: usize, b: usize) -> Option<(f64, f64)> {
         let mut known = Vec::new();
         for &i in &self.clusters[a] {
@@ -72,8 +72,8 @@ impl Known<'_> {
         similarity.filter(|_| !known.is_empty()).map(|similarity| (similarity, share))
     }
 
-    /// Merges the nearest pair with both clusters in `among`, as long as a pair is known. Returns the merges with the
-    /// shares of known pairs.
+    /// Merges the nearest pair with both clusters in `among`, as long as a pair of leaves between two clusters is
+    /// stored. Returns the merges, each with its share of stored pairs.
     fn merges(&mut self, among: impl Fn(u32) -> bool) -> Vec<(RawMerge, f64)> {
         let mut merges = Vec::new();
         loop {
@@ -205,7 +205,7 @@ proptest! {
     }
 }
 
-/// Uses larger graphs, on which rounds, chains and indexes of links (hubs) all run.
+/// Uses larger graphs, on which rounds, nearest-neighbour chains and indexes of edges (hubs) all run.
 #[test]
 fn larger_graphs() {
     let mut random = below(3);

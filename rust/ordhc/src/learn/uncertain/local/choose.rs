@@ -1,4 +1,4 @@
-//! The choice of questions about leaves whose places are uncertain.
+//! The choice of questions about leaves whose places in the tree are uncertain.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -11,38 +11,36 @@ use crate::posterior::expected_information;
 /// Candidate questions are made about at most this number of leaves in the tree, and about up to
 /// two new leaves.
 const LEAVES: usize = 8;
-/// If all leaves are in the tree: the number of random leaves from which the most uncertain ones
-/// are chosen.
+/// If all leaves are in the tree: the number of random leaves from which those with the most uncertain places are
+/// chosen.
 const FROM: usize = 32;
-/// The place of a leaf is uncertain if the entropy of its distribution is above `UNCERTAIN` nats.
-/// No questions are made for a leaf with many answers, because a place among many siblings stays
-/// uncertain. The limit is `FIRST` answers, and `A_DOUBLING` more for each doubling of the number
-/// of leaves in the tree.
+/// The place of a leaf in the tree is uncertain if the entropy of its distribution is above `UNCERTAIN` nats. No
+/// questions are made for a leaf with many answers, because a place among many siblings stays uncertain. The limit is
+/// `FIRST` answers, and `A_DOUBLING` more for each doubling of the number of leaves in the tree.
 const UNCERTAIN: f64 = 1.0;
 const FIRST: f64 = 2.0;
 const A_DOUBLING: f64 = 1.3;
-/// No new leaf is asked about if the number of uncertain places is at least this number plus the number of open
-/// questions.
+/// No new leaf is asked about if the number of leaves with uncertain places is at least this number plus the number of
+/// open questions.
 const FEW: usize = 3;
-/// The number of likely places that are drawn for a leaf, to estimate the information of questions.
+/// The number of likely places in the tree that are sampled for a leaf, to estimate how informative questions are.
 const DRAWN: usize = 24;
 /// The number of candidate questions that are made for each leaf.
 const QUESTIONS: usize = 16;
-/// The maximum number of clusters, from small to large, that are tried to draw the last leaf of a
-/// question.
+/// The last leaf of a question is sampled from larger and larger clusters, until it is not already in the question. At
+/// most this number of clusters is tried.
 const TRIES: usize = 8;
 
-/// Likely places of a leaf that was cut off the tree. The entries of `beside` are the nodes beside
-/// which the leaf may belong.
+/// Likely places of a leaf that was cut off the tree: `beside` has the nodes beside which the leaf may belong.
 struct Likely {
     leaf: u32,
     beside: Vec<u32>,
 }
 
 impl<const K: usize> Local<K> {
-    /// Returns candidate questions about leaves of `among` whose places are uncertain, each with
-    /// its expected information. If `is_anchored`, the questions compare two pairs that share a
-    /// leaf, which comes first in both.
+    /// Returns candidate questions about leaves of `among` whose places in the tree are uncertain, each with its
+    /// expected information. If `is_anchored`, the questions compare two pairs that share a leaf, which comes first in
+    /// both pairs.
     pub(in super::super) fn candidates(
         &mut self,
         answers: &[Answer<K>],
@@ -71,9 +69,9 @@ impl<const K: usize> Local<K> {
         found
     }
 
-    /// Returns some leaves of `among` to ask about: leaves whose places are uncertain, and some new
-    /// leaves. If all leaves are in the tree, half of the result are the most uncertain leaves, and
-    /// half are random leaves.
+    /// Returns some leaves of `among` to ask about: leaves whose places are uncertain, and some new leaves. If all
+    /// leaves are in the tree, half of the result are the leaves with the most uncertain places of some random leaves.
+    /// The other half are random leaves.
     fn uncertain(&self, among: &[u32], n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
         let (placed, new): (Vec<u32>, Vec<u32>) = among.iter().partition(|&&leaf| self.shape.has(leaf));
         let many = (FIRST + A_DOUBLING * (placed.len() as f64).log2()) as usize;
@@ -91,8 +89,8 @@ impl<const K: usize> Local<K> {
             }
             return chosen;
         }
-        // All leaves have places. Draw some leaves; take the most uncertain half of `LEAVES` from them, and the rest at
-        // random.
+        // All leaves are in the tree. Sample `FROM` leaves. Half of the result are those with the most uncertain
+        // places, and the rest are random leaves of the sample.
         let mut all = some(&mut { placed }, FROM);
         all.sort_by(|&one, &other| self.entropies[other as usize].total_cmp(&self.entropies[one as usize]));
         let mut others = all.split_off(all.len().min(LEAVES / 2));
@@ -114,15 +112,14 @@ impl<const K: usize> Local<K> {
         worth
     }
 
-    /// Draws likely places of a leaf that was cut off the tree, given all other leaves.
+    /// Samples likely places of a leaf that was cut off the tree, given the tree of all other leaves.
     fn likely(&mut self, answers: &[Answer<K>], leaf: u32, random: &mut ChaCha8Rng) -> Likely {
         self.score(answers, leaf, random);
         let beside = (0..DRAWN).map(|_| self.places.draw(&self.shape, random).beside).collect();
         Likely { leaf, beside }
     }
 
-    /// Returns the mutual information of the answer to a question and the place of the leaf
-    /// `likely.leaf`, in nats.
+    /// Returns the mutual information of the answer to a question and the place of `likely.leaf` in the tree, in nats.
     fn information(&self, likely: &Likely, leaves: [u32; K]) -> f64 {
         let Self { shape, logs, reliability, .. } = self;
         let mut others = leaves.iter().filter(|&&other| other != likely.leaf);
@@ -144,8 +141,8 @@ fn answers_at<const K: usize>(
     leaf: u32,
     beside: u32,
 ) -> [f64; 3] {
-    // The lowest common ancestor of the leaf and another leaf is that of `beside` and the other leaf. If the other leaf
-    // is below `beside`, the ancestor is the leaf's new parent.
+    // The lowest common ancestor of the leaf and another leaf is the lowest common ancestor of `beside` and the other
+    // leaf. If the other leaf is below `beside`, the ancestor is the leaf's new parent.
     let size = |a: u32, b: u32| {
         let other = if a == leaf { b } else { a };
         if a != leaf && b != leaf { shape.size(shape.join(a, b)) } else { shape.size(shape.join(beside, other)) + 1 }
@@ -185,7 +182,7 @@ fn question<const K: usize>(
     let [first, second] = [(); 2].map(|()| likely.beside[random.random_range(0..likely.beside.len())]);
     let mut leaf_of = |node: u32| shape.leaf_under(node, random.random_range(0..shape.size(node)));
     let a = leaf_of(first);
-    // Both places may have the same nearby leaf. Then take the other leaf from the next larger cluster.
+    // The same leaf may be near both places. Then take the second leaf from the next larger cluster.
     let clusters = std::iter::successors(Some(second), |&node| Some(shape.parent(node)).filter(|&above| above != NONE));
     let b = clusters.map(&mut leaf_of).take(TRIES).find(|&b| b != a)?;
     if K == 3 {

@@ -1,4 +1,4 @@
-//! The possible places of a subtree, with scores from the answers about this subtree alone.
+//! The possible places of a subtree in the tree, with scores from the answers about leaves of this subtree alone.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -10,8 +10,9 @@ use super::shape::{NONE, Place, Shape};
 /// Differences of log-likelihoods below this value may be rounding errors.
 const ROUNDED: f64 = 1e-9;
 
-/// A place of a subtree, and the score of the place. If `is_part` is true, the place is beside any leaf at or below
-/// `node`, because no answer distinguishes these places. Otherwise, the place is beside `node`.
+/// A possible place of a subtree in the tree, and the score of the place. If `is_part` is true, the subtree can be put
+/// beside any leaf at or below `node`, because no answer distinguishes these places. Otherwise, the place is beside
+/// `node` (on the edge above it).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spot {
     pub(super) node: u32,
@@ -20,24 +21,24 @@ pub(super) struct Spot {
     pub(super) score: f64,
 }
 
-/// The score of each place of a subtree that was cut off the tree: the log-likelihood of the
-/// answers about the subtree.
+/// The scores of the possible places of a subtree that was cut off the tree. A score is the log-likelihood of the
+/// answers about the subtree, up to a constant.
 ///
-/// An answer about the subtree and two other leaves depends on the place only along the paths from
-/// these leaves to the root. So only the nodes of these paths are visited, and get a *gain*. The
-/// score of the place beside a node is the sum of the gains of this node and all nodes above. In a
-/// part of the tree without gains, all places have the score of the node above this part.
+/// An answer about the subtree and two other leaves depends on the place only along the paths from these leaves to the
+/// root. So only the nodes of these paths are visited, and get a *gain*. The score of the place beside a node is the
+/// sum of the gains of this node and all nodes above. In a subtree without gains, all places have the score of the node
+/// above this subtree.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     gains: Vec<f64>,
-    /// For each node: the value of `mark` when the gain of the node was written. If this is not the
-    /// current value of `mark`, the gain is from an earlier subtree.
+    /// For each node: the value of `mark` when the gain of the node was written. If this is not the current value of
+    /// `mark`, the stored gain belongs to an earlier subtree and counts as 0.
     marks: Vec<u32>,
     mark: u32,
     pub(super) spots: Vec<Spot>,
     open: Vec<(u32, f64)>,
     weights: Vec<f64>,
-    /// The entropy of the distribution over the places of the current subtree, in nats.
+    /// The entropy of the distribution over the possible places of the current subtree, in nats.
     pub(super) entropy: f64,
 }
 
@@ -57,8 +58,7 @@ impl Rest<'_> {
         self.logs[self.shape.size(node) as usize]
     }
 
-    /// Returns the base-2 logarithm of the number of leaves that `node` has if the subtree that was
-    /// cut off is put below it.
+    /// Returns the base-2 logarithm of the number of leaves that `node` has if the cut-off subtree is put below `node`.
     fn log_with(&self, node: u32) -> f64 {
         self.logs[(self.shape.size(node) + self.size) as usize]
     }
@@ -99,8 +99,8 @@ impl Places {
         self.gains[at] += gain;
     }
 
-    /// Gives scores to the places beside the nodes on a path, by adding gains to these nodes. The
-    /// path leads from the node `from` up to the node below `stop`.
+    /// Gives scores to the places beside the nodes on a path, by adding gains to these nodes. The path leads from the
+    /// node `from` up to the child of `stop`.
     ///
     /// `value(node)` is the score of the place beside a node, and of all places below the node that
     /// are not on the path. `top` is the score of the place beside `stop`.
@@ -211,7 +211,7 @@ impl Places {
         }
     }
 
-    /// Lists the places of the subtree with their scores.
+    /// Lists the possible places of the subtree in the tree, with their scores.
     pub(super) fn list(&mut self, shape: &Shape) {
         self.spots.clear();
         self.open.clear();
@@ -229,10 +229,10 @@ impl Places {
         }
     }
 
-    /// Computes the cumulative weights of the listed places, and the entropy of their distribution.
-    /// A place with `is_part` represents one place for each leaf at or below its node, so its
-    /// weight is multiplied by the number of these leaves. If there are no answers, the subtree is
-    /// therefore put beside a random leaf, as in Yule's process.
+    /// Computes the cumulative weights of the possible places of a subtree, and the entropy of their distribution. A
+    /// [`Spot`] with `is_part` represents the places beside all leaves at or below its node. So its weight is
+    /// multiplied by the number of these leaves. Without answers, the subtree is put beside a uniformly random leaf, as
+    /// in Yule's process.
     pub(super) fn weigh(&mut self, shape: &Shape) {
         let most = self.spots.iter().map(|spot| spot.score).fold(f64::NEG_INFINITY, f64::max);
         self.weights.clear();
@@ -247,7 +247,7 @@ impl Places {
         self.entropy = sum.ln() - mean / sum;
     }
 
-    /// Draws the node beside which the subtree is put, with probabilities in proportion to the weights.
+    /// Samples the node beside which the subtree is put, with probabilities in proportion to the weights of the places.
     pub(super) fn draw(&self, shape: &Shape, random: &mut ChaCha8Rng) -> Place {
         let sum = self.weights[self.weights.len() - 1];
         let drawn = random.random::<f64>() * sum;

@@ -4,8 +4,8 @@
 /// base-2 logarithm of the ratio of these sizes, with `PER_DOUBLING` classes for each doubling.
 const PER_DOUBLING: f64 = 4.0;
 const CLASSES: usize = 48;
-/// The number of levels of reliability of a person, in equal steps from 0 (answers at random) to 1
-/// (as reliable as most people).
+/// The number of levels of reliability of a person, in equal steps from 0 (random answers) to 1 (as reliable as people
+/// on average).
 const LEVELS: usize = 8;
 /// The weight of the prior for the share of right answers to a class of questions (see
 /// `PER_DOUBLING`), as a number of answers.
@@ -15,13 +15,13 @@ const PRIOR_OF_PERSON: f64 = 10.0;
 /// The weight of an answer in the estimate for a person halves with this number of later answers of
 /// the person. The same applies to the estimate for a class of questions (see `PER_DOUBLING`).
 const HALF_LIFE: f64 = 20_000.0;
-/// The smallest and the largest share of right answers beyond chance. The share is 0 for random
+/// The smallest and the largest estimate of the share of right answers beyond chance. The share is 0 for random
 /// answers, and 1 if all answers are right.
 const LEAST: f64 = 0.25;
 const MOST: f64 = 0.97;
 
-/// Estimates how often answers agree with the tree, for each person and each class of questions
-/// (see `PER_DOUBLING`). Stores the results as logarithms.
+/// Estimates how often answers agree with the tree, for each person and each class of questions (see `PER_DOUBLING`).
+/// Stores the log-probabilities of answers.
 #[derive(Debug, Clone)]
 pub(super) struct Reliability {
     /// The probability of a right answer by guessing: 1/3, or 1/2 for two pairs.
@@ -33,7 +33,7 @@ pub(super) struct Reliability {
     /// answer that agrees with the tree adds 1 to the sum. Other answers lower the sum, so that
     /// random answers add 0 on average.
     people: Vec<[f64; 2]>,
-    /// The sum of `people` over all people.
+    /// The sum over the answers of all people, and its expected value for usual people, as in `people`.
     all: [f64; 2],
     /// For each level of a person and each class of questions: the logarithms of the probabilities
     /// of the right answer and of one wrong answer.
@@ -90,8 +90,8 @@ impl Reliability {
     /// Returns the level of reliability of a person, below `LEVELS`.
     pub(super) fn level(&self, person: u32) -> usize {
         let [right, expected] = self.people.get(person as usize).copied().unwrap_or_default();
-        // Compare the person with all people. If all people disagree with the tree, the tree is
-        // wrong, not the people.
+        // Compare the person with all people. If all people often disagree with the tree, the tree is wrong, not the
+        // people.
         let usual = ((self.all[0] + PRIOR_OF_PERSON) / (self.all[1] + PRIOR_OF_PERSON)).max(LEAST);
         let share = ((right / usual + PRIOR_OF_PERSON) / (expected + PRIOR_OF_PERSON)).clamp(0.0, 1.0);
         (share * (LEVELS - 1) as f64).round() as usize

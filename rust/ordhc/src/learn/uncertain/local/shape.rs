@@ -5,7 +5,8 @@ use crate::tree::Topology;
 /// Marks a missing node.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The place of a subtree: beside a node, as the first or second child of the new parent.
+/// The place of a subtree in the tree: beside a node (on the edge above it), as the first or second child of the new
+/// parent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Place {
     pub(super) beside: u32,
@@ -13,15 +14,15 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The subtree becomes the second child.
+    /// Returns the place beside a node at which the subtree becomes the second child of the new parent.
     pub(super) fn beside(node: u32) -> Self {
         Self { beside: node, is_first: false }
     }
 }
 
-/// A rooted binary tree that contains some of `n` leaves. Leaves are the nodes `0..n`, and inner
-/// nodes have other numbers below `2n - 1`. Every node stores its number of leaves, so that a path
-/// can be followed without visiting the rest of the tree.
+/// A rooted binary tree that contains some of `n` leaves. Leaves are the nodes `0..n`, and inner nodes have indices
+/// from `n` to `2n - 2`. Every node stores its number of leaves, so that a path can be followed without visiting the
+/// rest of the tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     n: usize,
@@ -92,7 +93,7 @@ impl Shape {
         if self.root == NONE { 0 } else { self.size(self.root) }
     }
 
-    /// Returns the number of nodes above a node.
+    /// Returns the number of nodes on the path above a node.
     pub(super) fn depth(&self, node: u32) -> usize {
         let up = |&node: &u32| Some(self.parent(node)).filter(|&above| above != NONE);
         std::iter::successors(up(&node), up).count()
@@ -138,8 +139,8 @@ impl Shape {
         self.resize(above, |size| size + more);
     }
 
-    /// Cuts a subtree off, and returns its place. Putting the subtree back at this place restores the same tree.
-    /// Returns `None` for the root, which is not cut off.
+    /// Cuts a subtree off the tree, and returns the place where the subtree was. Putting the subtree back at this place
+    /// restores the same tree. Returns `None` for the root, which is not cut off.
     pub(super) fn cut(&mut self, top: u32) -> Option<Place> {
         let parent = self.parent(top);
         if parent == NONE {

@@ -82,7 +82,7 @@ proptest! {
         }
     }
 
-    /// Checks the score of each place of a leaf. Up to a constant, the score must be the
+    /// Checks the score of each possible place of a leaf in the tree. Up to a constant, the score must be the
     /// log-likelihood of the answers in the tree with the leaf at this place.
     #[test]
     fn scores_are_those_of_whole_trees(
@@ -174,7 +174,7 @@ fn check_scores<const K: usize>(
             values.push(value(node) - spot.score);
         }
     }
-    // All leaves are listed once. Scores differ from the log-likelihoods by a constant.
+    // All leaves are listed once. The scores of places differ from the log-likelihoods of the answers by a constant.
     let mut listed: Vec<u32> = nodes.into_iter().filter(|&node| local.shape.is_leaf(node)).collect();
     listed.sort_unstable();
     prop_assert_eq!(listed, (0..n as u32).filter(|&other| other != leaf).collect::<Vec<_>>());
@@ -319,7 +319,7 @@ fn the_tree_of_many_answers_is_right() {
         import(&mut one, 40 * n.max(MOST_ANSWERS / 39), &mut simulated);
         let right = simulated.right(&one.tree().unwrap());
         assert!(right > 0.95, "{n} {right}");
-        // New answers move leaves. The tree follows although it is not requested.
+        // New answers move leaves in the tree, although the tree is not requested.
         for _ in 0..20 {
             let question = one.ask(1).unwrap()[0];
             one.tell(question.id, simulated.answer(question.leaves)).unwrap();
@@ -352,7 +352,7 @@ fn questions_of_all_kinds_are_chosen_with_many_answers() {
         let mut listed = learner::<3>(n);
         listed.pool = Pool::of(vec![[0, 1, 2], [2, 0, 1]]);
         (0..=MOST_ANSWERS).for_each(|_| listed.add([0, 1, 2], (-1).into()));
-        // The same three leaves are not asked about twice at a time.
+        // No two open questions are about the same three leaves.
         assert_eq!([(); 2].map(|()| listed.ask(9).unwrap().len()), [1; 2]);
         assert!(listed.ask(9).unwrap().is_empty());
         assert_eq!(listed.tree().unwrap().n_leaves(), n);
