@@ -1,5 +1,6 @@
 """Clusters by their words, and by their medoids."""
 
+import json
 import math
 
 import numpy as np
@@ -153,10 +154,19 @@ def test_names_are_seen_in_pictures_pages_and_reports(tmp_path, capsys, monkeypa
     ordhc.write_comparisons(t, "answers.csv")
     asked = ["report", "answers.csv", "--words", "words.csv", "--resamples", "2", "-q"]
     asked += ["--compare", "adds3-al", "--no-structure"]
-    (tmp_path / "words.csv").write_text("name,the,meow,engine\ncar,5,0,1\nbus,5,0,1\ncat,5,1,0\ndog,5,1,0\n")
+    counts = "the,meow,engine\ncar,5,0,1\nbus,5,0,1\ncat,5,1,0\ndog,5,1,0\n"
+    named = []
+    for header in ("name", "animal", ""):
+        (tmp_path / "words.csv").write_text(f"{header},{counts}")
+        code, _, err = run(capsys, *asked)
+        assert (code, err) == (0, "")
+        assert "meow" in (tmp_path / "report.html").read_text()
+        named.append(json.loads((tmp_path / "report.json").read_text())["tree"]["node_names"])
+    assert named[0] == named[1] == named[2]
+    (tmp_path / "words.csv").write_text("name,the\ncar,5\nbus,\ncat,5\ndog,5\n")
     code, _, err = run(capsys, *asked)
-    assert (code, err) == (0, "")
-    assert "meow" in (tmp_path / "report.html").read_text()
+    assert code == 2
+    assert "words.csv:3: row 'bus', column 'the': the count is missing or not finite" in err
     (tmp_path / "words.csv").write_text("name,the\ncar,5\nbus,5\ncat,5\n")
     code, _, err = run(capsys, *asked)
     assert code == 2

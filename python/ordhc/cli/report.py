@@ -216,27 +216,26 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
 
     from ordhc._checks import quoted
     from ordhc.errors import InputError
-    from ordhc.io.files import read_bytes
-    from ordhc.io.sheet import read_sheet
-    from ordhc.io.vectors import read_vectors
+    from ordhc.io.numbers import read_numbers
 
-    counts, names = read_vectors(path)
-    if names is None:
+    found = read_numbers(path, "counts of words")
+    if found.rows is None or found.columns is None:
         raise InputError(
-            "needs a column name (or leaf, item, id); the headers of the other columns must be words",
+            "--words needs a header with the words, and a column of leaf names: the first column, or one "
+            "with the header `name`, `leaf`, `item` or `id`",
             path=path,
         )
-    header = read_sheet(read_bytes(path), path, "vectors").header
-    vocabulary = [word for word in header if word.strip().lower() not in ("name", "leaf", "item", "id")]
+    for row, column in np.argwhere(~np.isfinite(found.values))[:1].tolist():
+        raise found.error(f"{found.cell(row, column)}: the count is missing or not finite", row)
     labels = data.names or tuple(map(str, range(data.n_leaves)))
-    rows = {name: at for at, name in enumerate(names)}
+    rows = {name: at for at, name in enumerate(found.rows)}
     missing = [label for label in labels if label not in rows]
     if missing:
         raise InputError(
             f"has no row for {quoted(missing[0])}; {len(missing)} of {len(labels)} leaves have no row",
             path=path,
         )
-    return np.asarray(counts)[[rows[label] for label in labels]], vocabulary
+    return found.values[[rows[label] for label in labels]], list(found.columns)
 
 
 def _print_findings(found: "Report", paths: list[str]) -> None:
