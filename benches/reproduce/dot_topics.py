@@ -232,7 +232,7 @@ def draw3(_results: Results, path: Path) -> None:
 EXPERIMENTS = (
     Experiment(
         name="dot/table2",
-        title="Dot products, Table 2 and Figure 4: Kendall tau-b of trees of texts, each given by the counts of p words",
+        title="Dot products, Table 2 and Figure 4: Kendall tau-b of trees of texts (vectors of word counts)",
         columns=("data", "input", "terms"),
         cells=table2,
         lines=lines2,

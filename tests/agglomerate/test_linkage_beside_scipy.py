@@ -59,7 +59,7 @@ def test_negative_dissimilarities_are_told_whatever_the_layout():
         with pytest.warns(OrdhcWarning, match="leaves 0 and 1 is negative, -2") as told:
             ordhc.linkage(S, dissimilarity=True)
         assert told[0].filename == __file__
-        with pytest.raises(InputError, match="leaves 0 and 1 is negative, -2, but its square loses"):
+        with pytest.raises(InputError, match="leaves 0 and 1 is negative, -2, but this linkage squares"):
             ordhc.linkage(S, "ward", dissimilarity=True)
     np.fill_diagonal(square, 9.0)
     with pytest.warns(OrdhcWarning, match="the diagonal is the largest of each row"):

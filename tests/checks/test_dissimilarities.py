@@ -64,7 +64,7 @@ def test_dissimilarities_below_zero():
         ):
             ordhc.linkage(given, dissimilarity=True)
         for name in ("ward", "centroid", "median"):
-            with pytest.raises(InputError, match=r"leaves 0 and 3 is negative, -3\.5, but its") as caught:
+            with pytest.raises(InputError, match=r"leaves 0 and 3 is negative, -3\.5, but this") as caught:
                 ordhc.linkage(given, name, dissimilarity=True)
             assert caught.value.leaves == ((0, 3),)
             assert ordhc.linkage(given, name, dissimilarity=False).n_leaves == 4

@@ -145,7 +145,7 @@ def test_names_come_from_a_column_that_is_said(tmp_path):
     assert read_names(f"{tmp_path}/items.csv:label") == ("cat", "dog", "cow")
     assert read_names(tmp_path / "items.csv", "item") == ("1", "2", "3")
     with pytest.raises(
-        InputError, match=r"the names may be in label, item; name the column .*'items.csv:item'"
+        InputError, match=r"the names may be in label, item; give the column .*'items.csv:item'"
     ):
         read_names(tmp_path / "items.csv")
     with pytest.raises(InputError, match="no column 'lable'; .*nearest: 'label'"):

@@ -116,7 +116,7 @@ def test_errors_name_the_row(tmp_path):
         assert refused.value.row == 0
     parquet.write_table(pyarrow.table({**table, "far": [None, 7, 8]}), path)
     for read in (ordhc.read_answers, lambda path: ordhc.scan(path).read()):
-        with pytest.raises(InputError, match="far is 8, the first cell is 'b': give ids or names") as refused:
+        with pytest.raises(InputError, match="far is 8, but the first cell is 'b': give ids") as refused:
             read(path)
         assert refused.value.row == 2
 

@@ -45,8 +45,8 @@ def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, sq
     any_negative
         False if the caller knows that no value is negative.
     squared
-        True if the linkage squares dissimilarities. Then a negative value is an error, because its square
-        loses the sign.
+        True if the linkage squares dissimilarities. Then a negative value is an error, because the square of
+        a negative number is positive.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, sq
         place = _place(values, at)
         text = f"the dissimilarity of leaves {place[0]} and {place[1]} is negative, {least:.6g}"
         if squared:
-            raise InputError(f"{text}, but its square loses the sign: {_REMEDY}", leaves=[place])
+            raise InputError(f"{text}, but this linkage squares dissimilarities: {_REMEDY}", leaves=[place])
     elif values.ndim == 2 and len(values) > 2:
         diagonal = np.diagonal(values)
         if np.isfinite(diagonal).all() and diagonal.min() > 0 and (diagonal >= values.max(axis=1)).all():

@@ -142,7 +142,8 @@ def merged_under(
     """Return the tree of a linkage under constraints."""
     if spec.update_row is not None or spec.make_update is not None:
         raise InputError(
-            f"linkage {spec.name!r} is a Python function (a row update): leave out sizes= and cannot_link="
+            f"linkage {spec.name!r} is a Python function, which takes no constraints: leave out sizes= and "
+            "cannot_link="
         )
     if constraints.sizes is not None and spec.native == "ward" and not dissimilarity:
         raise InputError("linkage 'ward' takes sizes with dissimilarities only: give dissimilarity=True")

@@ -303,8 +303,8 @@ class Contents:
             first = self.log.n
             self.store.append(some, first, at)
             self.log.append(some, at)
-            # The learner cannot take answers back. After an `UNDO` the events are replayed from a snapshot
-            # when the work ends (`_catch_up`).
+            # The learner cannot take answers back. So after an `UNDO`, `_catch_up` replays the events from an
+            # earlier snapshot of the learner. `writing` calls `_catch_up` before its transaction ends.
             if self._at == first and not any(event.kind == UNDO for event in some):
                 if len(some) == 1:
                     self.log.apply(self.learner, first + 1, some[0], is_asked=is_asked)

@@ -141,7 +141,8 @@ def vectors_of(
     if len(low):
         node = int(low[0])
         raise InputError(
-            f"node {node} has height {heights[node]:g}, less than the height {above[node]:g} of its parent"
+            f"node {node} has height {heights[node]:g}, less than the height {above[node]:g} of its parent; "
+            'heights of kind "similarity" must not fall from the root to the leaves: correct the heights'
         )
     steps = random.normal(size=(2 * n - 1, n_features)) * np.sqrt(heights - above)[:, None]
     for merge in range(n - 2, -1, -1):

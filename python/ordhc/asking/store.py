@@ -471,14 +471,18 @@ class Store:
     # Leases.
 
     def leases(self) -> dict[int, tuple[str, float]]:
-        """Return for each leased question the person, and the end of the lease in seconds since 1970."""
+        """Return the leases by question number: the person, and the end of the lease in seconds since 1970.
+
+        A lease reserves a question for the person to whom it was given, until the person answers or the
+        lease ends.
+        """
         with self._errors:
             rows = self._db.execute(
                 "SELECT question, who, until, sum FROM leases ORDER BY question"
             ).fetchall()
             for question, who, until, total in rows:
                 if total != sum_of(question, who, float(until)):
-                    raise ValueError(f"the lease of question {question} has a wrong checksum")
+                    raise ValueError(f"the reservation of question {question} has a wrong checksum")
             return {question: (who, until) for question, who, until, _ in rows}
 
     def lease(self, numbers: Iterable[int], who: str, until: float) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ordhc.asking.session import Session
 
-#: The delimiter of a table by the ending of its file. Other formats keep only comparisons and people.
+#: The delimiter by the ending of the output file. These tables have all columns, such as time and duration.
+#: Files with another ending contain only the comparisons and the people.
 _TABLES = {".csv": ",", ".tsv": "\t"}
 
 

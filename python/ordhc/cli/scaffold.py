@@ -125,7 +125,11 @@ def new_plugin(
 
 
 def _names(name: str, kind: str) -> tuple[str, str]:
-    """Return the name of the module and the name that users type, for the distribution `name`."""
+    """Return the names of a new plugin whose distribution is called `name`: module and spec.
+
+    The module is the name to import, such as "ordhc_mixed". The spec is the name of the plugin in options and
+    arguments of ordhc, such as "mixed": `name` without "ordhc-" at its beginning.
+    """
     given = _checks.text("name", name)
     if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", given, re.ASCII):
         raise InputError(

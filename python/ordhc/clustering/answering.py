@@ -13,7 +13,8 @@ from ordhc.comparison.units import answers_of
 
 __all__ = ["Crowd", "chances_of", "simulated", "unknown_text", "with_own_noise"]
 
-#: Maximum number of existing answers whose kinds (odd one out, ranking and so on) are simulated.
+#: Maximum number of existing answers that are drawn as patterns. A simulated answer has the kind of its
+#: pattern, such as an odd one out or a ranking, but is about other leaves.
 _KINDS = 40
 
 

@@ -8,11 +8,11 @@ from ordhc.errors import warn
 
 __all__ = ["warn_of_cost", "seconds_of_moves", "seconds_of_pairs"]
 
-#: The estimated processor time in seconds above which a call warns before it begins.
+#: A call warns before it begins if its estimated processor time in seconds is more than this.
 LONG = 30.0
-#: Seconds of processor time: for each row in AddS similarities (sums over rows), for each row in other
-#: similarities, and for each pair of leaves in a linkage. Measured on triplets of `datasets.planted`
-#: with 200 to 2,000 leaves.
+#: Seconds of processor time. AddS similarities, which are sums over comparisons, take `_ADDS_ROW` for each
+#: comparison. Other similarities take `_OTHER_ROW` for each comparison. A linkage takes `_PAIR` for each
+#: pair of leaves. Measured on triplets of `datasets.planted` with 200 to 2,000 leaves.
 _ADDS_ROW, _OTHER_ROW, _PAIR = 3e-8, 1e-6, 1e-8
 #: Seconds of processor time of moves of subtrees. For revenue and Dasgupta's cost: `_MOVES` times n^2.6. For
 #: satisfied triplets: `_SATISFIED_ROW` for each row, and `_SATISFIED_PAIR` for each pair of leaves. Each

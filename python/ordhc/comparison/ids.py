@@ -94,7 +94,10 @@ def as_ids(
                 raise InputError(f"{found}, neither id nor name", row=row)
             if text != isinstance(cells[0], str):
                 first = _checks.quoted(cells[0])
-                raise InputError(f"{found}, the first cell is {first}: give ids or names, not both", row=row)
+                raise InputError(
+                    f"{found}, but the first cell is {first}: give ids (numbers) or names (text), not both",
+                    row=row,
+                )
         small = [_checks.as_int(cell) for cell in cells]
         for at, cell in enumerate(small):
             if cell is None or abs(cell) > np.iinfo(np.int64).max:

@@ -160,8 +160,9 @@ def held_out(
 ) -> HeldOut:
     """Split answers into folds as `ordhc.select` does, and compare each fold with a tree of the other folds.
 
-    `known` is the result of `select` for the same method and the same folds. If `known` is given, its
-    interval is used. Then the trees made without two folds are not needed, and are not made.
+    The 95% interval of the accuracy needs more trees, each made without two of the folds. These trees are not
+    made if `known` is given. `known` is the result of `select` for the same method and the same folds; its
+    interval is returned.
     """
     units, parts, kept = split(data, folds, seed, None, unit)
     work = Folds(data, units, parts, folds)

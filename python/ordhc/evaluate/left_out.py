@@ -360,8 +360,9 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
         return math.nan, math.nan
     over, whole = float(mean.sum() / most.sum()), float(most.sum())
     of_units = float((((mean - over * most) / whole) ** 2).sum()) * count / (count - 1)
-    # `apart`: the score of each tree, minus the mean score of all trees on the same units. `chance`: the
-    # part of the variance of `apart` that is due to the choice of units.
+    # Each tree is scored on the units (people, answers or files) that its resample left out. `apart`: the
+    # score of each tree, minus the mean score of all trees on these units. `chance`: the part of the variance
+    # of `apart` that is due to the choice of units.
     apart = (sums.got - sums.expected) / held
     rest = sums.squares[0] - 2 * apart * sums.squares[1] + apart**2 * sums.squares[2]
     chance = float((rest / held**2).mean())

@@ -259,9 +259,9 @@ def seconds_needed(data: Triplets | Quadruplets, max_trees: int = 3, folds: int 
     """
     answers = count_answers(data)
     sweep = seconds_of(data) / (CHAINS * sweeps_for(len(data)))
-    # Each of `_PARTS` subsets of people is predicted by k trees, made from the answers of the other subsets.
-    # Each answer counts for the k trees in proportion to the probability of their groups. So the sweeps of
-    # all k trees together take about as long as the sweeps of a single tree of these answers.
+    # Each of k groups of people has a tree. For each of `_PARTS` subsets of people, k trees are made from the
+    # answers of the other people. A tree leaves out people who are almost certainly not in its group
+    # (`_LEAST`), and most people are clearly in one group. So k trees together take about as long as one.
     of_sweeps = _PARTS * _SWEEPS * sweep * (1 - 1 / _PARTS)
 
     def learnt(k: int, starts: int, share: float) -> float:

@@ -135,8 +135,9 @@ class Scan:
         self._groups: dict[int, int] = {}
         self._survey: Survey | None = None
         self._has_warned = False
-        #: Hashes of the options, and of the leaf of each name and id; None until they are needed.
+        #: A hash of the reading options `asked`, for `key`; None until it is needed.
         self._asked: str | None = None
+        #: A hash of the reading options and of how names and ids map to leaves, for `key`; None until needed.
         self._leaves: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -173,10 +174,11 @@ class Scan:
         return self._survey
 
     def surveying(self, whole: Progress | None) -> Progress | None:
-        """Compute `survey` with a report of the progress; return a callable for later progress.
+        """Read all files once to compute `survey`; return the callable for the progress of the caller's work.
 
-        Both parts of the progress are reported to `whole`: first the survey, then the later work. If `whole`
-        is None, return None and compute nothing: `survey` is then computed when it is needed.
+        `whole` receives the progress of both: its first part is the progress of the survey, and its second
+        part is the progress that the caller reports to the returned callable. If the survey is known, `whole`
+        is returned. If `whole` is None, the result is None; `survey` is then computed when it is first used.
         """
         if whole is None or self._survey is not None:
             return whole
@@ -267,7 +269,11 @@ class Scan:
         return found
 
     def without_executor(self, *, resume: bool = True) -> Scan:
-        """Return a copy of the scan that uses no executor; without `resume` if `resume` is False."""
+        """Return a copy of the scan that works in this process, without its executor.
+
+        If `resume` is False, the copy also does not use the folder `Scan.resume` for finished parts of the
+        work.
+        """
         found = copy(self)
         found.executor = None
         found.resume = self.resume if resume else None

@@ -230,8 +230,9 @@ def _table_of(tree: Any, S: Any, column_tree: Any, order: str, dissimilarity: bo
         return _Table(found, image, found.n_leaves, "dissimilarity" if less else "similarity", less)
     if order == "optimal" or dissimilarity is not None:
         raise InputError(
-            "order='optimal' and dissimilarity are for (n, n) similarities, not for data: "
-            "leave both out, and pass tree.rotate(order=tree.leaf_order(D)) to reorder the tree"
+            "order='optimal' and dissimilarity are for (n, n) similarities, but S is a data matrix: leave "
+            "both out; for an optimal order pass tree=tree.rotate(order=tree.leaf_order(D)), with D the "
+            "(n, n) similarities or distances of the rows of S"
         )
     found, values, names = with_rows(tree, S)
     places = np.arange(values.shape[1])

@@ -48,7 +48,10 @@ def _axis(ax: "Axes", drawn: Truncated, shapes: Rectangle, inks: Theme, size: fl
 
 
 def _rings(ax: "Axes", drawn: Truncated, shapes: Circle, inks: Theme, size: float) -> None:
-    """Draw circles around the root, with numbers between the last leaf and the first leaf."""
+    """Draw the scale of a circular tree: a circle around the root for each of several heights.
+
+    The heights are written in the gap between the first and the last leaf.
+    """
     from matplotlib.collections import LineCollection
 
     ticks = _ticks(drawn, 5)

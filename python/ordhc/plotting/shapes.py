@@ -39,7 +39,7 @@ class Shapes(Protocol):
         """Return the line between a node and a child, (k, 2)."""
 
     def node(self, item: Item) -> tuple[float, float]:
-        """Return the position of a node."""
+        """Return the (x, y) position of a node in the drawing."""
 
     def triangle(self, tip: Item) -> Points:
         """Return the outline of a collapsed cluster, (k, 2)."""

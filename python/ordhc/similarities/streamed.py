@@ -130,10 +130,11 @@ def sparse_sums(
 def canonical_order_of(
     scan: Scan, accepts: tuple[str, ...], what: str, progress: Progress | None = None
 ) -> NDArray[np.int64]:
-    """Return an order of the leaves of a scan that does not depend on how the leaves are numbered.
+    """Return an order of the leaves that depends on the comparisons, not on how the leaves are numbered.
 
-    The order is the order of `comparison.canonical`, computed in a few passes over the files. If `accepts`
-    has only quadruplets, triplets are converted first. Errors about the type of the rows begin with `what`.
+    The result is the `canonical_order` of the comparisons in the files of `scan`, which are read a few times.
+    `accepts` are the accepted types, "triplets" or "quadruplets". If `accepts` has only "quadruplets",
+    triplets are converted first. An error about a type that is not accepted begins with `what`.
     """
     n, survey = scan.n_leaves, scan.survey
     job = _CanonicalSums(scan, accepts, what, 1.0 if survey.whole else survey.largest_weight)

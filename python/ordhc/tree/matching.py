@@ -99,7 +99,11 @@ _TAKERS = {
 
 
 def _refuse_others(reference: Any, kinds: tuple[str, ...], what: str) -> None:
-    """Raise `InputError` if the reference is clearly of another kind; the message names suitable metrics."""
+    """Raise `InputError` if the type of `reference` is not among `kinds`, the kinds that a metric takes.
+
+    The message names metrics that take such a reference. Arrays that may be of an accepted kind are not
+    refused. `what` is the name of the metric or figure.
+    """
     if isinstance(reference, Triplets | Quadruplets):
         own, title = "triplets" if isinstance(reference, Triplets) else "quadruplets", f"metric {what!r}"
         fine = own in kinds or (own == "triplets" and "quadruplets" in kinds)

@@ -53,7 +53,7 @@ REFUSED = {
     "an id of NaN": (lambda: Triplets([(0, 1, float("nan"))]), r"row 0: far is nan; leaf ids are whole numbers"),
     "half an id": (lambda: Triplets([(0, 1.5, 2)]), r"row 0: near is 1\.5; leaf ids are whole numbers"),
     "None among names": (lambda: Triplets([("cat", "dog", None)]), r"row 0: far is None, neither id nor name"),
-    "ids among names": (lambda: Triplets([("cat", "dog", 3)]), r"row 0: far is 3, the first cell is 'cat': give ids or names, not both"),
+    "ids among names": (lambda: Triplets([("cat", "dog", 3)]), r"row 0: far is 3, but the first cell is 'cat': give ids \(numbers\) or names \(text\), not both"),
     "bools for ids": (lambda: Triplets([(True, False, True)]), r"rows of type bool are neither ids nor names"),
     "a masked id": (lambda: Triplets(np.ma.MaskedArray(ROWS, mask=np.eye(4, 3))), r"rows\[0, 0\] is masked; leave out missing values"),
     "complex ids": (lambda: Triplets(np.array(ROWS) + 0j), r"rows holds? complex numbers"),

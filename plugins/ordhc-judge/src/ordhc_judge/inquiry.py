@@ -24,14 +24,17 @@ _PART = 4096
 
 
 class Inquiry:
-    """The questions of a judge about its items, each asked in several orders.
+    """Questions to a language model about which of three items is the odd one out.
+
+    Each question is asked in several orders of its items.
 
     Attributes
     ----------
     counts
         The number of questions by their result, such as "answered" or "disagreed".
     named
-        (4,) the number of replies that name no position, the first, the second, and the third position.
+        (4,) counts of the replies. `named[0]` counts the reply that no item is odd. `named[1]` to `named[3]`
+        count the replies that the first, the second and the third item shown is odd.
     """
 
     def __init__(self, items: Items, template: Template, times: int, agree: str, engine: Engine) -> None:

@@ -174,10 +174,13 @@ def chosen_clusters(
 
     Parameters
     ----------
-    inner, apart, whole
-        As in `chosen_effects`.
+    inner, apart
+        Parts of the answers: models are fitted to `inner` and compared on `apart`.
+    whole
+        All answers; the chosen model is fitted to them.
     deviation
-        The standard deviation of the prior of the lengths of leaves.
+        The standard deviation of the prior of the lengths of leaves. The closeness of two leaves falls by the
+        lengths of both leaves.
     cuts
         Two functions that receive a number of clusters and return (n,) labels of clusters. The first cuts a
         tree made of `inner`, the second a tree made of `whole`.
@@ -196,12 +199,17 @@ def chosen_points(
     dimensions: tuple[int, ...],
     first: Floats,
 ) -> tuple[dict[int, Fitted], dict[int, float]]:
-    """Fit points in several numbers of dimensions, each with the prior of coordinates that predicts best.
+    """Fit one model for each number of dimensions: a point and a length for each leaf.
+
+    The closeness of two leaves is minus the distance of their points, minus the lengths of both leaves. Each
+    model has the prior of coordinates with which a model of `inner` predicts `apart` best.
 
     Parameters
     ----------
-    inner, apart, whole
-        As in `chosen_effects`.
+    inner, apart
+        Parts of the answers: models are fitted to `inner` and compared on `apart`.
+    whole
+        All answers; the returned models are fitted to them.
     deviation
         The standard deviation of the prior of the lengths of leaves.
     dimensions
@@ -212,10 +220,11 @@ def chosen_points(
 
     Returns
     -------
-    models, weights
-        For each number of dimensions: the model of all answers, and its weight in the mean of all
-        predictions. The weights have the sum 1. With these weights, models of `inner` with the same priors
-        predict `apart` best.
+    models
+        The model of all answers, by number of dimensions.
+    weights
+        The weight of each model in a weighted mean of their predictions, by number of dimensions. The sum is
+        1. The weights are chosen so that the weighted mean of models of `inner` predicts `apart` best.
     """
     models, tried, n = {}, {}, whole.n_leaves
     for d in sorted(dimensions, reverse=True):

@@ -66,7 +66,8 @@ impl Cached {
             return;
         }
         // If cluster `i` or `j` was the nearest cluster, the merged cluster `i` is the new nearest if it is at least as
-        // near. In a tie, no equally near cluster has a smaller name.
+        // near. This holds in a tie too, because the first of equally near clusters counts. The old nearest was the
+        // first, and `i` is the old nearest or precedes it.
         let first = if gone { order.is_ge() } else { order.is_gt() || (order.is_eq() && i < self.cluster) };
         if first {
             *self = fresh;

@@ -17,14 +17,14 @@ use crate::linkage::Update;
 use crate::parallel;
 
 /// For each cluster, the clusters that are tied with its nearest cluster. Clusters are given by their indices in the
-/// condensed matrix. The tie of clusters `i < j` is a bit in row `i` and column `j` of a table.
+/// condensed matrix.
 pub(super) struct Ties {
     k: usize,
     /// The number of 64-bit words per row.
     stride: usize,
-    /// The bit of `i < j` is set if cluster `j` is as near to cluster `i` as the nearest cluster of `i`.
+    /// A table of bits. Bit `j` of row `i`, for `i < j`, is set if cluster `j` is tied with the nearest cluster of `i`.
     of_row: Vec<u64>,
-    /// The bit of `i < j` is set if cluster `i` is as near to cluster `j` as the nearest cluster of `j`.
+    /// A table of bits. Bit `j` of row `i`, for `i < j`, is set if cluster `i` is tied with the nearest cluster of `j`.
     of_column: Vec<u64>,
 }
 
@@ -131,8 +131,8 @@ impl Ties {
     /// group. The group is complete if this next cluster has nearer clusters itself, or cannot merge before an earlier
     /// group is complete.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
-        // `apart` are the clusters in no group yet. `free` are the clusters that may merge before all earlier groups
-        // are complete.
+        // Two bit sets of clusters. `apart`: the clusters that are in no group yet. `free`: the clusters that need not
+        // wait for the merge of an earlier group. Other clusters get groups of their own, so they do not merge now.
         let mut apart = vec![u64::MAX; self.stride];
         let mut free = apart.clone();
         let mut groups = Vec::new();
@@ -151,8 +151,9 @@ impl Ties {
         groups
     }
 
-    /// Adds to a group the clusters that are among the nearest clusters of all clusters in the group. `apart` are the
-    /// clusters in no group. `free` are the clusters that may merge before all earlier groups are complete.
+    /// Adds to a group the clusters that are among the nearest clusters of all clusters in the group. `apart` and
+    /// `free` are bit sets of clusters. `apart`: the clusters that are in no group yet. `free`: the clusters that need
+    /// not wait for the merge of an earlier group.
     fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
         let i = group[0] as usize;
         // A cluster whose nearest clusters include a whole earlier group is not in `free`, so earlier groups are not

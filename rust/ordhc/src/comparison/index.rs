@@ -35,7 +35,7 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
     pub fn new(comparisons: &'a Comparisons<'b, K>) -> Result<Self> {
         let m = comparisons.len();
         if u32::try_from(m).is_err() {
-            return Err(Error::Argument(format!("an index has at most {} rows, there are {m}", u32::MAX)));
+            return Err(Error::Argument(format!("{m} comparisons are too many for an index: at most {}", u32::MAX)));
         }
         let n = comparisons.n_leaves();
         let mut ends = vec![0usize; n + 1];

@@ -87,7 +87,9 @@ pub enum Method {
         /// The number of leaves whose places are searched in parallel. The number of rounds falls almost by this
         /// factor.
         parallel: usize,
-        /// Whether the places of more leaves in the tree are searched in parallel as the tree grows.
+        /// How the number of leaves whose places are searched in parallel grows with the tree: not at all
+        /// (`Questions`), as an eighth of the leaves in the tree (`Balanced`), or as all of them (`Rounds`). The number
+        /// is at least `parallel`.
         schedule: Schedule,
     },
     /// For answers that are right with a probability of at least `p`: the algorithm of the source (Theorem 5.1), as a

@@ -147,9 +147,11 @@ impl Robust {
         }
     }
 
-    /// Returns the initial weight of a place under a node (as one more child), relative to a place beside a node. This
-    /// ratio is estimated from the leaves in the tree, but is 1 if places are accepted by their posterior probability
-    /// alone.
+    /// Returns the prior odds of two places for a new leaf in the tree: as one more child of an inner node, against on
+    /// the edge above a node. The odds are the start of the posterior over places in [`NoisySearch`].
+    ///
+    /// The odds are estimated from the number of leaves that became one more child so far. They are 1 if places
+    /// are accepted by their posterior probability alone, without verification.
     fn likelier(&self) -> f64 {
         if self.settings.is_by_posterior() {
             return 1.0;

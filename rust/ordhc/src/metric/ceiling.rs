@@ -352,7 +352,8 @@ mod tests {
             let of: Vec<i64> = (0..m as i64).map(|at| at / 2).collect();
             let grouped = Some(Grouped::of(&comparisons, &of).unwrap());
             let answers = Answers { comparisons: &comparisons, counts: whole, grouped };
-            // Give all answers the same hash, so that their questions must be compared.
+            // A key is a hash of the question, followed by bits for the index of the answer. Here all hashes are 0, so
+            // that `sums` must compare the questions themselves.
             let keys: Vec<u64> = (0..answers.len() as u64).collect();
             let sums = answers.sums(&keys, usize::BITS - answers.len().leading_zeros(), 0..keys.len());
             match noise_ceiling(&comparisons, Some(&of), None).unwrap() {

@@ -91,7 +91,8 @@ impl Answers {
         Ok(Self { all, starts, by_leaf, choices: Choices::new(comparisons.n_leaves(), given)?, n_unknown })
     }
 
-    /// Returns the comparisons that are not part of an answer in [`choices`](Self::choices).
+    /// Returns all single comparisons. Answers that consist of several comparisons are in [`choices`](Self::choices)
+    /// instead, unless their kind is unknown.
     pub(super) fn all(&self) -> &[Answer] {
         &self.all
     }

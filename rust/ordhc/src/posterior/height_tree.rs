@@ -33,8 +33,9 @@ pub(super) enum Place {
 }
 
 impl HeightTree {
-    /// Returns the tree of a dendrogram with at least two leaves. The height of a node is proportional to the logarithm
-    /// of n divided by the node's number of leaves.
+    /// Returns a tree with the clusters of a dendrogram, which must have at least two leaves. The heights are new: a
+    /// node with s of the n leaves has a height proportional to log(n / s). So the root has height 0, and smaller
+    /// clusters are higher.
     pub(super) fn of(tree: &Dendrogram) -> Self {
         const PER_DOUBLING: f64 = 1.2;
         let n = tree.n_leaves();

@@ -20,13 +20,13 @@ const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.
 const LEAST_NODE: f64 = -5.0;
 const NODES: usize = 13;
 
-/// The prior of the shapes of trees, for each `node` and balance of the grid (see [`Shape`]).
+/// The prior of the shapes of trees, for each point of a grid of its two parameters (see [`Shape`]).
 #[derive(Debug, Clone)]
 pub(super) struct Shapes {
     /// ln(size - 1) for a node of `size` leaves, at the index size - 1. ln(0) is set to 0.
     logs: Vec<f64>,
-    /// For each `node` and balance of the grid (see [`Shape`]): the logarithm of (the sum of the weights of all trees
-    /// of n leaves / n!).
+    /// The log normalising constant of the prior for each point of the parameter grid: ln(Z / n!). Z is the sum of the
+    /// prior weights of all trees with n leaves, see [`log_sum`].
     sums: Vec<f64>,
 }
 

@@ -109,7 +109,8 @@ impl Spans {
         };
         for &[a, b] in tree.merges().iter() {
             let mut parts = [span(&halves, a), span(&halves, b)];
-            // In a node with many children, an earlier merge can be to the left of a child with a smaller number.
+            // `a < b`, but cluster `b` can be left of `a`: a node with many children first merges its first children
+            // into a cluster with a large number. The next child is right of them and can have a smaller number.
             parts.sort_by_key(|(span, _)| span.start);
             let [(first, a), (second, b)] = parts;
             halves.push(Halves { start: first.start, middle: first.end, end: second.end, parts: [a, b] });
@@ -142,8 +143,8 @@ impl Spans {
         let n = self.n;
         let &Halves { start, middle, end, parts } = halves;
         let (left, right) = (start..middle, middle..end);
-        // `through` has the smallest sums of distances from the first leaf of the cluster to the first leaf of the
-        // second merged cluster.
+        // `through[i][j]`: the smallest length of a path that starts at leaf i, visits all other leaves of the left
+        // part, and then ends at leaf j of the right part. The length is the sum of distances between neighbours.
         let mut through = room("the best orders", left.len() * right.len())?;
         for [one, other] in self.ends(parts[0], left.clone()) {
             let within = Block { values: best, stride: n, rows: one, columns: other.clone() };

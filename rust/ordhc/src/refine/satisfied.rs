@@ -101,8 +101,8 @@ impl<'a> SatisfiedTriplets<'a> {
         }
         starts[shape.n_leaves()] = n_wishes;
         wishes.truncate(n_wishes);
-        // Each triplet gives exactly one condition with `apart`: its far leaf must join after the two other leaves. So
-        // the weights of these conditions are the weights of triplets.
+        // Each triplet sets three conditions, one for each of its leaves. `apart` is true only in the condition for the
+        // far leaf, so the mean over these conditions is the mean over triplets.
         let mean = total / n_apart.max(1) as f64;
         let exact = all_whole && total < (1u64 << 52) as f64;
         let (ranks, joins) = (vec![0; shape.n_leaves()], RangeMax::new(Vec::new()));

@@ -51,7 +51,7 @@ pub fn adds<T: Cell, const K: usize>(
                 .iter()
                 .map(|&w| T::from_weight(w))
                 .collect::<Option<_>>()
-                .ok_or_else(|| Error::Argument("weighted comparisons need a floating-point similarity".into()))?,
+                .ok_or_else(|| Error::Argument("`out` has an integer type, but weights need f32 or f64".into()))?,
         ),
     };
     let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();

@@ -46,8 +46,8 @@ pub(super) struct Query {
     pub(super) most: f64,
 }
 
-/// Returns the nearest cluster of each cluster in `queries`: the first cluster that reaches the upper bound `most` of
-/// the query, or else the cluster with the largest similarity.
+/// Returns the nearest cluster of each cluster in `queries`. This is the cluster with the largest similarity, and the
+/// first of them in a tie. Similarities above `most` of the query are rounding errors, and count as `most`.
 ///
 /// If `count` is true, the monitor advances by about one step for each pair of a query and a cluster.
 pub(super) fn nearest(

@@ -42,7 +42,7 @@ where
     let n = rows.n_leaves();
     check_len("values", out.len(), "pairs of leaves", condensed_len(n))?;
     if T::from_weight(0.5).is_none() {
-        return Err(Error::Argument("dot products need a floating-point similarity".into()));
+        return Err(Error::Argument("`out` has an integer type, but dot products need f32 or f64".into()));
     }
     let lists = Lists::new(rows)?;
     let costs = lists.costs(rows);

@@ -155,7 +155,7 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _text(path: Path, place: str, problems: Problems) -> str:
-    """Return the text in a file; "", with an error, if the file is not valid text."""
+    """Return the text in a file. If the file is not UTF-8, report an error to `problems` and return ""."""
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except UnicodeDecodeError:

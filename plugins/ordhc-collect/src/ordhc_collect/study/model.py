@@ -215,7 +215,8 @@ class Study:
         known = {item.name: item for item in self.items}
         if not known.keys() & set(names):
             raise InputError(
-                "the session has none of this study's items; name its own file with --data FILE",
+                "the session has none of this study's items: give the study's own session, or a new file, as "
+                "--data FILE",
                 path=str(path),
             )
         for name in names:

@@ -138,7 +138,11 @@ def _check_learner(
 def listed_of(
     section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the questions in the table of the section [list]."""
+    """Return the listed questions of a study, as leaf ids.
+
+    The questions are in the csv file that `table` in the section [list] of the study file names. The result
+    is empty if there is no such table.
+    """
     path = section.path("table", root)
     section.close()
     if path is None:

@@ -37,7 +37,8 @@ pub(super) type Tilt = (Range<usize>, f64);
 /// The conclusion about the place of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Finding {
-    /// The node beside which the subtree belongs: the median of the posterior, see [`Places`].
+    /// The node whose sibling the examined subtree should become. This is the deepest node such that the subtree
+    /// belongs at or below the node with a probability of more than 1/2.
     pub(super) best: usize,
     /// True if the subtree must move: the best place is elsewhere, and the current place is unlikely.
     pub(super) moves: bool,
@@ -62,8 +63,9 @@ const UNLIKELY: f64 = 0.05;
 /// The distance of two neighbouring places (beside a node, and beside its parent) is the number of
 /// triplets that change if the subtree moves from one place to the other. This number is
 /// proportional to the number of leaves below the node times the number of leaves below its
-/// sibling. The best place is the median. To find the median, go down from the root as long as more
-/// than half of the weight is at and below a child.
+/// sibling. The best place minimises the expected distance to the right place: it is the median of the
+/// posterior. To find the median, go down from the root as long as more than half of the weight is at
+/// and below a child.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,

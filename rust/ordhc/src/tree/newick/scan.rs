@@ -7,17 +7,19 @@ use crate::monitor::Monitor;
 /// The number of nodes that are read between two reports of progress.
 const STRIDE: usize = 4096;
 
-/// A node of the text. Children come before parents.
+/// A node of the tree in a Newick text. Nodes are stored in the order in which they end in the text, so children come
+/// before their parents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) n_children: u32,
-    /// The length of the branch above, NaN if there is none.
+    /// The length of the branch to the parent; NaN if the text has no length.
     pub(super) length: f64,
-    /// The height from a comment, NaN if there is none.
+    /// The height in a comment such as `[&similarity=2.5]`; NaN if the node has no such comment.
     pub(super) height: f64,
-    /// True if a comment says that heights are dissimilarities, false if similarities.
+    /// True if the node has a comment with the word `dissimilarity`, false if the word is `similarity`, as in
+    /// `[&similarity=2.5]`. `None` if the node has no such comment.
     pub(super) dissimilarity: Option<bool>,
-    /// The byte of the text at which the node begins.
+    /// For a leaf: the index of the byte at which its name begins, for error messages.
     at: usize,
 }
 

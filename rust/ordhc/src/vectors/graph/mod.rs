@@ -194,8 +194,11 @@ impl Job<'_> {
         Ok(names)
     }
 
-    /// Merges the clusters `names` into one cluster. Each name is the smallest leaf of a cluster. Advances the monitor
-    /// by at most ten times `steps`.
+    /// Merges the clusters `names` into one cluster. Each name is the smallest leaf of a cluster. `given` has the `k`
+    /// nearest neighbours of each leaf. If `given` is `None`, the neighbours are searched.
+    ///
+    /// `steps` is a tenth of the total progress. The monitor advances by up to `4 * steps` for the search, `4 * steps`
+    /// for merges along the graph of neighbours, and about `2 * steps` for the last merges.
     fn run(&mut self, names: Vec<u32>, given: Option<&[u32]>, monitor: &Monitor, steps: u64) -> Result<()> {
         let (mut names, mut links) = (names, Vec::new());
         if names.len() > self.until {

@@ -22,7 +22,7 @@ const ALL_PAIRS: usize = 2048;
 const BLOCK: usize = 64;
 /// The number of random projection trees.
 const TREES: u64 = 6;
-/// The largest number of points in a leaf of a tree.
+/// The largest number of points in a leaf of a random projection tree. All points of such a leaf are compared.
 const LEAF: usize = 80;
 /// For each point, at most this number of its neighbours and at most this number of its reverse neighbours are compared
 /// with each other. A reverse neighbour is a point that has the given point as a neighbour.

@@ -1,7 +1,8 @@
 //! Estimates of how often answers are right.
 
-/// A question compares the sizes of two clusters of the tree. Questions are classified by the
-/// base-2 logarithm of the ratio of these sizes, with `PER_DOUBLING` classes for each doubling.
+/// The number of classes of questions for each doubling of the size ratio. The closest pair of leaves in a question has
+/// the smallest common cluster in the tree. The size ratio is the size of another pair's common cluster, divided by the
+/// size of this cluster. A question with a large ratio is easy, so more of its answers are right.
 const PER_DOUBLING: f64 = 4.0;
 const CLASSES: usize = 48;
 /// The number of levels of reliability of a person, in equal steps from 0 (random answers) to 1 (as reliable as people
