@@ -104,8 +104,8 @@ def _closeness_in(tree: Dendrogram, *, needs_heights: bool) -> Closeness:
             return -((from_root[i] - joint) + (from_root[j] - joint))
 
         return by_path
-    if needs_heights:
-        values = node_heights(tree) if tree.kind == "similarity" else -node_heights(tree)
-    else:
-        values = -np.append(np.ones(tree.n_leaves), tree.sizes)
-    return lambda i, j: values[lca_nodes(tree, i, j)]
+    values = (
+        node_heights(tree) if needs_heights else np.append(np.ones(tree.n_leaves), tree.sizes).astype(float)
+    )
+    sign = 1.0 if needs_heights and tree.kind == "similarity" else -1.0
+    return lambda i, j: sign * values[lca_nodes(tree, i, j)]
