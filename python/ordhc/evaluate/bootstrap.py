@@ -26,7 +26,6 @@ from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
 from ordhc.evaluate.features import SCALES, resampled_features, unbiased
 from ordhc.evaluate.left_out import JUDGED, Block, LeftOut, Part, Scores, interval_left_out, sums_left_out
-from ordhc.evaluate.left_scores import LeftOutScores
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
@@ -312,20 +311,20 @@ def bootstrap(
     shares = shares_of(fitted)
     resampling_progress = part(trees_progress, first, 1)
     work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
-    judging = LeftOutScores(fitted, units, shares, seed)
-    bits = beside(workers, partial(judging.bits, min(n_resamples, JUDGED)))
+    bits = beside(workers, partial(work.judging.bits, min(n_resamples, JUDGED)))
     with ExitStack() as stack:
         if workers is None:
-            folder = None
+            crew = None
             trees, scores = work.here(n_resamples, resampling_progress)
         else:
             folder = stack.enter_context(Spill(spill))
-            trees, scores = work.elsewhere(n_resamples, asked, workers, folder, resampling_progress)
+            crew = workers, folder, work.shared(asked, folder)
+            trees, scores = work.elsewhere(n_resamples, crew[2], workers, resampling_progress)
         resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
         agreed = beside(workers, partial(consensus, resampled))
         judged = tuple(other.replace(names=None) for other in resampled[:JUDGED])
         judging_progress = part(progress, _LAST, 1)
-        held_out, answers, answers_chance = judging.sums(judged, bits(), workers, folder, judging_progress)
+        held_out, answers, answers_chance = work.judging.sums(judged, bits(), crew, judging_progress)
     facts = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
     found = _summed_up(tree, resampled, agreed(), scores, held_out, facts)
     if progress is not None:

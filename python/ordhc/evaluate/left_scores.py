@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ _MOST_PREDICTED, _FEWEST = 10_000_000, 10
 
 @dataclass(frozen=True)
 class LeftOutScores:
-    """Scores trees of resamples on the answers that were not drawn; can be sent to workers.
+    """Scores trees of resamples on the answers that were not drawn.
 
     Attributes
     ----------
@@ -51,10 +51,6 @@ class LeftOutScores:
     shares: NDArray[np.float64] | None
     seed: int
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Workers compute the cached properties themselves.
-        return {each.name: self.__dict__[each.name] for each in fields(self)}
-
     def bits(self, count: int) -> NDArray[np.uint8]:
         """Return a bit for each of `count` resamples and each unit; see `bits_left_out`."""
         return bits_left_out(count, self._times, self._parts.n_units)
@@ -63,8 +59,7 @@ class LeftOutScores:
         self,
         trees: tuple[Dendrogram, ...],
         bits: NDArray[np.uint8],
-        executor: Executor | None,
-        folder: Spill | None,
+        crew: tuple[Executor, Spill, Shared] | None,
         progress: Progress | None,
     ) -> tuple[LeftOut, LeftOut, float]:
         """Return the sums for the scores "held_out" and "answers", and the chance of "answers".
@@ -77,9 +72,9 @@ class LeftOutScores:
             The trees of the first resamples.
         bits
             The result of the method `bits` for these resamples.
-        executor, folder
-            The executor that computes the sums, and the folder for data that all workers read; None to
-            compute the sums in this process.
+        crew
+            The executor that computes the sums, the folder for data that all workers read, and the result of
+            `Resampling.shared`. None computes the sums in this process.
         progress
             A callable that receives the completed fraction in [0, 1], or None.
         """
@@ -90,15 +85,17 @@ class LeftOutScores:
             for is_whole, count in ((True, predicted), (False, len(trees)))
             for number, part in enumerate(self._parts)
         ]
-        if executor is None or folder is None:
+        if crew is None:
             found = []
             for at, task in enumerate(tasks, 1):
                 found.append(self._of_part(trees, *task))
                 if progress is not None:
                     progress(at / len(tasks))
         else:
-            shared = Shared((self, trees), lambda: folder.folder)
-            found = run_tasks(executor, _of_part, [(shared, *task) for task in tasks], progress=progress)
+            executor, folder, shared = crew
+            of_trees = Shared(trees, lambda: folder.folder)
+            to_do = [(shared, of_trees, *task) for task in tasks]
+            found = run_tasks(executor, _of_part, to_do, progress=progress)
         half = len(found) // 2
         chances = [each for _, of_part in found[:half] for each in of_part]
         answers, held_out = (
@@ -165,9 +162,7 @@ def _mean_chance(chances: list[tuple[float, float]]) -> float:
     return float(values[0]) if len({*values}) == 1 else float(np.average(values, weights=weights))
 
 
-def _of_part(
-    shared: Shared, is_whole: bool, count: int, number: int, bits: NDArray[np.uint8]
-) -> tuple[LeftOut, list[tuple[float, float]]]:
-    work, trees = shared.value()
-    found: tuple[LeftOut, list[tuple[float, float]]] = work._of_part(trees, is_whole, count, number, bits)
+def _of_part(shared: Shared, trees: Shared, *task: Any) -> tuple[LeftOut, list[tuple[float, float]]]:
+    work, _ = shared.value()
+    found: tuple[LeftOut, list[tuple[float, float]]] = work.judging._of_part(trees.value(), *task)
     return found

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from ordhc.clustering.plan import Plan
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed
 from ordhc.evaluate.ceiling import satisfied_share
+from ordhc.evaluate.left_scores import LeftOutScores
 from ordhc.io.spill import Spill
 from ordhc.similarities.comparisons import adds
 from ordhc.tree.dendrogram import Dendrogram
@@ -92,20 +93,20 @@ class Resampling:
         """Compute all resamples, on all cores of this process."""
         return (self.additive if self.is_additive else self.one_by_one)(range(n_resamples), progress)
 
-    def elsewhere(
-        self,
-        n_resamples: int,
-        asked: Mapping[str, Any],
-        executor: Executor,
-        folder: Spill,
-        progress: Progress | None,
-    ) -> Resamples:
-        """Compute all resamples in an executor.
+    @cached_property
+    def judging(self) -> LeftOutScores:
+        """Scores trees on the answers that their resamples did not draw."""
+        return LeftOutScores(self.data, self.units, self.shares, self.seed)
 
-        Each worker makes its own `Plan` (the similarity, the linkage and their settings) from `asked`.
-        """
+    def shared(self, asked: Mapping[str, Any], folder: Spill) -> Shared:
+        """Return this object for workers, which make their own `plan` from the settings in `asked`."""
         state = replace(self, plan=None, tree=self.tree.replace(names=None))
-        shared = Shared((state, dict(asked)), lambda: folder.folder)
+        return Shared((state, dict(asked)), lambda: folder.folder)
+
+    def elsewhere(
+        self, n_resamples: int, shared: Shared, executor: Executor, progress: Progress | None
+    ) -> Resamples:
+        """Compute all resamples in an executor; `shared` is the result of the method `shared`."""
         parts = cut(n_resamples, executor)
         found = run_tasks(executor, _some, [(shared, part) for part in parts], progress=progress)
         trees = [engine_tree(tree) for some, _ in found for tree in some]
