@@ -17,13 +17,12 @@ from concurrent.futures import (
     Executor,
     Future,
     ProcessPoolExecutor,
-    ThreadPoolExecutor,
     wait,
 )
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ordhc import _checks, _ordhc
 from ordhc._pools import ACCEPTED, executor_of_pool
@@ -34,14 +33,11 @@ __all__ = [
     "Secret",
     "Shared",
     "as_executor",
-    "beside",
     "cut",
     "limited_threads",
     "run_tasks",
     "worth",
 ]
-
-_Result = TypeVar("_Result")
 
 #: Names of exceptions of Dask, Joblib and Ray that mean a lost worker. The packages may not be installed.
 _LOST = {
@@ -114,32 +110,13 @@ def _n_workers(executor: Executor) -> int | None:
     return int(count) if count else None
 
 
-def beside(executor: Executor | None, work: Callable[[], _Result]) -> Callable[[], _Result]:
-    """Call `work` on another thread, while this thread waits for tasks of `executor`.
-
-    Returns
-    -------
-    callable
-        A function that returns the result of `work`. If there is no executor, or if no thread can be started,
-        the returned function is `work`.
-    """
-    if executor is None:
-        return work
-    pool = ThreadPoolExecutor(1)
-    try:
-        return pool.submit(work).result
-    except RuntimeError:
-        return work
-    finally:
-        pool.shutdown(wait=False)
-
-
 @shows_progress("working")
 def run_tasks(
     executor: Executor,
     function: Callable[..., Any],
     tasks: Sequence[tuple[Any, ...]],
     *,
+    meanwhile: Callable[[], Any] | None = None,
     progress: Progress | bool | None = None,
 ) -> list[Any]:
     """Return the results of `function` for all tasks, in the order of the tasks.
@@ -147,7 +124,8 @@ def run_tasks(
     A task whose worker was lost is submitted again. If no worker is left, the task runs in this process. If
     a task raises an exception, all tasks that have not started are cancelled.
 
-    `function` must be picklable; each task is a tuple of its arguments.
+    `function` must be picklable; each task is a tuple of its arguments. This process calls `meanwhile` after
+    all tasks were submitted. No other thread calls it, because a pool that forks would copy its locks.
 
     Raises
     ------
@@ -176,6 +154,8 @@ def run_tasks(
     try:
         for at in range(len(tasks)):
             submit(at)
+        if meanwhile is not None:
+            meanwhile()
         while pending:
             fail_lost_tasks()
             done, _ = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import _workers
+from ordhc.comparison.rows import changed
 from ordhc.evaluate import left_out
 from ordhc.evaluate.intervals import share_about
 from ordhc.evaluate.left_out import SMOOTHED, Parts, interval_left_out, sums_left_out
@@ -85,7 +86,7 @@ def test_blocks_give_the_estimate_and_the_interval_of_all_units_at_once(
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["answers", "odd", "mixed up", "persons"])
+@pytest.mark.parametrize("kind", ["answers", "odd", "mixed up", "persons", "persons by row"])
 def test_bootstrap_does_not_depend_on_the_blocks(kind, monkeypatch):
     random = np.random.default_rng(3)
     if kind == "answers":
@@ -94,11 +95,15 @@ def test_bootstrap_does_not_depend_on_the_blocks(kind, monkeypatch):
         cells = [random.permutation(8)[:3] for _ in range(150)]
         groups = random.integers(0, 9, 150) if kind == "persons" else None
         data = ordhc.Triplets.from_odd_one_out(cells, 8, groups=groups)
+        if kind == "persons by row":
+            # The rows of an answer belong to several persons.
+            data = changed(data, groups=random.integers(0, 9, len(data)))
         if kind == "mixed up":
             data = data[random.permutation(len(data))]
     whole = ordhc.bootstrap(data, method="adds3-al", n_resamples=12)
     monkeypatch.setattr(left_out, "_UNITS", 7)
     monkeypatch.setattr(left_out, "_ROWS", 11)
+    monkeypatch.setattr(left_out, "_ROWS_OF_PART", 5)
     cut = ordhc.bootstrap(data, method="adds3-al", n_resamples=12)
     with ThreadPoolExecutor(2) as pool:
         monkeypatch.setattr(_workers, "MIN_SECONDS", 0.0)

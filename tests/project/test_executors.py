@@ -112,6 +112,25 @@ def test_an_error_cancels_the_rest():
         assert sum(future.cancelled() for future in executor.futures) > 150
 
 
+def test_work_meanwhile_is_done_by_the_caller_after_all_tasks_were_given():
+    given = []
+
+    class Counting(ThreadPoolExecutor):
+        def submit(self, *work):
+            given.append(work)
+            return super().submit(*work)
+
+    with Counting(2) as executor:
+        seen = []
+        found = _workers.run_tasks(
+            executor, abs, [(-1,), (-2,)], meanwhile=lambda: seen.append((threading.get_ident(), len(given)))
+        )
+        assert found == [1, 2]
+        assert seen == [(threading.get_ident(), 2)]
+        with pytest.raises(ZeroDivisionError):
+            _workers.run_tasks(executor, abs, [(-1,)], meanwhile=lambda: 1 / 0)
+
+
 def test_ctrl_c_cancels():
     def work():
         time.sleep(0.05)

@@ -219,7 +219,10 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
     from ordhc.io.numbers import read_numbers
 
     found = read_numbers(path, "counts of words")
-    if found.rows is None or found.columns is None:
+    # Leaves without names are 0, 1, ..., which `read_numbers` does not return as names.
+    names = tuple(map(str, range(len(found.values)))) if data.names is None else None
+    names = names if found.rows is None else found.rows
+    if names is None or found.columns is None:
         raise InputError(
             "--words needs a header with the words, and a column of leaf names: the first column, or one "
             "with the header `name`, `leaf`, `item` or `id`",
@@ -228,7 +231,7 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
     for row, column in np.argwhere(~np.isfinite(found.values))[:1].tolist():
         raise found.error(f"{found.cell(row, column)}: the count is missing or not finite", row)
     labels = data.names or tuple(map(str, range(data.n_leaves)))
-    rows = {name: at for at, name in enumerate(found.rows)}
+    rows = {name: at for at, name in enumerate(names)}
     missing = [label for label in labels if label not in rows]
     if missing:
         raise InputError(

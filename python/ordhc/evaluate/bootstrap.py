@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, part, shows_progress
-from ordhc._workers import as_executor, beside, worth
+from ordhc._workers import as_executor, worth
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.plan import Plan, method_of_many
@@ -311,7 +311,7 @@ def bootstrap(
     shares = shares_of(fitted)
     resampling_progress = part(trees_progress, first, 1)
     work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
-    bits = beside(workers, partial(work.judging.bits, min(n_resamples, JUDGED)))
+    bits = cache(partial(work.judging.bits, min(n_resamples, JUDGED)))
     with ExitStack() as stack:
         if workers is None:
             crew = None
@@ -319,12 +319,12 @@ def bootstrap(
         else:
             folder = stack.enter_context(Spill(spill))
             crew = workers, folder, work.shared(asked, folder)
-            trees, scores = work.elsewhere(n_resamples, crew[2], workers, resampling_progress)
+            trees, scores = work.elsewhere(n_resamples, crew[2], workers, bits, resampling_progress)
         resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
-        agreed = beside(workers, partial(consensus, resampled))
+        agreed = cache(partial(consensus, resampled))
         judged = tuple(other.replace(names=None) for other in resampled[:JUDGED])
         judging_progress = part(progress, _LAST, 1)
-        held_out, answers, answers_chance = work.judging.sums(judged, bits(), crew, judging_progress)
+        held_out, answers, answers_chance = work.judging.sums(judged, bits(), crew, agreed, judging_progress)
     facts = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
     found = _summed_up(tree, resampled, agreed(), scores, held_out, facts)
     if progress is not None:

@@ -129,9 +129,15 @@ class LeftOut:
         known = (times > 0) & (most > 0)
         mean = np.divide(hits.sum(axis=0), times, out=np.full(len(most), np.nan), where=known)
         apart = np.where(out & known, hits - mean, 0.0)
-        squares: Floats = np.stack([(apart**2).sum(axis=1), apart @ most, (out & known) @ most**2])
-        means: Floats = np.where(known, mean, 0.0)
-        return cls(most, mean, out @ most, hits.sum(axis=1), out @ means, squares)
+
+        def over_units(of_trees: NDArray[Any], of_units: Floats) -> Floats:
+            # Not a product of matrices, because BLAS gives other last bits with another number of threads.
+            sums: Floats = np.einsum("tu,u->t", of_trees, of_units)
+            return sums
+
+        squares = [(apart**2).sum(axis=1), over_units(apart, most), over_units(out & known, most**2)]
+        held, expected = over_units(out, most), over_units(out, np.where(known, mean, 0.0))
+        return cls(most, mean, held, hits.sum(axis=1), expected, np.stack(squares))
 
     @classmethod
     def joined(cls, parts: Sequence[LeftOut]) -> LeftOut:
@@ -173,9 +179,20 @@ class Parts(Sequence[Part]):
         is_sorted = (self.units[1:] >= self.units[:-1]).all()
         return None if is_sorted else np.argsort(self.units, kind="stable")
 
-    @property
+    @cached_property
+    def _are_mixed(self) -> bool:
+        """True if an answer has rows of several units. Then all rows are one block of one part."""
+        if self.answers is None:
+            return False
+        of_answers = np.empty(int(self.answers.max(initial=-1)) + 1, dtype=np.int64)
+        of_answers[self.answers] = self.units
+        return bool((of_answers[self.answers] != self.units).any())
+
+    @cached_property
     def _size(self) -> int:
         """The number of units of each part but the last."""
+        if self._are_mixed:
+            return max(1, self.n_units)
         count = min(_PARTS, max(1, len(self.units) // _ROWS_OF_PART))
         return min(_UNITS, max(1, -(-self.n_units // count)))
 
@@ -193,7 +210,7 @@ class Parts(Sequence[Part]):
         """Sort all rows by unit, and yield the rows from `start` to `end` in blocks of about `_ROWS` rows."""
         order = self._order
         while start < end:
-            stop = min(end, start + _ROWS)
+            stop = end if self._are_mixed else min(end, start + _ROWS)
             if self.answers is not None and stop < end:
                 ids = self.answers[slice(stop - 1, end) if order is None else order[stop - 1 : end]]
                 # If rows are not sorted by answer, do not cut them: the rows of an answer can be far apart.

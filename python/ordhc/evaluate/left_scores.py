@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,7 @@ class LeftOutScores:
         trees: tuple[Dendrogram, ...],
         bits: NDArray[np.uint8],
         crew: tuple[Executor, Spill, Shared] | None,
+        meanwhile: Callable[[], Any],
         progress: Progress | None,
     ) -> tuple[LeftOut, LeftOut, float]:
         """Return the sums for the scores "held_out" and "answers", and the chance of "answers".
@@ -75,6 +77,8 @@ class LeftOutScores:
         crew
             The executor that computes the sums, the folder for data that all workers read, and the result of
             `Resampling.shared`. None computes the sums in this process.
+        meanwhile
+            A function that this process calls while workers compute.
         progress
             A callable that receives the completed fraction in [0, 1], or None.
         """
@@ -95,7 +99,7 @@ class LeftOutScores:
             executor, folder, shared = crew
             of_trees = Shared(trees, lambda: folder.folder)
             to_do = [(shared, of_trees, *task) for task in tasks]
-            found = run_tasks(executor, _of_part, to_do, progress=progress)
+            found = run_tasks(executor, _of_part, to_do, meanwhile=meanwhile, progress=progress)
         half = len(found) // 2
         chances = [each for _, of_part in found[:half] for each in of_part]
         answers, held_out = (

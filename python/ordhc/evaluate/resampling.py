@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -104,11 +104,20 @@ class Resampling:
         return Shared((state, dict(asked)), lambda: folder.folder)
 
     def elsewhere(
-        self, n_resamples: int, shared: Shared, executor: Executor, progress: Progress | None
+        self,
+        n_resamples: int,
+        shared: Shared,
+        executor: Executor,
+        meanwhile: Callable[[], Any],
+        progress: Progress | None,
     ) -> Resamples:
-        """Compute all resamples in an executor; `shared` is the result of the method `shared`."""
+        """Compute all resamples in an executor.
+
+        `shared` is the result of the method `shared`. This process calls `meanwhile` while workers compute.
+        """
         parts = cut(n_resamples, executor)
-        found = run_tasks(executor, _some, [(shared, part) for part in parts], progress=progress)
+        tasks = [(shared, part) for part in parts]
+        found = run_tasks(executor, _some, tasks, meanwhile=meanwhile, progress=progress)
         trees = [engine_tree(tree) for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
 

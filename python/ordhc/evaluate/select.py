@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
-from ordhc._workers import Shared, as_executor, beside, run_tasks, worth
+from ordhc._workers import Shared, as_executor, run_tasks, worth
 from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -369,8 +369,7 @@ def select(
     """
     progress = _checks.callback("progress", progress)
     workers = as_executor(executor)
-    kind = kind_of(data)
-    if kind is None:
+    if kind_of(data) is None:
         raise InputError(f"select takes Triplets, Quadruplets or ordhc.scan(...), not {type(data).__name__}")
     if heldout is not None and not isinstance(heldout, Triplets | Quadruplets):
         raise InputError(f"heldout is {_checks.quoted(heldout)}, not Triplets or Quadruplets")
@@ -403,8 +402,9 @@ def select(
         work, kept, is_on_random = _in_memory(data, heldout, folds, seed, group, unit)
         scored = heldout if is_on_random and heldout is not None else data
         ceiling = noise_ceiling(scored, progress=part(progress, 0, _CEILING))
-        of_answers = beside(workers, partial(answer_ceilings, scored))
-    results = _results(work, [*given.values()], workers, spill, part(progress, _CEILING, _FITS))
+        of_answers = cache(partial(answer_ceilings, scored))
+    fitting = part(progress, _CEILING, _FITS)
+    results = _results(work, [*given.values()], workers, spill, of_answers, fitting)
     names = [*given]
     deciding = [getattr(result, by) for result in results]
     scores = [score(tested, is_share=by != "revenue") for tested in deciding]
@@ -489,12 +489,13 @@ def _results(
     methods: Sequence[Named],
     workers: Executor | None,
     spill: str | os.PathLike[str] | None,
+    meanwhile: Callable[[], Any],
     progress: Progress | None,
 ) -> list[Result]:
     """Make and score the trees of each method."""
     left = work.left_out()
     with Spill(spill) as folder:
-        found = _fits(work, left, methods, workers, folder, progress)
+        found = _fits(work, left, methods, workers, folder, meanwhile, progress)
     return [work.result(left, [of_fold[at] for of_fold in found]) for at in range(len(methods))]
 
 
@@ -515,6 +516,7 @@ def _fits(
     methods: Sequence[Named],
     executor: Executor | None,
     folder: Spill,
+    meanwhile: Callable[[], Any],
     progress: Progress | None,
 ) -> list[list[Any]]:
     """Return the scores of trees: for each element of `left`, a list with the scores of each method.
@@ -529,7 +531,7 @@ def _fits(
     if executor is not None:
         shared = Shared(work, lambda: folder.folder)
         tasks = [(shared, without, tuple(methods)) for without in left]
-        return run_tasks(executor, _scores, tasks, progress=progress)
+        return run_tasks(executor, _scores, tasks, meanwhile=meanwhile, progress=progress)
     shares = [part(progress, at / len(left), (at + 1) / len(left)) for at in range(len(left))]
     return [_scored(work, without, methods, share) for without, share in zip(left, shares, strict=True)]
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
+from ordhc.io.files import suffix_of
 from ordhc.io.trees import ONLY_TREES
 from ordhc.progress import Progress, shows_progress
 from ordhc_judge.report import Share
@@ -218,7 +219,7 @@ def audit(
 
 def read_gold(path: str | os.PathLike[str]) -> ordhc.Dendrogram | ordhc.Triplets | ordhc.Quadruplets:
     """Read a tree if the ending of the file is one of trees, otherwise answers."""
-    return ordhc.read_tree(path) if str(path).lower().endswith(ONLY_TREES) else ordhc.read_answers(path)
+    return ordhc.read_tree(path) if suffix_of(path, ONLY_TREES) else ordhc.read_answers(path)
 
 
 def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
