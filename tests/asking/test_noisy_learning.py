@@ -14,7 +14,7 @@ from support.trees import DEGREES, same
 @pytest.mark.parametrize("method", ["robust", "robust-paper", "majority"])
 @pytest.mark.parametrize("wrong", ["random", "adversarial"])
 def test_wrong_answers(method, wrong):
-    n = 12 if method == "robust-paper" else 20
+    n = 8 if method == "robust-paper" else 20
     good = 0
     for seed in range(10):
         truth = random_tree(n, seed, "uniform")

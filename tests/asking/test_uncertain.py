@@ -72,7 +72,7 @@ def crowd_learns(seed, is_known):
 
 
 def test_who_answers_by_chance_is_learnt():
-    known, unknown = ([crowd_learns(seed, is_known) for seed in range(3)] for is_known in (True, False))
+    known, unknown = ([crowd_learns(seed, is_known) for seed in range(2)] for is_known in (True, False))
     assert np.mean(known) > np.mean(unknown) + 0.1, (known, unknown)
 
 
@@ -95,7 +95,7 @@ def test_people_are_checked():
 
 
 def test_sessions_learn_how_reliable_people_are(tmp_path):
-    labels = levels(2, 4)
+    labels = levels(2, 3)
     n, rng, knows = len(labels), np.random.default_rng(1), people(labels, 4.0)
     rows = np.array([rng.permutation(n)[:3] for _ in range(8 * n)])
     told = {"ann": knows(rows), **{who: rng.integers(3, size=len(rows)) for who in ("bob", "carl", "dora")}}
@@ -106,9 +106,9 @@ def test_sessions_learn_how_reliable_people_are(tmp_path):
             for who in sorted(told, key=lambda who: names.get(who, who)):
                 session.add_answers(rows, told[who], who=names.get(who))
             trees.append(session.tree())
-            with ordhc.Session(tmp_path / f"{at}") as again:
-                assert again.tree() == trees[-1]
             if at == 0:
+                with ordhc.Session(tmp_path / f"{at}") as again:
+                    assert again.tree() == trees[-1]
                 session.forget("bob")
                 session.add_answers(rows, told["bob"], who="bob")
                 assert session.tree() == trees[-1]
@@ -167,9 +167,9 @@ def test_sessions_go_on_where_they_were(tmp_path, settings):
 
 
 def test_many_people_get_different_questions(tmp_path):
-    oracle = oracles.from_tree(random_tree(40, 1))
+    oracle = oracles.from_tree(random_tree(20, 1))
     crowd = [f"person {k}" for k in range(60)]
-    with ordhc.Session(tmp_path / "a", n_leaves=40, method="uncertain", budget=500, repeat=2) as session:
+    with ordhc.Session(tmp_path / "a", n_leaves=20, method="uncertain", budget=300, repeat=2) as session:
         asked = {who: session.ask(who=who) for who in crowd}
         assert [len(questions) for questions in asked.values()] == [1] * 60
         keys = Counter(tuple(sorted(q.rows[0].tolist())) for q in asked.values())
@@ -308,8 +308,8 @@ def test_drawing_stops_when_interrupted():
 
 
 def test_other_threads_may_look_while_trees_are_drawn():
-    n = 150
-    learner, seen = ordhc.Learner(n, "uncertain", budget=8 * n), []
+    n = 100
+    learner, seen = ordhc.Learner(n, "uncertain", budget=5 * n), []
     over = threading.Event()
 
     def look():
@@ -326,5 +326,5 @@ def test_other_threads_may_look_while_trees_are_drawn():
         over.set()
         watcher.join(60)
     assert not watcher.is_alive()
-    assert seen[-1][0] <= 8 * n
+    assert seen[-1][0] <= 5 * n
     assert len(seen) > 5

@@ -21,6 +21,7 @@ from ordhc.errors import InputError, MissingExtraError, OrdhcWarning, PluginErro
 
 pytest.importorskip("scipy")
 pytest.importorskip("sklearn")
+from support.few_rounds import with_few_rounds
 from support.odd_things import AMOUNTS, ASK, NEWICK, ORACLE, THINGS, TREE, Q, S, T, X, anything
 
 numbers_of_files = itertools.count()
@@ -428,7 +429,9 @@ def folder(tmp_path_factory):
     ordhc.write_comparisons(T, "triplets.csv")
     ordhc.write_comparisons(Q, "quadruplets.csv")
     ordhc.write_tree(TREE, "tree.nwk")
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        with_few_rounds(patch)
+        yield
     if _one_session.cache_info().currsize:
         _one_session().close()
     os.chdir(before)

@@ -71,7 +71,7 @@ for case in sys.argv[2:]:
     X, is_over = np.random.default_rng(0).normal(size=(300, int(n_columns))), threading.Event()
     writer = threading.Thread(target=write, args=(X, is_over))
     writer.start()
-    n_trees, end = 0, time.monotonic() + 0.7
+    n_trees, end = 0, time.monotonic() + 0.25
     try:
         while not n_trees or time.monotonic() < end:
             try:

@@ -53,7 +53,7 @@ def test_a_session_has_one_tree(tmp_path, capsys):
         ("cluster", session, "-o", paths[1], "-q"),
         (
             *("report", session, "--method", "posterior-al", "--compare", "adds3-al", "--no-structure"),
-            *("-o", paths[2], "-q"),
+            *("--folds", "2", "-o", paths[2], "-q"),
         ),
     ):
         code, _, error = run(capsys, *arguments)

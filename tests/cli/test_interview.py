@@ -23,14 +23,19 @@ def test_ordhc_learn_waits_for_others(tmp_path, monkeypatch):
         taken = session.ask(who="bob")
         size = session._contents.log.n
 
-        def reply():
-            time.sleep(3)
-            session.tell(taken.ids, [0], who="bob")
+        sleep, polls = time.sleep, []
 
-        thread = threading.Thread(target=reply)
-        thread.start()
-        done = CliRunner().invoke(group, ["learn", "a.ordhc"], input="q\n")
-        thread.join()
+        def wait(seconds):
+            # Bob answers after a while.
+            polls.append(seconds)
+            if len(polls) == 100:
+                session.tell(taken.ids, [0], who="bob")
+            sleep(0.001)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "sleep", wait)
+            done = CliRunner().invoke(group, ["learn", "a.ordhc"], input="q\n")
+        assert len(polls) >= 100
         assert "waiting for their answers" in done.output
         assert "No questions are left" in done.output
         # Waiting leaves no traces in the file.

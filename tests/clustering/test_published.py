@@ -52,7 +52,7 @@ def test_theorem_1_holds_in_whole_numbers():
 
 
 def test_the_planted_hierarchy_is_found_without_noise():
-    t, labels = ordhc.datasets.planted(124_000, levels=3, leaves_per_cluster=8, sigma=0.0, seed=2)
+    t, labels = ordhc.datasets.planted(14_000, levels=3, leaves_per_cluster=4, sigma=0.0, seed=2)
     tree = ordhc.cluster(t)
     for level in range(1, 4):
         cut = tree.cut(n_clusters=2**level)

@@ -277,8 +277,8 @@ def test_progress_and_the_seed():
 
 
 def test_progress_moves_while_subtrees_do():
-    for method, size in (("adds3-al+spr", 240), ("consistency", 80)):
-        t, _ = ordhc.datasets.planted(60_000, levels=3, leaves_per_cluster=size, seed=2)
+    for method, size in (("adds3-al+spr", 120), ("consistency", 40)):
+        t, _ = ordhc.datasets.planted(30_000, levels=3, leaves_per_cluster=size, seed=2)
         seen = []
         ordhc.cluster(t, method=method, progress=seen.append)
         assert seen == sorted(seen)

@@ -11,6 +11,7 @@ import ordhc
 from ordhc.errors import InputError
 from ordhc.evaluate import people_groups as module
 from ordhc.evaluate.structure.words import Estimate
+from support.few_rounds import with_few_rounds
 from support.processes import run
 
 N, PEOPLE = 12, 12
@@ -18,7 +19,7 @@ LABELS = np.arange(N)
 TREE = 3.0 * sum((LABELS[:, None] // step == LABELS // step).astype(float) for step in (2, 4, 8))
 SHUFFLED = np.random.default_rng(0).permutation(N)
 OTHER = TREE[np.ix_(SHUFFLED, SHUFFLED)]
-QUICK = {"max_trees": 2, "folds": 3}
+QUICK = {"max_trees": 2, "folds": 2}
 
 
 def answers_of_people(trees, each=40, seed=1, noise=0.0, kind="triplet", **more):
@@ -49,7 +50,20 @@ def two_groups(**how):
 
 @pytest.fixture(scope="module")
 def both():
+    """Two groups, found with as many starts and rounds as everybody gets."""
     return ordhc.people_groups(two_groups(), **QUICK)
+
+
+@pytest.fixture
+def few_rounds(monkeypatch):
+    with_few_rounds(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def both_of_few():
+    with pytest.MonkeyPatch.context() as patch:
+        with_few_rounds(patch)
+        return ordhc.people_groups(two_groups(), **QUICK)
 
 
 def test_people_are_put_right(both):
@@ -69,6 +83,7 @@ def test_people_are_put_right(both):
     np.testing.assert_allclose([sum(each) for each in both.memberships.values()], 1.0)
 
 
+@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 def test_one_tree_is_one(noise):
     found = ordhc.people_groups(answers_of_people([TREE] * PEOPLE, noise=noise), **QUICK)
@@ -81,10 +96,11 @@ def test_one_tree_is_one(noise):
     assert found.groups[0].tree.to_newick() == alone.tree.to_newick()
 
 
+@pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("kind", ["odd", "pairs"])
 def test_whole_answers_of_all_kinds(kind):
-    found = ordhc.people_groups(two_groups(kind=kind, each=24), **QUICK)
-    assert found.n_answers == 24 * PEOPLE
+    found = ordhc.people_groups(two_groups(kind=kind, each=40), **QUICK)
+    assert found.n_answers == 40 * PEOPLE
     assert sorted(group.people[0] for group in found.groups) == [0, 1]
     assert [len(group.people) for group in found.groups] == [PEOPLE // 2] * 2
 
@@ -143,7 +159,8 @@ def test_the_gain_of_a_group_is_over_chance(both):
     assert gain == pytest.approx(np.log(2) - both.scores[1].log_loss.value)
 
 
-def test_numbers_of_people_and_leaves_and_the_order_of_rows_do_not_matter(both):
+@pytest.mark.usefixtures("few_rounds")
+def test_numbers_of_people_and_leaves_and_the_order_of_rows_do_not_matter(both_of_few):
     data = two_groups()
     rng = np.random.default_rng(3)
     people, leaves, rows = (rng.permutation(size) for size in (PEOPLE, N, len(data)))
@@ -152,23 +169,24 @@ def test_numbers_of_people_and_leaves_and_the_order_of_rows_do_not_matter(both):
         leaves[data.rows][rows], n_leaves=N, groups=[names[people[g]] for g in np.asarray(data.groups)[rows]]
     )
     found = ordhc.people_groups(other, **QUICK)
-    assert found.scores[1].gain.value == pytest.approx(both.scores[1].gain.value, abs=1e-12)
-    for person, each in both.memberships.items():
+    assert found.scores[1].gain.value == pytest.approx(both_of_few.scores[1].gain.value, abs=1e-12)
+    for person, each in both_of_few.memberships.items():
         assert sorted(found.memberships[names[people[person]]]) == pytest.approx(sorted(each), abs=1e-9)
 
 
-def test_executors_and_runs_give_the_same_result(both):
+@pytest.mark.usefixtures("few_rounds")
+def test_executors_and_runs_give_the_same_result(both_of_few):
     told = []
     with ThreadPoolExecutor(2) as executor:
         found = ordhc.people_groups(two_groups(), executor=executor, progress=told.append, **QUICK)
-    assert found.to_dict() == both.to_dict()
+    assert found.to_dict() == both_of_few.to_dict()
     assert told[-1] == 1.0
     assert told == sorted(told)
-    document = json.loads(json.dumps(both.to_dict(), allow_nan=False))
+    document = json.loads(json.dumps(both_of_few.to_dict(), allow_nan=False))
     assert document["n_trees"] == 2
     assert len(document["memberships"]) == PEOPLE
-    assert "2 trees" in repr(both)
-    assert both.verdict.text.split(":")[0] in both._repr_html_()
+    assert "2 trees" in repr(both_of_few)
+    assert both_of_few.verdict.text.split(":")[0] in both_of_few._repr_html_()
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -217,13 +235,14 @@ def test_what_cannot_be_grouped():
         ordhc.people_groups(two_groups(), folds=1)
 
 
-def test_scans_and_sessions(tmp_path, both):
+@pytest.mark.usefixtures("few_rounds")
+def test_scans_and_sessions(tmp_path, both_of_few):
     data = two_groups()
     names = [f"p{number}" for number in range(PEOPLE)]
     named = ordhc.Triplets(data.rows, n_leaves=N, groups=[names[group] for group in data.groups])
     ordhc.write_comparisons(named, tmp_path / "a.csv")
     scanned = ordhc.people_groups(ordhc.scan(tmp_path / "a.csv"), **QUICK)
-    assert scanned.scores == both.scores
+    assert scanned.scores == both_of_few.scores
     assert sorted(group.people for group in scanned.groups) == [tuple(names[::2]), tuple(names[1::2])]
     assert scanned.caution is None
     with ordhc.Session(tmp_path / "s.ordhc", n_leaves=N, seed=1) as session:
@@ -246,6 +265,7 @@ def test_scans_and_sessions(tmp_path, both):
     assert found.to_dict()["caution"].startswith("A learner chose the questions")
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     data = two_groups()
@@ -254,7 +274,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         *(f"s{g},{a},{b},{c}" for g, (a, b, c) in zip(data.groups, data.rows, strict=True)),
     ]
     (tmp_path / "answers.csv").write_text("\n".join(lines))
-    how = ("people-groups", "answers.csv", "--person", "who", "--max-trees", "2", "--folds", "3", "-q")
+    how = ("people-groups", "answers.csv", "--person", "who", "--max-trees", "2", "--folds", "2", "-q")
     code, out, _ = run(capsys, *how)
     assert code == 0
     assert "People do not agree on one tree: 2 trees" in out

@@ -50,10 +50,10 @@ def spread(n, dimensions, seed=0):
 def test_a_tree_is_told_from_a_map(kind):
     # An answer of three items says more than one of two pairs.
     m = 900 if kind == "odd" else 1500
-    tree = ordhc.structure(answers_from(clusters(), m, 1, kind), folds=3)
+    tree = ordhc.structure(answers_from(clusters(), m, 1, kind), folds=2)
     assert tree.verdict.kind == "tree"
     assert tree["ultrametric tree"].log_loss.value < tree["lengths alone"].log_loss.value
-    plane = ordhc.structure(answers_from(spread(24, 2), m, 1, kind), folds=3)
+    plane = ordhc.structure(answers_from(spread(24, 2), m, 1, kind), folds=2)
     assert plane.verdict.kind == "map"
     assert plane.dimensions == 2
     assert plane.tree_share.value < 0.9 < plane.points_share.value
@@ -63,16 +63,16 @@ def test_a_tree_is_told_from_a_map(kind):
 def test_an_additive_tree_a_line_a_star_and_noise():
     rng = np.random.default_rng(2)
     lengths = 1.5 * rng.normal(size=24)
-    additive = ordhc.structure(answers_from(clusters() - lengths - lengths[:, None], 2000, 3), folds=3)
+    additive = ordhc.structure(answers_from(clusters() - lengths - lengths[:, None], 2000, 3), folds=2)
     assert additive.verdict.kind == "tree"
     assert additive["ultrametric tree"].behind.low > 0
-    assert ordhc.structure(answers_from(spread(24, 1), 1500, 3), folds=3).verdict.kind == "line"
-    star = ordhc.structure(answers_from(-lengths - lengths[:, None], 3000, 3), folds=3)
+    assert ordhc.structure(answers_from(spread(24, 1), 1500, 3), folds=2).verdict.kind == "line"
+    star = ordhc.structure(answers_from(-lengths - lengths[:, None], 3000, 3), folds=2)
     assert star.verdict.kind == "effects"
-    noise = ordhc.structure(answers_from(np.zeros((24, 24)), 3000, 3), folds=3)
+    noise = ordhc.structure(answers_from(np.zeros((24, 24)), 3000, 3), folds=2)
     assert noise.verdict.kind == "nothing"
     assert noise["chance"].accuracy.value == 0.5
-    few = ordhc.structure(answers_from(np.zeros((24, 24)), 60, 3), folds=3)
+    few = ordhc.structure(answers_from(np.zeros((24, 24)), 60, 3), folds=2)
     assert few.verdict.kind in ("few", "nothing")
 
 
@@ -92,7 +92,7 @@ def test_executors_and_runs_give_the_same_result():
 
 def test_people_are_kept_together_and_names_and_weights_do_not_matter():
     people = np.arange(1500) % 12
-    found = ordhc.structure(answers_from(clusters(), 1500, 5, groups=people), folds=3)
+    found = ordhc.structure(answers_from(clusters(), 1500, 5, groups=people), folds=2)
     assert found.unit == "group"
     assert found.n_answers == 1500
     few = answers_from(clusters(), 200, 5, groups=people[:200])
@@ -101,7 +101,7 @@ def test_people_are_kept_together_and_names_and_weights_do_not_matter():
     extra = ordhc.Triplets(
         np.concatenate([plain.rows, plain.rows[:50]]), n_leaves=24, weights=np.repeat([1.0, 0.0], [800, 50])
     )
-    one, other = ordhc.structure(plain, folds=3), ordhc.structure(extra, folds=3)
+    one, other = ordhc.structure(plain, folds=2), ordhc.structure(extra, folds=2)
     assert one["additive tree"].log_loss.value == pytest.approx(
         other["additive tree"].log_loss.value, rel=1e-9
     )
@@ -224,7 +224,7 @@ def test_where_a_tree_fails():
     S[:12, :12] = spread(12, 2)
     S[12:, 12:] = clusters()[12:, 12:] - 4
     data = answers_from(S, 12_000, 1)
-    found = ordhc.structure(data, folds=3)
+    found = ordhc.structure(data, folds=2)
     items = [each.label for each in found.misfits if each.n_items == 1]
     assert len(items) > 3
     assert max(items[:4]) < 12
@@ -284,7 +284,7 @@ def test_other_kinds_of_answers(kind):
             noisy = S[a, others] + rng.gumbel(size=size)
             rows.append((a, *np.array(others)[np.argsort(-noisy)].tolist()))
         data = ordhc.Triplets.from_ranking(rows, n_ranked=ranked, n_leaves=n)
-    found = ordhc.structure(data, folds=3)
+    found = ordhc.structure(data, folds=2)
     assert found.n_answers == 700
     assert found.verdict.kind == "tree"
     assert found.coins.n_answers > 20

@@ -73,24 +73,25 @@ def outcome(read):
 
 
 @pytest.mark.parametrize("kind", ["names", "two row groups"])
-def test_a_bit_of_the_footer_turned(kind, tmp_path):
+def test_a_bit_of_the_footer_turned(kind, memory_path):
     # pyarrow's own look at a column's metadata ends the process at some of these.
     names = pyarrow.table({"anchor": ["a", "b", "c"], "near": ["b", "a", "a"], "far": ["c", "c", "b"]})
     data = {"names": written(names), "two row groups": of_ids(row_group_size=20)}[kind]
     length = int.from_bytes(data[-8:-4], "little")
     rng = random.Random(1)
-    path = tmp_path / "answers.parquet"
+    path = memory_path / "answers.parquet"
     results = errors = 0
     for place in range(len(data) - 8 - length, len(data) - 4):
         # The schema in full (as Arrow writes it into the footer's notes) is long: fewer bits.
-        for bit in range(8) if place < len(data) - 8 - length + 900 else (rng.randrange(8),):
+        is_schema = place >= len(data) - 8 - length + 900
+        for at, bit in enumerate(rng.sample(range(8), 1 if is_schema else 3)):
             bad = bytearray(data)
             bad[place] ^= 1 << bit
             stream = io.BytesIO(bytes(bad))
             stream.name = "answers.parquet"
             found = outcome(lambda stream=stream: len(ordhc.read_answers(stream)))
             results, errors = results + (found is not None), errors + (found is None)
-            if bit in (0, 5):
+            if at == 0 and not (is_schema and bit % 4):
                 path.write_bytes(bad)
                 outcome(lambda: len(ordhc.scan(path)))
     assert results > 100

@@ -146,7 +146,7 @@ def test_nexml():
 
 
 def test_deep_trees_in_nexus(tmp_path):
-    n = 3_000
+    n = 1_500
     merges = np.column_stack([np.r_[0, n + np.arange(n - 2)], np.arange(1, n)])
     tree = Dendrogram(merges, np.arange(n - 1.0), names=[f"leaf {i}" for i in range(n)])
     limit = sys.getrecursionlimit()

@@ -24,6 +24,7 @@ from ordhc.reporting.counts import forms_of, leaves_asked
 from ordhc.reporting.groups import groups_section
 from ordhc.reporting.words import methods, summary
 from support.answers import answered, of_people, persons
+from support.few_rounds import with_few_rounds
 
 FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10, "structure": False}
 
@@ -288,11 +289,11 @@ def test_whether_it_is_a_tree(monkeypatch):
     X = np.random.default_rng(1).normal(size=(16, 2))
     D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     rng = np.random.default_rng(2)
-    rows = np.array([rng.choice(16, 3, replace=False) for _ in range(1500)])
+    rows = np.array([rng.choice(16, 3, replace=False) for _ in range(800)])
     is_far = D[rows[:, 0], rows[:, 1]] > D[rows[:, 0], rows[:, 2]]
     rows[is_far] = rows[is_far][:, [0, 2, 1]]
     t = Triplets(rows, names=[f"<{leaf}>" for leaf in range(16)])
-    r = ordhc.report(t, **{**FAST, "structure": None})
+    r = ordhc.report(t, **{**FAST, "folds": 2, "structure": None})
     found = r.numbers["structure"]
     assert found["verdict"]["kind"] == "map"
     assert found["verdict"]["headline"] in " ".join(summary(r.numbers))
@@ -314,14 +315,15 @@ def test_whether_it_is_a_tree(monkeypatch):
     assert without.numbers["structure"] is None
     assert "Is it a tree?" not in without.to_html()
     monkeypatch.setattr(findings, "STRUCTURE_SECONDS", 0.0)
-    slow = ordhc.report(t, **{**FAST, "structure": None})
+    slow = ordhc.report(t, **{**FAST, "folds": 2, "structure": None})
     assert slow.numbers["structure"] is None
     assert "ordhc structure" in slow.numbers["notes"]["structure"]
     assert slow.numbers["notes"]["structure"] in slow.to_html()
-    assert ordhc.report(t, **{**FAST, "structure": True}).numbers["structure"] == found
+    assert ordhc.report(t, **{**FAST, "folds": 2, "structure": True}).numbers["structure"] == found
 
 
-def test_whether_people_agree():
+def test_whether_people_agree(monkeypatch):
+    with_few_rounds(monkeypatch)
     t, _ = ordhc.datasets.planted(600, levels=2, leaves_per_cluster=3, seed=1)
     other = np.random.default_rng(1).permutation(12)
     rows = np.concatenate([t.rows[:300], other[t.rows[300:]]])
@@ -353,10 +355,10 @@ def test_whether_people_agree():
     assert "q39 and 10 more" in page
     assert "not clear" in page
     assert "nobody&#x27;s (55%)" in page
-    without = ordhc.report(t, folds=3, **FAST)
+    without = ordhc.report(t, folds=2, **FAST)
     assert without.numbers["people_groups"] is None
     assert "Do people agree" not in without.to_html()
-    unknown = ordhc.report(Triplets(rows, n_leaves=12), folds=3, people_groups=True, **FAST)
+    unknown = ordhc.report(Triplets(rows, n_leaves=12), folds=2, people_groups=True, **FAST)
     assert unknown.numbers["people_groups"] is None
     assert "needs to know who gave each answer" in unknown.numbers["notes"]["people_groups"]
     assert unknown.numbers["notes"]["people_groups"].split(":")[0] in unknown.to_html()
@@ -436,12 +438,13 @@ def test_intervals_of_people_are_called_what_they_are():
 
 def test_chains_that_have_not_mixed_are_told(monkeypatch):
     t = of_people(n_people=6, m=10)
-    r = ordhc.report(t, method="posterior-al", methods=["adds3-al"])
+    how = {"method": "posterior-al", "methods": ["adds3-al"], "folds": 2, "structure": False}
+    r = ordhc.report(t, **how)
     mixing = r.numbers["clusters"]["mixing"]
     assert f"R-hat is {mixing['r_hat']:.2f}" in r.to_html()
     assert "mixing" not in r.numbers["notes"]
     monkeypatch.setattr("ordhc.clustering.mixing.MIXED", 0.5)
-    r = ordhc.report(t, method="posterior-al", methods=["adds3-al"])
+    r = ordhc.report(t, **how)
     assert r.numbers["notes"]["mixing"].startswith(
         f"The chains have not mixed (R-hat above 0.5: log-likelihood {mixing['r_hat']:.2f}, noise "
     )

@@ -7,6 +7,7 @@ import pytest
 
 import ordhc
 from support.answers import of_people
+from support.few_rounds import with_few_rounds
 from support.processes import run
 from support.sessions import NAMES, answer, finish
 
@@ -22,7 +23,7 @@ def test_sessions_bring_people_and_what_was_held_out(tmp_path):
         for _ in range(12):
             for who in ("ann", "bob", "cid"):
                 answer(session, 5, who, oracle)
-        r = ordhc.report(session, n_resamples=5)
+        r = ordhc.report(session, n_resamples=5, folds=2, structure=False)
         found = r.numbers["session"]
         assert found["n_answers"] == session.status.n_answered
         known = session.people()
@@ -41,16 +42,19 @@ def test_sessions_bring_people_and_what_was_held_out(tmp_path):
 
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    with_few_rounds(monkeypatch)
     t = of_people(n_people=6, m=30)
     ordhc.write_comparisons(t, "answers.csv")
-    fast = ("--compare", "adds3-al", "--compare", "mulk3-al", "--resamples", "5", "--no-structure")
+    fast = ("--compare", "adds3-al", "--compare", "mulk3-al", "--folds", "2", "--resamples", "5")
+    fast = (*fast, "--no-structure")
     code, out, err = run(capsys, "report", "answers.csv", "-o", "report.html", *fast)
     assert code == 0, err
     assert out.splitlines()[0] == "8 items were compared in 180 answers of 6 people."
     assert out.splitlines()[-2:] == ["wrote    report.html", "wrote    report.json"]
     numbers = json.loads((tmp_path / "report.json").read_text())
     assert numbers["command"] == (
-        "ordhc report answers.csv --compare adds3-al --compare mulk3-al --resamples 5 --no-structure"
+        "ordhc report answers.csv --compare adds3-al --compare mulk3-al --folds 2 --resamples 5 "
+        "--no-structure"
     )
     assert numbers["structure"] is None
     assert numbers["people_groups"] is None
@@ -86,7 +90,8 @@ def test_sessions_are_reported_by_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with ordhc.Session("animals.ordhc", NAMES) as session:
         finish(session)
-    code, out, err = run(capsys, "report", "animals.ordhc", "--resamples", "3", "--title", "Seven <animals>")
+    fast = ("--resamples", "3", "--folds", "2")
+    code, out, err = run(capsys, "report", "animals.ordhc", *fast, "--title", "Seven <animals>")
     assert code == 0, err
     assert "7 items" in out
     assert "<h1>Seven &lt;animals&gt;</h1>" in (tmp_path / "report.html").read_text()

@@ -286,8 +286,8 @@ def test_a_scan_has_its_own_executor_for_all_that_is_made_of_it(tmp_path):
         assert (scan.memory, scan.spill, scan.executor) == (16_000_000, str(tmp_path), executor)
         plain = ordhc.scan(tmp_path, n_leaves=20)
         for method in ("adds3-al", "mulk3-al", "adds3-al+lengths+spr"):
-            found = ordhc.bootstrap(scan, method, n_resamples=3, unit="file")
-            assert found.trees == ordhc.bootstrap(plain, method, n_resamples=3, unit="file").trees
+            found = ordhc.bootstrap(scan, method, n_resamples=2, unit="file")
+            assert found.trees == ordhc.bootstrap(plain, method, n_resamples=2, unit="file").trees
         selected = ordhc.select(scan, ["adds3-al", "mulk3-al"], folds=2, unit="file")
         expected = ordhc.select(plain, ["adds3-al", "mulk3-al"], folds=2, unit="file")
         assert [c.satisfied for c in selected.candidates] == [c.satisfied for c in expected.candidates]
