@@ -197,7 +197,7 @@ def test_beyond_what_was_measured():
     assert [way.answers_per_leaf for way in beyond.ways] == [way.answers_per_leaf for way in within.ways]
     for n, accuracy, message in (
         (11, 0.8, "n_leaves = 11 is below 12, .* the 165 questions"),
-        (10 * most + 1, 0.8, "times the largest simulated number"),
+        (10 * most + 1, 0.8, "times the largest number of leaves"),
         (20, 0.59, "accuracy = 0.59 is outside 0.6..1"),
         (20, 85, "give a share, such as 0.85"),
     ):

@@ -62,7 +62,7 @@ HELDOUT, REPEAT, RANDOM, GOLD = 7, 8, 9, 10
 PASSED = 11
 #: The right answer to a question of the sampler "gold".
 KNOWN = 12
-#: From now on the learner places `ref` leaves in the tree in parallel.
+#: From this event on, the learner places several leaves in the tree in parallel: `ref` is their number.
 PARALLEL = 13
 #: An empty event. It replaces an event of a person whose data were deleted, or skips an event number.
 GONE = 14

@@ -245,8 +245,8 @@ class Learner:
         probabilities = self._checked_p(p, len(numbers))
         if who is not None and not isinstance(self._method, Uncertain):
             raise InputError(
-                f"the method {self._method.name} does not use the argument `who`: leave out `who`, or use the"
-                " method uncertain or a Session"
+                f"the method {self._method.name} does not use the argument `who`: leave out `who`, or use"
+                " method='uncertain' or a Session"
             )
         people = numbers_of_people(who, len(numbers), self._people)
         if not numbers.size:

@@ -227,7 +227,7 @@ class Quick(Method):
 
     name: ClassVar[str] = "quick"
     needs_all: ClassVar[str | None] = (
-        "quick divides all items at the start; make a session with the method insertion, and "
+        "quick divides all items at the start; make a session with method='insertion', and "
         "start=session.tree() for new items, or session.tree().prune(item) without an old one"
     )
 

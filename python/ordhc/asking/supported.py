@@ -85,7 +85,11 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
 
 
 def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_least: int) -> Dendrogram:
-    """Return the tree of `supported` for (m, 3) leaves and (m,) positions of the odd one out, or -1."""
+    """Return the tree without inner nodes that fewer than `at_least` distinct questions support.
+
+    The result is that of `supported`, from arrays. `rows` (m, 3) has the three leaves of each question.
+    `answers` (m,) has the position of the odd one out in its row (0, 1 or 2), or -1 for none.
+    """
     at_least = _checks.whole("at_least", at_least, at_least=0)
     three, odd = _distinct(rows, answers)
     above, lower, upper, right = _places(tree, three, odd)

@@ -140,8 +140,8 @@ def _from_list(
 ) -> Comparisons:
     if table.ndim == 2 and table.shape[1] not in (3, 4):
         raise InputError(
-            f"X has {table.shape[1]} feature(s) (shape={table.shape}) while a minimum of 3 is required, "
-            f"anchor, near and far, and 4 for quadruplets{_VECTORS}"
+            f"X has {table.shape[1]} feature(s) (shape={table.shape}) while a minimum of 3 is required: give "
+            f"rows of 3 leaves (anchor, near, far), or of 4 leaves for quadruplets{_VECTORS}"
         )
     if table.ndim == 2 and table.dtype.kind in "if":
         for row, column in np.argwhere(table < 0)[:1]:

@@ -238,12 +238,14 @@ def plan(
     least, most = int(table.items[0]), int(table.items[-1])
     if n < least:
         raise InputError(
-            f"n_leaves = {n} is below {least}, the smallest simulated number; with few leaves, let several "
-            f"people answer each of the {math.comb(n, 3):,} questions"
+            f"n_leaves = {n} is below {least}, the smallest number of leaves in the simulated studies from "
+            "which plans are made; with few leaves, let several people answer each of the "
+            f"{math.comb(n, 3):,} questions"
         )
     if n > _BEYOND * most:
         raise InputError(
-            f"n_leaves = {n} is above {_BEYOND * most}, {_BEYOND} times the largest simulated number"
+            f"n_leaves = {n} is above {_BEYOND * most}, {_BEYOND} times the largest number of leaves in the "
+            "simulated studies from which plans are made"
         )
     accuracy = _checks.number("accuracy", accuracy)
     floor = float(table.accuracies[0])

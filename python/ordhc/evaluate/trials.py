@@ -142,7 +142,10 @@ class Folds:
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
 
     def _cut(self, without: tuple[int, ...]) -> _Cut:
-        """Return the `_Cut` for some folds; store the last one, because all methods use it."""
+        """Return the comparisons without the folds `without`, and the comparisons of these folds.
+
+        The last `_Cut` is cached, because all compared methods use the same folds in turn.
+        """
         # A single lookup, because other threads can clear the dictionary at any time.
         if (known := self._last.get(without)) is not None:
             return known

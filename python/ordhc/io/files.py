@@ -103,7 +103,8 @@ def standard_input(folder: Callable[[], Path], at_once: int) -> Source:
     if sys.stdin is None or sys.stdin.closed:
         raise InputError("standard input is closed")
     data = sys.stdin.buffer.read(at_once + 1)
-    # The copy is read block by block. JSON cannot be read in blocks, so it is not copied.
+    # Copy long input to a file, which the caller reads block by block. Do not copy JSON, because JSON cannot
+    # be read in blocks.
     if len(data) <= at_once or data.lstrip()[:1] in (b"[", b"{"):
         return _Input(data + sys.stdin.buffer.read())
     path = folder() / SPOOLED

@@ -45,9 +45,11 @@ class Shapes(Protocol):
         """Return the outline of a collapsed cluster, (k, 2)."""
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return the outline of a part of a tip's cell in a column of categories, (k, 2).
+        """Return the (k, 2) outline of the area for one category in a tip's cell.
 
-        `start` and `end` are the ends of the part, from 0 to 1 across the cell.
+        A tip is a leaf or a collapsed cluster. It has a cell in each column of categories beside the tree.
+        The cell is divided among the categories of the tip's leaves. `start` and `end` are the ends of the
+        area, from 0 to 1 across the cell.
         """
 
     def label(self, tip: Item, columns: int) -> Label:
@@ -91,7 +93,7 @@ class Rectangle:
         return self._at([(tip.height, tip.place), (tip.far, tip.low + 0.12), (tip.near, tip.high - 0.12)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return the outline of a part of a tip's cell in a column of categories: a rectangle."""
+        """Return the outline of the area for one category in a tip's cell: a rectangle."""
         near, far = (self.reach(column) + shift for shift in (GAP * self.depth, self.step))
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return self._at([(near, low), (far, low), (far, high), (near, high)])
@@ -164,7 +166,7 @@ class Circle:
         return np.concatenate([[self.node(tip)], self.arc(far, tip.low + 0.12, tip.high - 0.12, near)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return the outline of a part of a tip's cell in a ring of categories around the leaves."""
+        """Return the outline of the area for one category in a tip's cell: a piece of a ring."""
         near = 1.0 + column * (COLUMN + GAP) + GAP
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return np.concatenate([self.arc(near, low, high), self.arc(near + COLUMN, high, low)])

@@ -101,7 +101,11 @@ def mapped_sums(
 
 
 class _Merged(PairSums):
-    """Sums of pairs that tasks have merged already; `blocks` has the merged runs in the order of pairs."""
+    """Sums of pairs of leaves, merged by several tasks.
+
+    `blocks` is a list of runs (sorted pairs of leaves, with their sums). All pairs of a run precede the pairs
+    of the next run.
+    """
 
     blocks: list[Run]
 

@@ -91,8 +91,8 @@ def preview(study: Study, **served: Any) -> None:
 def run(study: Study, data: Path | None, *, delete_after: float | None = None, **served: Any) -> None:
     """Serve a study until Ctrl-C or SIGTERM; the process then ends within 5 seconds.
 
-    `delete_after` is the number of days after a person's last visit. The person's id on the recruiting
-    platform, such as Prolific, is then deleted.
+    `delete_after` is the number of days from a person's last visit until the person's id on the recruiting
+    platform, such as Prolific, is deleted.
     """
     logging.basicConfig(format="ordhc: %(levelname)s: %(message)s", level=logging.WARNING)
 

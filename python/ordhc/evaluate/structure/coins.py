@@ -1,4 +1,4 @@
-"""Run the coin-flip test: whether points predict the answers to which a tree gives even odds."""
+"""Test whether a model of points in space predicts answers to which a tree gives even odds."""
 
 import math
 from dataclasses import dataclass
@@ -23,7 +23,9 @@ _FEWEST = 20
 
 @dataclass(frozen=True)
 class CoinFlips:
-    """Result of the coin-flip test: whether points predict answers to which the tree gives even odds.
+    """Result of the coin-flip test.
+
+    The test shows whether points in space predict answers to which the tree gives even odds.
 
     Attributes
     ----------

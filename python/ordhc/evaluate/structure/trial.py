@@ -161,10 +161,10 @@ def fitted(shared: Shared, fold: int, what: str) -> Found:
 
 
 def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadruplets, Triplets | Quadruplets]:
-    """Return about 85% of the answers to fit models, and the rest to choose the priors of the models.
+    """Split answers at random: about 6/7 to fit models, and the rest to choose the priors of the models.
 
-    If people are known, all answers of a person are in the same part. With fewer than seven people (or
-    questions), the questions are split into halves instead.
+    All answers of a person are in the same part. If people are unknown, all answers to a question are in the
+    same part. With fewer than seven people (or questions), each part has half of the questions.
     """
     count = round(1 / _APART)
     try:

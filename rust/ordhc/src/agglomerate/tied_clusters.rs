@@ -155,7 +155,7 @@ impl Lookup<'_> {
         });
         let (names, mut found) = (&level.names, Vec::new());
         let members = |&place: &u32| &self.members[names[place as usize] as usize];
-        // A group of two clusters has no other tie than its edge.
+        // Clusters of a group are connected by known ties. A group of two clusters has only one pair, which is known.
         for group in groups.iter().filter(|group| group.len() > 2) {
             let largest = group.iter().copied().max_by_key(|place| members(place).len());
             for place in group.iter().filter(|&&place| Some(place) != largest) {

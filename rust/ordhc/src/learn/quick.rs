@@ -278,8 +278,9 @@ fn bits(k: usize) -> f64 {
 }
 
 impl Strategy for Quick {
-    /// The index of a division in `tasks`, and the index in its `leaves` of the leaf that the question is about, or
-    /// [`MERGE`].
+    /// The first number is the index in `tasks` of a set of leaves that is divided into parts. The second number is the
+    /// index in this set of the leaf that the answer puts into a part. If the question merges the trees of the parts,
+    /// the second number is [`MERGE`] instead.
     type Purpose = (u32, u32);
 
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)> {
@@ -346,8 +347,8 @@ impl Strategy for Quick {
             let task = &self.tasks[number as usize];
             let top = sketch.node(parent);
             if task.leaves.is_empty() {
-                // Put the tree of part 2 of the leaves beside the trees of all other parts. This is the best guess
-                // before the trees are merged.
+                // The pivots (the two leaves that divide the set) are nearer to each other than to the leaves of part
+                // 2. So until the trees are merged, put part 2 beside a node that joins all other parts.
                 let joined = sketch.node(top);
                 for part in 0..4 {
                     let (number, tree) = (task.parts[part], task.trees[part]);

@@ -57,7 +57,8 @@ struct Join<V> {
 struct Lanes<V, const LANES: usize> {
     /// The sum of similarities between the leaves of the subtree and the other leaves of the node.
     with: [V; LANES],
-    /// The best score of the edge above the node and all edges below it, minus the score of the edge above the node.
+    /// How much the best edge at the node improves the score: the largest score among the edge above the node and all
+    /// edges below the node, minus the score of the edge above the node.
     more: [V; LANES],
 }
 
@@ -322,8 +323,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
 }
 
 /// A step up to a node from its child that contains the moved subtree. `down` is the score of the edge above this
-/// child. `across` is the best score of the edge above the other child and all edges below it. Both are differences
-/// from the score of the edge above `node`.
+/// child. `across` is the largest score among the edge above the other child and all edges below the other child. Both
+/// are differences from the score of the edge above `node`.
 struct Step<V> {
     node: usize,
     other: usize,

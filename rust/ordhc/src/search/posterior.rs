@@ -96,8 +96,8 @@ impl Posterior {
         }
     }
 
-    /// Gives the children of a node their own spots (entries with weights), if they have none. Returns true if the node
-    /// has children.
+    /// Gives the children of a node their own entries in `spots`, if they have none. Returns true if the node has
+    /// children.
     fn open(&mut self, tree: &SizedTree, at: u32) -> bool {
         let Spot { node, first, own, .. } = self.spots[at as usize];
         if first != NONE || tree.degree(node) == 0 {
@@ -114,7 +114,7 @@ impl Posterior {
         true
     }
 
-    /// Adds the spot (entry with weights) of a child to the spot of its parent.
+    /// Appends the entry `child` to `spots`, and to the linked list of the children of the entry with index `at`.
     fn adopt(&mut self, at: u32, child: Spot) {
         let new = self.spots.len() as u32;
         let above = &mut self.spots[at as usize];
@@ -138,7 +138,7 @@ impl Posterior {
         std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
     }
 
-    /// Computes the total weight below a node whose children have spots (entries with weights).
+    /// Computes the total weight below a node whose children have entries in `spots`.
     fn sum(&mut self, at: u32) {
         let below: f64 = self.children(at).map(|child| self.spots[child as usize].sum).sum();
         let spot = &mut self.spots[at as usize];
@@ -146,7 +146,7 @@ impl Posterior {
         spot.summed = spot.below;
     }
 
-    /// Returns the spot (entry with weights) of a node's child, which must have one.
+    /// Returns the index in `spots` of a child of a node. The child must have an entry in `spots`.
     fn child(&self, at: u32, node: u32) -> u32 {
         if self.spots[at as usize].degree > CROWD {
             return self.crowd[&node];
@@ -154,7 +154,7 @@ impl Posterior {
         self.children(at).find(|&child| self.spots[child as usize].node == node).expect("an open spot has all children")
     }
 
-    /// Returns the spot (entry with weights) of a node, and the factor that converts its `own` and `sum` to
+    /// Returns the index in `spots` of a node, and the factor that converts `own` and `sum` of this entry to
     /// probabilities.
     fn find(&mut self, tree: &SizedTree, node: u32) -> (u32, f64) {
         let mut path = std::mem::take(&mut self.path);

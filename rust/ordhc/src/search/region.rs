@@ -48,8 +48,9 @@ pub(crate) struct Region {
     log: Vec<f64>,
 }
 
-/// Nodes with less than 1 / `SMALLEST_SHARE` of the possible positions are not considered as pivots (nodes to ask
-/// about). The entropy of the outcomes would be below 0.67. One outcome would leave more than half of the positions.
+/// A node is not considered as a pivot (a node to ask about) if less than 1 / `SMALLEST_SHARE` of the possible
+/// positions for the new leaf are at or below the node. The outcome "outside of the node" would leave more than 7/8 of
+/// the positions. The entropy of the outcomes would be below 0.75 bits.
 const SMALLEST_SHARE: u32 = 8;
 
 /// The values x log2 x are tabulated for integers x below this number.

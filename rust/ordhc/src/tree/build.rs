@@ -11,9 +11,9 @@ use crate::union_find::UnionFind;
 /// Returns the tree that satisfies every triplet (i, j, k): i and j are closer to each other than to k.
 ///
 /// The algorithm is BUILD (Aho, Sagiv, Szymanski & Ullman 1981). At each node, a graph joins i and j for every triplet
-/// within the node's leaves. The connected components of this graph are the node's children. The result is the tree
-/// with the fewest inner nodes. A node with more than two children becomes several merges of equal height. Heights are
-/// dissimilarities: the number of levels below. Triplets of weight 0 are ignored.
+/// within the node's leaves. The connected components of this graph are the node's children, so each node is divided
+/// into as many children as the triplets allow. A node with more than two children becomes several merges of equal
+/// height. Heights are dissimilarities: the number of levels below. Triplets of weight 0 are ignored.
 ///
 /// # Errors
 /// [`Error::Leaves`] with a minimal set of triplets that no tree satisfies; [`Error::Interrupted`].
@@ -169,7 +169,8 @@ mod tests {
     fn inconsistent_triplets_are_shown() {
         let shown = text(vec![[0, 1, 2], [0, 2, 1], [3, 4, 5]], 6);
         assert!(shown.ends_with("(0, 1, 2) and (0, 2, 1)"), "{shown}");
-        // The first three triplets are inconsistent together, although any two of these three are consistent.
+        // No tree satisfies the first three triplets together, but each two of them have a tree. So the smallest
+        // inconsistent set has three triplets.
         let shown = text(vec![[0, 1, 2], [1, 2, 3], [2, 3, 0], [4, 5, 0]], 6);
         assert!(shown.contains("these 3 triplets") || shown.contains("these 2 triplets"), "{shown}");
     }

@@ -46,11 +46,12 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
         }
         if let Some(i) = (0..n).find(|&i| pointer(i + 1) < pointer(i)) {
             let (before, after) = (pointer(i), pointer(i + 1));
-            return Err(Error::Argument(format!("row pointer {} is {after}, below row pointer {i}, {before}", i + 1)));
+            let fall = format!("row pointer {} is {after}, less than row pointer {i} ({before})", i + 1);
+            return Err(Error::Argument(format!("{fall}; row pointers must not decrease")));
         }
         if pointer(n) != values.len() as i64 {
             let (last, count) = (pointer(n), values.len());
-            return Err(Error::Argument(format!("row pointer {n} is {last}, not the number of values, {count}")));
+            return Err(Error::Argument(format!("row pointer {n} is {last}, not the number of values ({count})")));
         }
         let rows = Self { indptr, indices, values, p };
         let mut last_row = vec![usize::MAX; p];
@@ -122,8 +123,8 @@ mod tests {
         let one = [1.0, 1.0];
         assert!(message(&[0, 2], &[0, 1], &one).contains("2 row pointers for 3 "));
         assert!(message(&[1, 1, 2], &[0, 1], &one).contains("row pointer 0 is 1"));
-        assert!(message(&[0, 2, 1], &[0, 1], &one).contains("row pointer 2 is 1, below row pointer 1, 2"));
-        assert!(message(&[0, 1, 3], &[0, 1], &one).contains("row pointer 2 is 3, not the number of values, 2"));
+        assert!(message(&[0, 2, 1], &[0, 1], &one).contains("row pointer 2 is 1, less than row pointer 1 (2)"));
+        assert!(message(&[0, 1, 3], &[0, 1], &one).contains("row pointer 2 is 3, not the number of values (2)"));
         assert!(message(&[0, 1, 2], &[0], &one).contains("1 column indices for 2 values"));
         assert!(message(&[0, 1, 2], &[0, -1], &one).contains("row 1: column -1 (index 1) is outside 0..=2"));
         assert!(message(&[0, 0, 2], &[1, 1], &one).contains("row 1: column 1 (index 1) occurs twice"));

@@ -11,7 +11,8 @@ from ordhc_collect.study.media import MEDIA
 __all__ = ["line_svg", "tree_svg", "trees_html"]
 
 _ROW, _WIDTH, _LABELS = 34, 640, 190
-#: Maximum size in bytes of a picture that is embedded in a drawing. With 40 such pictures a file has 10 MB.
+#: Maximum size in bytes of a picture that is embedded in a drawing. With 40 pictures of this size, encoded as
+#: base64, a file has about 11 MB.
 _LARGEST = 200_000
 _INK, _SOFT, _LINE, _SURE, _UNSURE = "#25232b", "#5b5866", "#8b8898", "#23684a", "#a1481f"
 

@@ -70,7 +70,8 @@ class StudyState:
         self._excluded: set[str] = set()
         #: The value of `n_done` when the rules were last applied; -1 for never.
         self._n_at_rules = -1
-        #: Seconds from a person's last visit until the id of the platform is deleted; None for never.
+        #: Seconds from a person's last visit until the person's id on the recruiting platform, such as
+        #: Prolific, is deleted; None to keep the ids.
         self.delete_after: float | None = None
         self._deleted_at = -math.inf
         #: The person whom the session must still forget.

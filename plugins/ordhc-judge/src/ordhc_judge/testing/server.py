@@ -40,11 +40,12 @@ class Server:
     faults
         The probability of each fault, see `FAULTS`; can be changed at any time.
     rejects
-        The fields of requests that are answered with status 400.
+        Names of fields. The server answers a request that has one of these fields with status 400.
     requests, answered
         The numbers of requests, and of requests that were answered without a fault.
     prompts
-        The number of answers to prompts about three items, by the three items.
+        A `Counter`: its keys are the texts of three items, its values the number of answers to prompts about
+        these items.
     bodies
         The last requests, at most 100.
     largest

@@ -296,8 +296,9 @@ fn ordinary_similarities_are_in_no_doubt() {
     let n_pairs = condensed_len(1600);
     let uniform: Vec<f64> = (0..n_pairs).map(|_| random(1 << 53) as f64 / (1u64 << 53) as f64).collect();
     let counts: Vec<f64> = (0..n_pairs).map(|_| random(50) as f64).collect();
-    // Some clusters of these sets have equal similarities halfway between two keys (rounded similarities). Similarities
-    // computed from the leaves show that they are equal.
+    // Some clusters of these sets have equal similarities that are halfway between two keys (rounded similarities).
+    // Rounding errors could make the keys differ. The engine computes these similarities again from the leaves, and
+    // finds equal keys, so no doubt remains.
     let sets: Vec<Vec<u64>> = (0..1600).map(|_| (0..7).map(|_| random(1 << 30)).collect()).collect();
     for values in [uniform, counts, jaccard(&sets, false), jaccard(&sets, true)] {
         assert_eq!(all_doubts(&values, AT_ONCE), [false; 3]);

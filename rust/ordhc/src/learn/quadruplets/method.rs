@@ -72,8 +72,8 @@ pub enum Landmarks {
 pub enum References {
     /// This number of random reference pairs.
     Count(usize),
-    /// The largest number of reference pairs for which at most this number of questions is needed,
-    /// but at least one pair.
+    /// The maximum number of questions. The learner draws as many reference pairs (random pairs of
+    /// leaves) as this number allows, but at least one pair.
     Budget(u64),
 }
 

@@ -153,7 +153,8 @@ fn check(n: usize, values: &[((usize, usize), f64)], labels: &[i64]) {
                 };
                 for way in WAYS {
                     let (tree, trees) = job().with(way).run(initial).unwrap();
-                    let what = format!("{rule:?} {missing:?} {dissimilarity} {way:?} {initial:?}");
+                    let kind = format!("dissimilarity {dissimilarity}, initial {initial:?}");
+                    let what = format!("rule {rule:?}, missing {missing:?}, way {way:?}, {kind}");
                     assert_eq!(tree.merges(), expected.merges(), "{what}");
                     assert_eq!((trees, tree.is_dissimilarity()), (n_trees, dissimilarity), "{what}");
                     for (a, b) in tree.heights().iter().zip(expected.heights()) {
