@@ -46,13 +46,9 @@ pub fn adds<T: Cell, const K: usize>(
     }
     let weights: Option<Vec<T>> = match comparisons.weights() {
         None => None,
-        Some(weights) => Some(
-            weights
-                .iter()
-                .map(|&w| T::from_weight(w))
-                .collect::<Option<_>>()
-                .ok_or_else(|| Error::Argument("`out` has an integer type, but weights need f32 or f64".into()))?,
-        ),
+        Some(weights) => Some(weights.iter().map(|&w| T::from_weight(w)).collect::<Option<_>>().ok_or_else(|| {
+            Error::Argument("similarities of weighted comparisons need a floating-point type, not integers".into())
+        })?),
     };
     let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();
     monitor.start(comparisons.len() as u64);
