@@ -1,12 +1,14 @@
 """The judge on a server without faults: answers, orders, places, weights, estimates."""
 
 import asyncio
+import gzip
 import json
 
 import numpy as np
 import ordhc_judge
 import pytest
 from helpers import all_questions, judged
+from ordhc_judge.auditing import read_gold
 from ordhc_judge.testing import serve
 
 import ordhc
@@ -402,3 +404,14 @@ def test_audits_ask_what_lengths_do_not_answer_otherwise(gold, total):
     ):
         audit = judge.audit(gold)
     assert (audit.accuracy.total, audit.accuracy.value) == (total, 1)
+
+
+@pytest.mark.parametrize("ending", [".nwk", ".tre", ".nexus", ".tre.gz"])
+def test_gold_files_with_the_endings_of_trees_are_trees(tmp_path, ending):
+    tree = ordhc.Dendrogram([(0, 1), (2, 3)], [1.0, 2.0], names=["cat", "dog", "car"])
+    plain = tmp_path / f"gold{ending.removesuffix('.gz')}"
+    ordhc.write_tree(tree, plain)
+    path = tmp_path / f"gold{ending}"
+    if ending.endswith(".gz"):
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+    assert read_gold(path) == ordhc.read_tree(plain)
