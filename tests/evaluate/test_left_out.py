@@ -13,7 +13,7 @@ from ordhc import _workers
 from ordhc.comparison.rows import changed
 from ordhc.evaluate import left_out
 from ordhc.evaluate.intervals import share_about
-from ordhc.evaluate.left_out import SMOOTHED, Parts, interval_left_out, sums_left_out
+from ordhc.evaluate.left_out import SMOOTHED, LeftOut, Parts, bits_left_out, interval_left_out, sums_of_part
 
 Z = 1.96
 
@@ -66,12 +66,20 @@ def test_blocks_give_the_estimate_and_the_interval_of_all_units_at_once(
         parts = Parts(rows, weights, units, n_units, data.draw(st.sampled_from([None, units])))
         assert [part.first for part in parts] == [0, *(part.end for part in parts)][:-1]
         assert parts[len(parts) - 1].end == n_units
-        sums = sums_left_out(
-            n_trees,
-            drawn.__getitem__,
-            parts,
-            n_units,
-            lambda block: lambda at, some: agree[at, block.rows[some, 0] // 3],
+        bits = bits_left_out(n_trees, drawn.__getitem__, n_units)
+        assert [parts.units_of(number) for number in range(len(parts))] == [
+            slice(part.first, part.end) for part in parts
+        ]
+        sums = LeftOut.joined(
+            [
+                sums_of_part(
+                    part,
+                    n_trees,
+                    bits[:, part.first : part.end],
+                    lambda block: lambda at, some: agree[at, block.rows[some, 0] // 3],
+                )
+                for part in parts
+            ]
         )
         found = sums.estimate, interval_left_out(sums.estimate, sums, Z)
     each = np.ones(m) if weights is None else weights

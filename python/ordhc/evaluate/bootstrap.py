@@ -25,7 +25,16 @@ from ordhc.comparison.units import coded, numbered, shares_of, units_of
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.evaluate.ceiling import NoiseCeiling, chance_of, noise_ceiling
 from ordhc.evaluate.features import SCALES, resampled_features, unbiased
-from ordhc.evaluate.left_out import JUDGED, Block, LeftOut, Part, Scores, interval_left_out, sums_left_out
+from ordhc.evaluate.left_out import (
+    JUDGED,
+    Block,
+    LeftOut,
+    Part,
+    Scores,
+    bits_left_out,
+    interval_left_out,
+    sums_of_part,
+)
 from ordhc.evaluate.resampling import Resampling
 from ordhc.evaluate.scanned import ScannedResampling, chance_of_scan, checked_plan
 from ordhc.io.portions import rows_of_units, unit_of
@@ -319,7 +328,7 @@ def bootstrap(
         else:
             folder = stack.enter_context(Spill(spill))
             crew = workers, folder, work.shared(asked, folder)
-            trees, scores = work.elsewhere(n_resamples, crew[2], workers, bits, resampling_progress)
+            trees, scores = work.elsewhere(n_resamples, crew, bits, resampling_progress)
         resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
         agreed = cache(partial(consensus, resampled))
         judged = tuple(other.replace(names=None) for other in resampled[:JUDGED])
@@ -412,7 +421,10 @@ def _of_scan(
     def scores_of(block: Block) -> Scores:
         return lambda at, some: np.asarray(_ordhc.verdicts(trees[at], block.rows[some]) == 1)
 
-    sums = sums_left_out(len(trees), work.times, [Part(0, count, blocks())], count, scores_of)
+    n_judged = min(len(trees), JUDGED)
+    sums = sums_of_part(
+        Part(0, count, blocks()), n_judged, bits_left_out(n_judged, work.times, count), scores_of
+    )
     facts = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
     return _summed_up(tree, resampled, consensus(resampled), scores, sums, facts)
 

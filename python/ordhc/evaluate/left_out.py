@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordhc import _ordhc
-from ordhc._progress import Progress
 from ordhc.evaluate.intervals import FEWEST_UNITS, share_about
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "Scores",
     "bits_left_out",
     "interval_left_out",
-    "sums_left_out",
     "sums_of_part",
 ]
 
@@ -199,11 +197,14 @@ class Parts(Sequence[Part]):
     def __len__(self) -> int:
         return -(-self.n_units // self._size)
 
+    def units_of(self, number: int) -> slice:
+        """Return the units of a part. This does not sort the rows, as making the part does."""
+        return slice(number * self._size, min(self.n_units, (number + 1) * self._size))
+
     def __getitem__(self, number: Any) -> Any:
         if not 0 <= number < len(self):
             raise IndexError(number)
-        first = number * self._size
-        end = min(self.n_units, first + self._size)
+        first, end = self.units_of(number).start, self.units_of(number).stop
         return Part(first, end, self._blocks(*np.searchsorted(self.units, [first, end], sorter=self._order)))
 
     def _blocks(self, start: int, end: int) -> Iterator[Block]:
@@ -246,49 +247,11 @@ def bits_left_out(count: int, times: Callable[[int], NDArray[np.integer]], n_uni
     return bits
 
 
-def sums_left_out(
-    count: int,
-    times: Callable[[int], NDArray[np.integer]],
-    parts: Iterable[Part],
-    n_units: int,
-    scores_of: Callable[[Block], Scores],
-    progress: Progress | None = None,
-) -> LeftOut:
-    """Return the scores of trees of resamples on the answers that were not drawn, for at most 50 resamples.
-
-    Parameters
-    ----------
-    count
-        The number of resamples.
-    times
-        A function that returns how often each unit was drawn, given the number of the resample.
-    parts
-        All units with their comparisons.
-    n_units
-        The number of units.
-    scores_of
-        As in `sums_of_part`.
-    progress
-        A callable that receives the completed fraction in [0, 1], or None.
-    """
-    count = min(count, JUDGED)
-    bits = bits_left_out(count, times, n_units)
-
-    def report(done: int) -> None:
-        if progress is not None:
-            progress(min(1.0, done / n_units))
-
-    return LeftOut.joined(
-        [sums_of_part(part, count, bits[:, part.first : part.end], scores_of, report) for part in parts]
-    )
-
-
 def sums_of_part(
     part: Part,
     count: int,
     bits: NDArray[np.uint8],
     scores_of: Callable[[Block], Scores],
-    report: Callable[[int], None] | None = None,
 ) -> LeftOut:
     """Return the scores of trees on the units of a part that their resamples did not draw.
 
@@ -302,8 +265,6 @@ def sums_of_part(
         A function that takes a block and returns another function. The latter takes the number of a tree and
         the indices of comparisons in the block. It returns the scores of these comparisons, and is called on
         several threads.
-    report
-        A function that is called after each block, with the number of the next unit.
     """
     out = np.unpackbits(bits, axis=0, count=count, bitorder="little").astype(bool)
     most, hits = np.zeros(part.end - part.first), np.zeros(out.shape)
@@ -316,8 +277,6 @@ def sums_of_part(
         got = partial(_got, block, codes, out[:, where], scores_of(block))
         for at, values in enumerate(_on_threads(got, count)):
             hits[at, where] += values
-        if report is not None and len(block.units):
-            report(part.first + int(some[-1]) + 1)
     return LeftOut.of(out, hits, most)
 
 
@@ -359,7 +318,7 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
     estimate
         The score.
     sums
-        The scores of single trees, by `sums_left_out`.
+        The scores of single trees, by `sums_of_part`.
     z
         The quantile of the normal distribution.
 

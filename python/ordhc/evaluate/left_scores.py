@@ -85,9 +85,9 @@ class LeftOutScores:
         predicted = min(len(trees), max(_FEWEST, _MOST_PREDICTED // len(self.data)))
         # The score "answers" takes longer, so its tasks come first.
         tasks = [
-            (is_whole, count, number, bits[: (count + 7) // 8, part.first : part.end])
+            (is_whole, count, number, bits[: (count + 7) // 8, self._parts.units_of(number)])
             for is_whole, count in ((True, predicted), (False, len(trees)))
-            for number, part in enumerate(self._parts)
+            for number in range(len(self._parts))
         ]
         if crew is None:
             found = []

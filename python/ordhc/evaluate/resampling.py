@@ -106,15 +106,16 @@ class Resampling:
     def elsewhere(
         self,
         n_resamples: int,
-        shared: Shared,
-        executor: Executor,
+        crew: tuple[Executor, Spill, Shared],
         meanwhile: Callable[[], Any],
         progress: Progress | None,
     ) -> Resamples:
         """Compute all resamples in an executor.
 
-        `shared` is the result of the method `shared`. This process calls `meanwhile` while workers compute.
+        `crew` is the executor, the folder for data that all workers read, and the result of the method
+        `shared`. This process calls `meanwhile` while workers compute.
         """
+        executor, _, shared = crew
         parts = cut(n_resamples, executor)
         tasks = [(shared, part) for part in parts]
         found = run_tasks(executor, _some, tasks, meanwhile=meanwhile, progress=progress)
