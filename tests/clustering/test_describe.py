@@ -166,7 +166,7 @@ def test_names_are_seen_in_pictures_pages_and_reports(tmp_path, capsys, monkeypa
     (tmp_path / "words.csv").write_text("name,the\ncar,5\nbus,\ncat,5\ndog,5\n")
     code, _, err = run(capsys, *asked)
     assert code == 2
-    assert "words.csv:3: row 'bus', column 'the': the count is missing or not finite" in err
+    assert "words.csv:3: row 'bus', column 'the': the number is missing" in err
     (tmp_path / "words.csv").write_text("name,the\ncar,5\nbus,5\ncat,5\n")
     code, _, err = run(capsys, *asked)
     assert code == 2

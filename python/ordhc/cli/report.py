@@ -212,8 +212,6 @@ def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
 
 def _words(path: str, data: Any) -> tuple[Any, list[str]]:
     """Return the (n_leaves, n_words) counts of words for each leaf in the file `path`, and the words."""
-    import numpy as np
-
     from ordhc._checks import quoted
     from ordhc.errors import InputError
     from ordhc.io.numbers import read_numbers
@@ -228,8 +226,7 @@ def _words(path: str, data: Any) -> tuple[Any, list[str]]:
             "with the header `name`, `leaf`, `item` or `id`",
             path=path,
         )
-    for row, column in np.argwhere(~np.isfinite(found.values))[:1].tolist():
-        raise found.error(f"{found.cell(row, column)}: the count is missing or not finite", row)
+    found.check_finite()
     labels = data.names or tuple(map(str, range(data.n_leaves)))
     rows = {name: at for at, name in enumerate(names)}
     missing = [label for label in labels if label not in rows]

@@ -53,6 +53,13 @@ class Numbers:
         parts = (("row", self.rows, row), ("column", self.columns, column))
         return ", ".join(f"{what} {at if names is None else quoted(names[at])}" for what, names, at in parts)
 
+    def check_finite(self) -> None:
+        """Raise if one of (n, p) numbers is missing or not finite."""
+        for row, column in np.argwhere(~np.isfinite(self.values))[:1].tolist():
+            value = self.values[row, column]
+            reason = "the number is missing" if np.isnan(value) else f"{value} is not a finite number"
+            raise self.error(f"{self.cell(row, column)}: {reason}", row)
+
     def error(self, reason: str, row: int | None = None) -> InputError:
         """Return an error with the file, and with the line of `row` if known."""
         line = None if self.lines is None or row is None else self.lines[row]

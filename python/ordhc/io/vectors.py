@@ -48,8 +48,5 @@ def read_vectors(
     if values.ndim != 2:
         raise found.error(f"has {values.dtype} of shape {values.shape}, not (n, p) numbers")
     values = values.astype(np.float64, copy=False)
-    for row, column in np.argwhere(~np.isfinite(values))[:1].tolist():
-        value = values[row, column]
-        reason = "the number is missing" if np.isnan(value) else f"{value} is not a finite number"
-        raise found.error(f"{found.cell(row, column)}: {reason}", row)
+    found.check_finite()
     return values, found.rows
