@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 __all__ = [
     "Tree", "SessionLearner", "EmbeddingLoss", "InputError", "InternalError", "Learner", "Linkage",
     "OrdhcWarning", "Samples", "Tallies", "TreeOracle", "aari", "aari_of_trees", "add_rest",
-    "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate", "agglomerate_constrained",
+    "PAIRS_PER_BUCKET", "add_sorted", "adds", "adds_csr", "adds_into", "adds_linkage", "agglomerate",
+    "agglomerate_constrained",
     "agglomerate_few", "agglomerate_sparse", "answered", "ari", "best_revenue", "bootstrap_adds",
     "build", "canonical_keys",
     "canonical_order", "canonical_sums", "check_memory", "check_quadruplets", "check_triplets",
@@ -22,7 +23,8 @@ __all__ = [
     "neighbor_linkage", "noise_ceiling",
     "optimal_leaf_order", "pair_run", "pairs_beaten", "panic", "parse_table", "planted",
     "planted_similarities", "preference_linkage", "questions", "random_tree", "refine_satisfied",
-    "refine_similarity", "revenue", "sample", "satisfied", "sparse_gram", "split_table", "square",
+    "refine_similarity", "revenue", "sample", "satisfied",
+    "sorted_additions", "sparse_gram", "split_table", "square",
     "start_of_last_row", "support", "triplet_counts", "vector_distances", "vector_linkage", "verdicts",
     "weights_less_lengths",
 ]
@@ -56,6 +58,8 @@ class OrdhcWarning(UserWarning): ...
 class InternalError(RuntimeError): ...
 
 def panic(message: str) -> None: ...
+
+PAIRS_PER_BUCKET: Final[int]
 
 # --- comparisons -----------------------------------------------------------------------------
 
@@ -104,6 +108,10 @@ def mulk4(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, progress: _Progress
 ) -> tuple[_Floats, _Floats]: ...
 def adds_into(out: _Any, rows: _Rows, weights: _MaybeFloats, n_leaves: int) -> None: ...
+def sorted_additions(
+    rows: _Rows, weights: _MaybeFloats, n_leaves: int
+) -> tuple[_Keys, NDArray[np.uint32], _Floats]: ...
+def add_sorted(out: _Any, parts: list[tuple[_Keys, NDArray[np.uint32], _Floats]]) -> None: ...
 def pair_run(
     rows: _Rows, weights: _MaybeFloats, n_leaves: int, both: bool, sum: bool
 ) -> tuple[_Keys, _Floats]: ...

@@ -19,7 +19,7 @@ import pytest
 import ordhc
 from ordhc import _workers
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.similarities import spilled, streamed, triangles
+from ordhc.similarities import bucketed, spilled, streamed, triangles
 from support.executors import POOLS, Backwards, Losing, Refusing, Twice, dask_cluster
 from support.random_data import random_comparisons
 
@@ -94,19 +94,39 @@ def test_sums_by_executors(tmp_path, how, kind):
 
 
 @pytest.mark.parametrize("how", [None, "whole", "fractions"])
-def test_workers_count_in_triangles_or_sort(tmp_path, monkeypatch, how):
-    """Both ways give the same bits; weights that are no whole numbers are sorted."""
-    for n, m in ((3, 20), (4, 50), (40, 3000), (300, 500)):
-        folder = tmp_path / f"{n}"
-        folder.mkdir()
-        data = weighted_data(n, m, how)
-        with ThreadPoolExecutor(2) as executor:
-            scan = files(folder, data, [m // 3], executor=executor)
-            assert triangles.prefers_triangles(scan) == (how != "fractions")
-            same_sums(scan, data)
-            monkeypatch.setattr(streamed, "prefers_triangles", lambda _: False)
-            same_sums(scan, data)
-            monkeypatch.undo()
+@pytest.mark.parametrize(("n", "m"), [(3, 20), (4, 50), (40, 3000), (300, 500), (1200, 4000)])
+def test_workers_count_in_triangles_or_sort(tmp_path, monkeypatch, n, m, how):
+    """Both ways give the same bits, also for pairs in several buckets, and with `resume`."""
+    data, spill = weighted_data(n, m, how), tmp_path / "spill"
+    monkeypatch.setattr(bucketed, "_STEP", 2)
+    monkeypatch.setattr(triangles, "GATHERED", 700)
+    (tmp_path / "data").mkdir()
+    with ThreadPoolExecutor(2) as executor:
+        scan = files(tmp_path / "data", data, [m // 3], executor=executor, spill=spill)
+        assert triangles.prefers_triangles(scan) == (how != "fractions")
+        same_sums(scan, data)
+        monkeypatch.setattr(streamed, "prefers_triangles", lambda _: False)
+        told = []
+        found = ordhc.similarity(scan, layout="condensed", progress=told.append)
+        same_sums(scan, data)
+    assert told == sorted(told)
+    assert told[-1] == 1
+    assert list(spill.iterdir()) == []
+    found += 1  # The array is the caller's, although its file is gone.
+    kept = ordhc.scan(tmp_path / "data", n_leaves=n, resume=tmp_path / "resume")
+    same_sums(kept, data)
+    np.testing.assert_array_equal(found, ordhc.similarity(kept, layout="condensed") + 1)
+
+
+def test_many_pairs_are_sorted(tmp_path, monkeypatch):
+    data = weighted_data(50, 300, None)
+    with ThreadPoolExecutor(2) as executor:
+        scan = files(tmp_path, data, [100], executor=executor)
+        assert triangles.prefers_triangles(scan)
+        monkeypatch.setattr(triangles, "_CACHED", 4000)
+        assert not triangles.prefers_triangles(scan)
+        monkeypatch.setattr(triangles, "_ROWS", 0.2)
+        assert triangles.prefers_triangles(scan)
 
 
 def test_what_workers_would_not_speed_up_stays_at_home(monkeypatch):
@@ -229,7 +249,7 @@ def test_a_spill_after_signals(tmp_path, signum):
     scan = files(tmp_path, weighted_data(40, 3000, None), [10], spill=spill)
     script = f"""
         import time, ordhc
-        from ordhc.similarities import spilled
+        from ordhc.similarities import bucketed, spilled
         spilled.PER_ROW = 16_000
         scan = ordhc.scan({str(tmp_path)!r}, n_leaves=40, memory="16MB", spill={str(spill)!r})
         def tell(done):

@@ -20,6 +20,7 @@ from ordhc.io.blocks import Piece, is_parquet
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
+from ordhc.similarities.bucketed import bucketed_sums
 from ordhc.similarities.mapped import mapped_sums
 from ordhc.similarities.spilled import PairSums
 from ordhc.similarities.triangles import (
@@ -39,8 +40,8 @@ _FIELD = np.uint64(2**61 - 1)
 _STEP = 1 << 18
 #: Estimated seconds for each row: to add the row to the sums, to read it from text, to read it from Parquet.
 _ADDED, _TEXT, _COLUMNS = 24e-9, 85e-9, 15e-9
-#: Estimated seconds to add a worker's sum for one pair of leaves to the total.
-_MERGED = 6e-9
+#: Estimated seconds for each pair of leaves: to add a worker's sum to the total, or to write it to a file.
+_MERGED, _WRITTEN = 6e-9, 1e-9
 
 
 @dataclass
@@ -71,20 +72,13 @@ def dense_sums(
     n = scan.n_leaves
     triangles = prefers_triangles(scan) if scan.in_parts else False
     seconds = len(scan) * (_ADDED + (_COLUMNS if is_parquet(scan.files[0]) else _TEXT))
-    executor = worth(scan.executor, seconds, _MERGED * n * (n - 1) / 2 if triangles else 0.0)
+    executor = worth(scan.executor, seconds, (_MERGED if triangles else _WRITTEN) * n * (n - 1) / 2)
     if executor is None:
         scan = scan.without_executor()
-    if scan.in_parts and not triangles:
-        mapped, answered = mapped_sums(scan, spill, both=False, progress=progress)
-        pairs = empty_sums(n, len(scan), scan.weighted or floats)
-        for keys, values in mapped.sums():
-            low, high = (
-                (keys >> np.uint64(32)).astype(np.int64),
-                (keys & np.uint64(0xFFFFFFFF)).astype(np.int64),
-            )
-            pairs[low * (2 * n - low - 1) // 2 + high - low - 1] = values
-        return Dense(pairs, answered)
     answered = np.zeros(n, dtype=bool)
+    if scan.in_parts and not triangles:
+        pairs = empty_sums(n, len(scan), scan.weighted or floats)
+        return Dense(bucketed_sums(scan, spill, pairs, answered, progress), answered)
     whole: NDArray[Any] | None = None
     if floats and not scan.weighted and len(scan) < 2**31:
         # Count in int32 in the second half of the memory of `pairs`; later convert to float64 from the front.

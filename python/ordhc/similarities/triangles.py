@@ -18,7 +18,7 @@ from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 
-__all__ = ["add_blocks", "add_in_parts", "empty_sums", "mark_answered", "prefers_triangles"]
+__all__ = ["add_blocks", "add_in_parts", "empty_sums", "gathered", "mark_answered", "prefers_triangles"]
 
 #: The number of rows that are added at a time. If there are many pairs of leaves, more rows are added at a
 #: time, because several threads are used only for many rows.
@@ -30,6 +30,10 @@ _COUNTING = 0.9
 #: The largest number of tasks for each worker. More tasks balance the load better, but each task writes an
 #: array of all pairs.
 _EACH = 2
+#: The number of bytes of an array that fits into a processor's cache.
+_CACHED = 16 << 20
+#: With this number of rows for each pair of leaves, sums are less data than sorted additions.
+_ROWS = 16
 
 
 def mark_answered(answered: NDArray[np.bool_], data: Comparisons) -> None:
@@ -51,11 +55,11 @@ def add_blocks(
     sums: NDArray[Any], scan: Scan, blocks: Iterable[Comparisons], answered: NDArray[np.bool_]
 ) -> None:
     """Add the comparisons of blocks to `sums`, in order, and mark their leaves in `answered`."""
-    for rows, weights in _gathered(scan, blocks, len(sums), answered):
+    for rows, weights in gathered(scan, blocks, len(sums), answered):
         _ordhc.adds_into(sums, rows, weights, scan.n_leaves)
 
 
-def _gathered(
+def gathered(
     scan: Scan, blocks: Iterable[Comparisons], n_pairs: int, answered: NDArray[np.bool_]
 ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64] | None]]:
     """Yield rows and weights joined from many blocks; the next iteration overwrites the same arrays."""
@@ -80,13 +84,15 @@ def _gathered(
 
 
 def prefers_triangles(scan: Scan) -> bool:
-    """Return True if each worker adds in its own array of all pairs, False if workers sort their pairs.
+    """Return True if each worker adds in its own array of all pairs, False if workers sort their additions.
 
-    An array of all pairs is used if it fits into the scan's memory, and if weights are whole numbers, because
-    their sums do not depend on the order. Other weights must be added in the order of the rows.
+    An array of all pairs needs memory in each worker, and whole weights, because their sums do not depend on
+    the order. Sorted additions need 8 bytes on disk for each comparison.
     """
     n_pairs = scan.n_leaves * (scan.n_leaves - 1) // 2
-    return scan.survey.whole and n_pairs * (8 if scan.weighted else 4) <= scan.memory
+    size = n_pairs * (8 if scan.weighted else 4)
+    small = size <= _CACHED or len(scan) >= _ROWS * n_pairs
+    return scan.survey.whole and size <= scan.memory and small
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,10 @@ mod _ordhc {
     #[pymodule_export]
     use crate::sparse::{adds_csr, adds_linkage, agglomerate_sparse};
     #[pymodule_export]
-    use crate::streams::{adds_into, canonical_keys, canonical_sums, limit_threads, merged_runs, n_threads, pair_run};
+    use crate::streams::{
+        add_sorted, adds_into, canonical_keys, canonical_sums, limit_threads, merged_runs, n_threads, pair_run,
+        sorted_additions,
+    };
     #[pymodule_export]
     use crate::table::{code_table, end_of_first_row, parse_table, split_table, start_of_last_row};
     #[pymodule_export]
@@ -72,6 +75,10 @@ mod _ordhc {
     use crate::vectors::{
         leaf_heights, mean_dot_linkage, neighbor_linkage, sparse_gram, vector_distances, vector_linkage,
     };
+
+    /// The number of pairs of leaves in a bucket of `sorted_additions`.
+    #[pymodule_export]
+    const PAIRS_PER_BUCKET: usize = ordhc::bindings::BUCKET;
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

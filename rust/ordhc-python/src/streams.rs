@@ -1,7 +1,7 @@
 //! Similarities from comparisons that are added in chunks.
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use ordhc::bindings::{RunOptions, merge_runs, sorted_run};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use ordhc::bindings::{AdditionsView, RunOptions, merge_runs, sorted_run};
 use ordhc::similarity::Cell;
 use ordhc::{Error, Monitor};
 use pyo3::prelude::*;
@@ -45,6 +45,71 @@ fn add<T: Cell + numpy::Element>(py: Python<'_>, out: &Bound<'_, PyArray1<T>>, a
         None,
         |monitor: &Monitor| with!(answers, answers => ordhc::similarity::adds(answers, out, Some(monitor))),
     )
+}
+
+/// The starts of the buckets, the codes and the weights of `ordhc::bindings::Additions`.
+type Additions<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
+type ReadAdditions<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>);
+
+/// Returns what comparisons add to the similarities of pairs of leaves, sorted by bucket. A bucket is a range of
+/// `BUCKET` entries of the condensed array of similarities.
+#[pyfunction]
+pub(crate) fn sorted_additions<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_leaves: usize,
+) -> PyResult<Additions<'py>> {
+    let answers = Answers::of(&rows, weights.as_ref(), n_leaves)?;
+    let work =
+        |monitor: &Monitor| with!(&answers, answers => ordhc::bindings::sorted_additions(answers, Some(monitor)));
+    let found = callbacks::run(py, answers.len() > LONG, None, work)?;
+    let starts = found.starts.iter().map(|&start| start as u64).collect();
+    Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, found.codes), PyArray1::from_vec(py, found.weights)))
+}
+
+/// Makes additions of `sorted_additions`, in the order of `parts`. `out` is a range of the condensed array of
+/// similarities, which consists of the same buckets as each part. `out` has the type float64, or int64 or int32 if there
+/// are no weights.
+#[pyfunction]
+pub(crate) fn add_sorted<'py>(
+    py: Python<'py>,
+    out: &Bound<'py, PyAny>,
+    parts: Vec<ReadAdditions<'py>>,
+) -> PyResult<()> {
+    let starts: Vec<Vec<usize>> = parts
+        .iter()
+        .map(|(starts, ..)| Ok(starts.as_slice()?.iter().map(|&start| start as usize).collect()))
+        .collect::<PyResult<_>>()?;
+    if let Ok(out) = out.cast::<PyArray1<f64>>() {
+        let views = parts.iter().zip(&starts).map(|((_, codes, weights), starts)| {
+            Ok(AdditionsView { starts, codes: codes.as_slice()?, weights: weights.as_slice()? })
+        });
+        return make(py, out, &views.collect::<PyResult<Vec<_>>>()?);
+    }
+    if parts.iter().any(|(.., weights)| weights.len() > 0) {
+        return Err(to_py(Error::Argument("sums of weighted comparisons must be float64".into())));
+    }
+    if let Ok(out) = out.cast::<PyArray1<i32>>() {
+        make(py, out, &unweighted(&parts, &starts)?)
+    } else {
+        make(py, out.cast::<PyArray1<i64>>()?, &unweighted(&parts, &starts)?)
+    }
+}
+
+fn unweighted<'a, T>(parts: &'a [ReadAdditions<'_>], starts: &'a [Vec<usize>]) -> PyResult<Vec<AdditionsView<'a, T>>> {
+    let views = parts.iter().zip(starts);
+    views.map(|((_, codes, _), starts)| Ok(AdditionsView { starts, codes: codes.as_slice()?, weights: &[] })).collect()
+}
+
+fn make<T: Cell + numpy::Element>(
+    py: Python<'_>,
+    out: &Bound<'_, PyArray1<T>>,
+    parts: &[AdditionsView<'_, T>],
+) -> PyResult<()> {
+    let mut out = out.try_readwrite()?;
+    let out = out.as_slice_mut()?;
+    py.detach(|| ordhc::bindings::add_sorted(parts, out)).map_err(to_py)
 }
 
 type Run<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<f64>>);

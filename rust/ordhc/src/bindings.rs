@@ -31,6 +31,7 @@ pub use crate::posterior::diagnostics::{Mixing, mixing};
 pub use crate::posterior::samples::sample_answers;
 pub use crate::preference::complete::pairs_beaten;
 pub use crate::refine::canonical::{add_to_sums, canonical_order, next_keys};
+pub use crate::similarity::adds::{Additions, AdditionsView, BUCKET, add_sorted, sorted_additions};
 pub use crate::similarity::condensed::square_from_condensed;
 pub use crate::similarity::near_far::{NearFarCounts, weights_less_lengths};
 pub use crate::similarity::runs::{Run, RunOptions, merge_runs, sorted_run};

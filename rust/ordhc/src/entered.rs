@@ -48,7 +48,7 @@ mod recorded {
         sparse_single sparse_rounds sparse_lists sparse_hub sparse_rows sparse_table sparse_zeros sparse_some_zeros
         sparse_in_full
         // similarity
-        adds_direct adds_private_copies adds_bucketed adds_sparse adds_runs adds_runs_merged
+        adds_direct adds_private_copies adds_bucketed adds_sorted adds_sparse adds_runs adds_runs_merged
         mulk_contexts mulk_dense mulk_dense_signs leaf_lengths less_leaf_lengths
         // preference
         preference_pairs preference_sparse preference_sparse_to_dense preference_dense preference_narrow

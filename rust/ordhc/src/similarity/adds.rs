@@ -68,7 +68,7 @@ const BUCKETED_FROM: usize = 16 << 20;
 /// Number of comparisons between two progress reports.
 const BLOCK: usize = 1 << 16;
 /// Number of entries of the condensed vector in a bucket (a range of the vector). A power of two.
-const BUCKET: usize = 1 << 17;
+pub const BUCKET: usize = 1 << 17;
 /// Number of comparisons that are sorted into buckets (ranges of the vector) at a time.
 const BATCH: usize = 1 << 23;
 
@@ -128,36 +128,23 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         Ok(())
     }
 
-    /// Sorts the additions by bucket (a range of `out`), then applies them bucket by bucket. So random access stays
-    /// within a cache. The sort is stable, so each entry of `out` receives its additions in the order of the rows.
+    /// Sorts the additions by bucket (a range of `out`), then makes them bucket by bucket. So random access stays within
+    /// a cache. The sort is stable, so each entry of `out` receives its additions in the order of the rows.
     fn bucketed(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
         entered!(adds_bucketed);
-        let n_buckets = out.len().div_ceil(BUCKET);
-        for batch_start in (0..self.rows.len()).step_by(BATCH) {
-            let batch = (self.rows.len() - batch_start).min(BATCH);
+        for start in (0..self.rows.len()).step_by(BATCH) {
+            let batch = (self.rows.len() - start).min(BATCH);
             let parts = parallel::ranges(batch, 1 << 14);
-            let sorted =
-                parallel::map(parts, |part| self.sort(batch_start + part.start..batch_start + part.end, n_buckets));
-            let groups = parallel::ranges(n_buckets, 1);
-            let ends: Vec<usize> = groups.iter().map(|group| (group.end * BUCKET).min(out.len())).collect();
-            let slices = parallel::split_at_ends(out, &ends);
-            parallel::map(groups.into_iter().zip(slices).collect(), |(group, slice)| {
-                let first = group.start;
-                for bucket in group {
-                    let offset = (bucket - first) * BUCKET;
-                    let end = (offset + BUCKET).min(slice.len());
-                    let cells = &mut slice[offset..end];
-                    for part in &sorted {
-                        part.apply(bucket, cells);
-                    }
-                }
+            let sorted = parallel::map(parts, |part| {
+                self.sort(start + part.start..start + part.end, out.len().div_ceil(BUCKET))
             });
+            add_buckets(&sorted.iter().map(Additions::view).collect::<Vec<_>>(), out);
             monitor.advance(batch as u64)?;
         }
         Ok(())
     }
 
-    fn sort(&self, range: std::ops::Range<usize>, n_buckets: usize) -> Sorted<T> {
+    fn sort(&self, range: std::ops::Range<usize>, n_buckets: usize) -> Additions<T> {
         let mut ends = vec![0usize; n_buckets + 1];
         self.rows.each(range.clone(), |_, row| {
             let (near, far) = Comparisons::pairs(row);
@@ -168,53 +155,156 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
             ends[bucket + 1] += ends[bucket];
         }
         let starts = ends.clone();
-        let mut updates = vec![0u32; 2 * range.len()];
-        let mut weights = vec![T::default(); if self.weights.is_some() { updates.len() } else { 0 }];
+        let mut codes = vec![0u32; 2 * range.len()];
+        let mut weights = vec![T::default(); if self.weights.is_some() { codes.len() } else { 0 }];
         self.rows.each(range, |at, row| {
             let (near, far) = Comparisons::pairs(row);
             for (pair, minus) in [(near, 0), (far, 1)] {
                 let cell = self.cell(pair);
                 let place = &mut ends[cell / BUCKET];
-                updates[*place] = ((cell % BUCKET) as u32) << 1 | minus;
+                codes[*place] = ((cell % BUCKET) as u32) << 1 | minus;
                 if let Some(all) = self.weights {
                     weights[*place] = all[at];
                 }
                 *place += 1;
             }
         });
-        Sorted { starts, updates, weights }
+        Additions { starts, codes, weights }
     }
 }
 
-/// Additions to a condensed vector, sorted by bucket (a range of the vector). An entry of `updates` is twice the index
-/// of a value within the bucket, plus 1 if the weight is subtracted instead of added.
-struct Sorted<T> {
-    starts: Vec<usize>,
-    updates: Vec<u32>,
-    weights: Vec<T>,
+/// Additions to a condensed vector, sorted by bucket (a range of [`BUCKET`] entries of the vector).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Additions<T> {
+    /// The index in `codes` of the first addition of each bucket, and the length of `codes`.
+    pub starts: Vec<usize>,
+    /// Twice the index of an entry within its bucket, plus 1 if the weight is subtracted instead of added.
+    pub codes: Vec<u32>,
+    /// The weight of each addition. Without weights, it is empty, and all weights are 1.
+    pub weights: Vec<T>,
 }
 
-impl<T: Cell> Sorted<T> {
-    fn apply(&self, bucket: usize, cells: &mut [T]) {
-        let range = self.starts[bucket]..self.starts[bucket + 1];
-        let mut update = |update: u32, weight: T| {
-            let cell = &mut cells[(update >> 1) as usize];
-            if update & 1 == 0 {
+/// Consecutive buckets of [`Additions`].
+#[derive(Debug, Clone, Copy)]
+pub struct AdditionsView<'a, T> {
+    /// The start of each bucket, and the end of the last bucket. Starts are relative to the first.
+    pub starts: &'a [usize],
+    /// The codes of these buckets, see [`Additions::codes`].
+    pub codes: &'a [u32],
+    /// The weights of these buckets, see [`Additions::weights`].
+    pub weights: &'a [T],
+}
+
+impl<T> Additions<T> {
+    /// Returns all buckets.
+    pub fn view(&self) -> AdditionsView<'_, T> {
+        AdditionsView { starts: &self.starts, codes: &self.codes, weights: &self.weights }
+    }
+}
+
+impl<T: Cell> AdditionsView<'_, T> {
+    fn check(&self, len: usize) -> Result<()> {
+        let n_buckets = len.div_ceil(BUCKET);
+        check_len("starts", self.starts.len(), "buckets and an end", n_buckets + 1)?;
+        if !self.starts.is_sorted() {
+            return Err(Error::Argument("the starts of the buckets must be in ascending order".into()));
+        }
+        check_len("codes", self.codes.len(), "additions", self.starts[n_buckets] - self.starts[0])?;
+        if !self.weights.is_empty() {
+            check_len("weights", self.weights.len(), "additions", self.codes.len())?;
+        }
+        for bucket in 0..n_buckets {
+            let cells = BUCKET.min(len - bucket * BUCKET);
+            if let Some(code) = self.codes[self.range(bucket)].iter().find(|&&code| (code >> 1) as usize >= cells) {
+                return Err(Error::out_of_range(
+                    "the entry of an addition",
+                    (code >> 1) as usize,
+                    format!("0..{cells}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn range(&self, bucket: usize) -> std::ops::Range<usize> {
+        self.starts[bucket] - self.starts[0]..self.starts[bucket + 1] - self.starts[0]
+    }
+
+    fn add(&self, bucket: usize, cells: &mut [T]) {
+        let range = self.range(bucket);
+        let mut add = |code: u32, weight: T| {
+            let cell = &mut cells[(code >> 1) as usize];
+            if code & 1 == 0 {
                 *cell += weight;
             } else {
                 *cell -= weight;
             }
         };
         if self.weights.is_empty() {
-            for &code in &self.updates[range] {
-                update(code, T::ONE);
+            for &code in &self.codes[range] {
+                add(code, T::ONE);
             }
         } else {
-            for (&code, &weight) in self.updates[range.clone()].iter().zip(&self.weights[range]) {
-                update(code, weight);
+            for (&code, &weight) in self.codes[range.clone()].iter().zip(&self.weights[range]) {
+                add(code, weight);
             }
         }
     }
+}
+
+/// Returns the additions that [`adds`] makes for comparisons, sorted by bucket. Within a bucket they are in the order
+/// of the rows.
+///
+/// # Errors
+/// [`Error::Interrupted`].
+///
+/// ```
+/// use ordhc::bindings::{add_sorted, sorted_additions};
+/// use ordhc::Triplets;
+///
+/// let rows = [vec![[0, 1, 2], [1, 0, 2]], vec![[2, 1, 0]]];
+/// let sorted = rows.map(|rows| sorted_additions(&Triplets::new(rows, Some(3)).unwrap(), None).unwrap());
+/// let mut pairs = vec![0f64; 3]; // (0,1), (0,2), (1,2)
+/// add_sorted(&[sorted[0].view(), sorted[1].view()], &mut pairs)?;
+/// assert_eq!(pairs, [2.0, -2.0, 0.0]);
+/// # Ok::<(), ordhc::Error>(())
+/// ```
+pub fn sorted_additions<const K: usize>(
+    comparisons: &Comparisons<'_, K>,
+    monitor: Option<&Monitor>,
+) -> Result<Additions<f64>> {
+    entered!(adds_sorted);
+    watched!(monitor);
+    let n = comparisons.n_leaves();
+    let starts: Vec<usize> = (0..n).map(|i| Triangle::new(n).base(i)).collect();
+    let work = Work { rows: comparisons.rows(), weights: comparisons.weights(), starts: &starts };
+    let sorted = work.sort(0..comparisons.len(), condensed_len(n).div_ceil(BUCKET));
+    monitor.advance(comparisons.len() as u64)?;
+    Ok(sorted)
+}
+
+/// Makes additions that are sorted by bucket. `out` is the range of the condensed vector that consists of the buckets
+/// of each part. Each entry receives its additions in the order of the parts.
+///
+/// # Errors
+/// A part does not have the buckets of `out`, or adds to an entry outside of `out`.
+pub fn add_sorted<T: Cell>(parts: &[AdditionsView<'_, T>], out: &mut [T]) -> Result<()> {
+    parts.iter().try_for_each(|part| part.check(out.len()))?;
+    add_buckets(parts, out);
+    Ok(())
+}
+
+fn add_buckets<T: Cell>(parts: &[AdditionsView<'_, T>], out: &mut [T]) {
+    let groups = parallel::ranges(out.len().div_ceil(BUCKET), 1);
+    let ends: Vec<usize> = groups.iter().map(|group| (group.end * BUCKET).min(out.len())).collect();
+    let slices = parallel::split_at_ends(out, &ends);
+    parallel::map(groups.into_iter().zip(slices).collect(), |(group, slice)| {
+        for (bucket, cells) in group.zip(slice.chunks_mut(BUCKET)) {
+            for part in parts {
+                part.add(bucket, cells);
+            }
+        }
+    });
 }
 
 #[cfg(test)]
@@ -267,6 +357,15 @@ mod tests {
             let mut out = vec![0f64; 36];
             work.bucketed(&mut out, &monitor).unwrap();
             prop_assert_eq!(&out, &expected);
+
+            let halves = [0..rows.len() / 2, rows.len() / 2..rows.len()].map(|range| {
+                let half = Triplets::new(rows[range.clone()].to_vec(), Some(9)).unwrap();
+                let weights = triplets.weights().map(|all| all[range].to_vec());
+                sorted_additions(&if let Some(own) = weights { half.with_weights(own).unwrap() } else { half }, None).unwrap()
+            });
+            let mut out = vec![0f64; 36];
+            add_sorted(&[halves[0].view(), halves[1].view()], &mut out).unwrap();
+            prop_assert_eq!(&out, &expected);
             if !weighted {
                 let mut out = vec![0f64; 36];
                 work.private_copies(&mut out, &monitor).unwrap();
@@ -301,6 +400,29 @@ mod tests {
         let mut out = vec![0f64; condensed_len(n)];
         adds(&triplets, &mut out, None).unwrap();
         assert_eq!(out, naive(&triplets));
+
+        // Two ranges of buckets, as two processes add them.
+        let sorted = sorted_additions(&triplets, None).unwrap();
+        let mut parts = vec![0f64; condensed_len(n)];
+        let (low, high) = parts.split_at_mut(9 * BUCKET);
+        for (buckets, out) in [(0..10, low), (9..sorted.starts.len(), high)] {
+            let starts = &sorted.starts[buckets];
+            let own = starts[0]..starts[starts.len() - 1];
+            let part = AdditionsView { starts, codes: &sorted.codes[own.clone()], weights: &sorted.weights[own] };
+            add_sorted(&[part], out).unwrap();
+        }
+        assert_eq!(parts, out);
+    }
+
+    #[test]
+    fn damaged_additions_are_errors() {
+        let wrong = |starts: &[usize], codes: &[u32], weights: &[f64]| {
+            add_sorted(&[AdditionsView { starts, codes, weights }], &mut [0f64; 3]).is_err()
+        };
+        assert!(!wrong(&[7, 9], &[4, 1], &[]));
+        assert!(wrong(&[7, 9], &[6, 1], &[]), "entry 3 of 3");
+        assert!(wrong(&[7, 9], &[4], &[]) && wrong(&[9, 7], &[4, 1], &[]) && wrong(&[0, 1, 2], &[4, 1], &[]));
+        assert!(wrong(&[0, 2], &[4, 1], &[1.0]));
     }
 
     #[test]

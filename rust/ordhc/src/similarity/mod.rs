@@ -14,7 +14,7 @@
 //! # Ok::<(), ordhc::Error>(())
 //! ```
 
-mod adds;
+pub(crate) mod adds;
 pub(crate) mod condensed;
 mod contexts;
 mod dense_kernel;
