@@ -119,7 +119,6 @@ _IMPORTED_LATER = {
     "ordhc.tree.dendrogram": "Dendrogram",
 }
 _MODULE_OF = {name: module for module, names in _IMPORTED_LATER.items() for name in names.split()}
-#: Public modules, each imported when it is used for the first time.
 _MODULES = [
     "commands",
     "datasets",

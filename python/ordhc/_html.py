@@ -5,14 +5,12 @@ from typing import Any
 
 __all__ = ["asked", "block", "picture", "table"]
 
-#: A thin line in a pale shade of the theme's text colour.
 _LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
 _PADDING = "padding:.25em .8em"
 _LONGEST = 60
 
 
 def block(title: str, *parts: str) -> str:
-    """Return HTML with a title (plain text) above `parts` (HTML)."""
     head = f'<div style="{_PADDING};font-weight:600">{_text(title, 400)}</div>'
     return f'<div class="ordhc" style="display:inline-block;max-width:100%">{head}{"".join(parts)}</div>'
 

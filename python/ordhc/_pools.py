@@ -82,7 +82,6 @@ class _PoolExecutor(_QueuingExecutor):
         return super().submit(function, *args, **kwargs)
 
     def _processes(self) -> set[Any]:
-        """Return the processes of the pool; none if the pool is not of multiprocessing."""
         workers = getattr(self._pool, "_pool", None)
         return {worker for worker in workers if _number_of(worker)} if isinstance(workers, list) else set()
 
@@ -126,8 +125,8 @@ class _PoolExecutor(_QueuingExecutor):
         """Fail all submitted tasks if a process of the pool died, because the pool itself never reports that.
 
         Python numbers the processes of a program. A gap in the numbers of the pool's processes means that a
-        process began and died since the last call. Processes outside of the pool leave such gaps, too. Then
-        tasks fail although no process died, and are repeated.
+        process began and died since the last call. Processes outside of the pool leave such gaps, too; the
+        tasks then fail and are repeated.
         """
         with self._lock:
             begun = self._processes() - self._workers
@@ -149,7 +148,6 @@ class _PoolExecutor(_QueuingExecutor):
 
 
 def _number_of(worker: Any) -> int:
-    """Return the number that multiprocessing gave to a process; 0 if `worker` is not a process."""
     identity: tuple[int, ...] = getattr(worker, "_identity", ())
     return identity[-1] if identity else 0
 

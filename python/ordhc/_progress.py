@@ -150,7 +150,6 @@ def _on_terminal(what: str) -> Iterator[Progress]:
         _on_screen.remove(bar)
 
 
-#: The bars that the terminal shows now.
 _on_screen: list[Any] = []
 
 

@@ -8,13 +8,7 @@ __all__ = ["aligned"]
 def aligned(rows: Sequence[Sequence[str]], *, left: int | None = None) -> list[str]:
     """Return one line of text for each row, with all cells of a column padded to the same width.
 
-    Parameters
-    ----------
-    rows
-        The heading and the rows, all with the same number of cells.
-    left
-        The number of columns, from the first, that are aligned left. The others are aligned right. By default
-        all columns are aligned left.
+    The first `left` columns are aligned left, the others right. By default all columns are aligned left.
 
     Examples
     --------

@@ -88,7 +88,6 @@ class Dataset(dict[str, Any]):
 
 
 def _shipped(name: str) -> AbstractContextManager[Path]:
-    """Return a context manager with the path of a data file in the package, even if the package is zipped."""
     from importlib.resources import as_file, files
 
     return as_file(files("ordhc") / "data" / name)

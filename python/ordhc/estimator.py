@@ -303,7 +303,6 @@ class OrdinalClustering(ClusterMixin, BaseEstimator):
         return np.stack([1 - p, p], axis=1)
 
     def _fitting(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Any:
-        """Return `X` as comparisons whose leaves are numbered as in the fitted tree."""
         tree = self.dendrogram_
         data = comparisons_of_any(X, y, sample_weight, None, known=tree.n_leaves)
         return changed(data, rows=leaves_of(tree, data), n_leaves=tree.n_leaves, names=tree.names)

@@ -19,16 +19,8 @@ __all__ = ["array", "labels", "numbers_of", "whole_numbers"]
 def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
     """Return `values` as a NumPy array, aligned and in native byte order.
 
-    The elements are bools, integers, floats, text or objects. Subclasses of arrays become plain arrays.
-
-    `also` has NumPy's letters for further kinds to accept: "c" complex, "M" dates, "m" durations, "S" bytes,
-    "V" records.
-
-    Raises
-    ------
-    InputError
-        Rows have different lengths, a value is masked (the message has the index of the first), the kind is
-        not accepted, or NumPy cannot read the values.
+    The elements are bools, integers, floats, text or objects. `also` has NumPy's letters for further kinds:
+    "c" complex, "M" dates, "m" durations, "S" bytes, "V" records.
     """
     if isinstance(values, np.ma.MaskedArray):
         table: NDArray[Any] = unmasked(what, values)
@@ -63,7 +55,6 @@ def array(what: str, values: Any, *, also: str = "") -> NDArray[Any]:
 
 
 def unmasked(what: str, values: "np.ma.MaskedArray[Any, Any]") -> NDArray[Any]:
-    """Return the values of a masked array; raise `InputError` if a value is masked."""
     if values.dtype.names is not None:
         raise InputError(f"{what} holds records ({quoted(values.dtype)}), not numbers")
     places = np.argwhere(np.ma.getmaskarray(values))
@@ -73,20 +64,12 @@ def unmasked(what: str, values: "np.ma.MaskedArray[Any, Any]") -> NDArray[Any]:
 
 
 def _at(place: Iterable[Any]) -> str:
-    """Format an index for messages: "[3]", "[0, 2]", or "" for an array without dimensions."""
     index = [int(at) for at in place]
     return str(index) if index else ""
 
 
 def numbers_of(what: str, values: Any, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
-    """Return `values` as a C-contiguous array of float64; NaN and infinity are kept.
-
-    Raises
-    ------
-    InputError
-        `array` raises an error; the values are text; an object is not a number (None, a missing value, a
-        list); a number is too large for float64; or the shape differs from `shape`.
-    """
+    """Return `values` as a C-contiguous array of float64; NaN and infinity are kept."""
     table = array(what, values)
     if shape is not None and table.shape != shape:
         raise InputError(f"{what} has shape {table.shape}; {shape} is needed")
@@ -117,14 +100,7 @@ def _first(table: NDArray[Any]) -> Any:
 def whole_numbers(
     what: str, values: Any, shape: tuple[int, ...] | None = None, *, at_least: int | None = None
 ) -> NDArray[np.int64]:
-    """Return `values` as a C-contiguous array of int64; floats and objects must be whole numbers.
-
-    Raises
-    ------
-    InputError
-        `array` raises an error; the values are text or bools; a value is not whole, is below `at_least`, or
-        does not fit into 64 bits; or the shape differs from `shape`.
-    """
+    """Return `values` as a C-contiguous array of int64; floats and objects must be whole numbers."""
     if type(values) is np.ndarray and values.dtype.kind == "i" and shape is None and at_least is None:
         # A shortcut for speed: most calls pass one row.
         whole = np.ascontiguousarray(values, dtype=np.int64).reshape(values.shape)
@@ -167,7 +143,6 @@ def _first_false(fine: NDArray[np.bool_]) -> int | None:
 
 
 def labels(what: str, given: Any, n: int) -> NDArray[np.int64] | None:
-    """Return the labels of `n` leaves as an (n,) array of int64; None if `given` is None."""
     if given is None:
         return None
     table = array(what, given)

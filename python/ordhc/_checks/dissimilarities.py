@@ -15,17 +15,7 @@ __all__ = ["check_dissimilarities", "is_dissimilarity"]
 def is_dissimilarity(value: Any, call: str) -> bool:
     """Return the argument `dissimilarity` of a public function, after a check that it was given.
 
-    Parameters
-    ----------
-    value
-        The argument; None if the caller left it out.
-    call
-        The call without this argument, for the message, such as ``linkage(S, "average")``.
-
-    Raises
-    ------
-    InputError
-        The argument was left out, or is neither True nor False.
+    `call` is the call without this argument, for the message, such as ``linkage(S, "average")``.
     """
     if value is None:
         raise InputError(
@@ -38,20 +28,8 @@ def is_dissimilarity(value: Any, call: str) -> bool:
 def check_dissimilarities(values: NDArray[Any], any_negative: bool = True, *, squared: bool) -> None:
     """Warn if a matrix of dissimilarities looks like similarities: negative values, or a large diagonal.
 
-    Parameters
-    ----------
-    values
-        The dissimilarities, of shape (n, n) or (n(n-1)/2,).
-    any_negative
-        False if the caller knows that no value is negative.
-    squared
-        True if the linkage squares dissimilarities. Then a negative value is an error, because the square of
-        a negative number is positive.
-
-    Raises
-    ------
-    InputError
-        `squared` is True, and a value is negative.
+    `any_negative` is False if the caller knows that no value is negative. `squared` is True if the linkage
+    squares dissimilarities. Then a negative value is an error, because its square is positive.
     """
     text = None
     at, least = _least(values) if any_negative else (0, 0.0)
@@ -72,10 +50,6 @@ _REMEDY = "give dissimilarity=False for similarities, or S.max() - S"
 
 
 def _least(values: NDArray[Any]) -> tuple[int, float]:
-    """Return the flat index of the most negative value, and this value; (0, 0.0) if no value is negative.
-
-    The diagonal of a square matrix is ignored.
-    """
     if not values.size or not values.min() < 0:
         return 0, 0.0
     if values.ndim == 2:

@@ -15,14 +15,7 @@ __all__ = ["LeafNumbers", "leaf_number", "names"]
 
 
 def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
-    """Return the names of leaves as a tuple of distinct strings; None if `given` is None.
-
-    Raises
-    ------
-    InputError
-        `given` is one string, or not iterable; an item is not a string, or not valid Unicode; a name occurs
-        twice; or the number of names is not `n`.
-    """
+    """Return the names of leaves as a tuple of distinct strings; None if `given` is None."""
     if given is None:
         return None
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
@@ -44,7 +37,7 @@ def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=4)
 def _distinct(given: tuple[Any, ...]) -> tuple[str, ...]:
-    """Check that names are distinct; cached, because a file is read in blocks with the same names."""
+    # Cached, because a file is read in blocks with the same names.
     seen: dict[str, int] = {}
     for at, name in enumerate(given):
         name = text(f"names[{at}]", name)
@@ -97,13 +90,6 @@ class LeafNumbers(dict[str, int]):
 
 
 def leaf_number(leaf: Any, known: Sequence[str] | None, n_leaves: int) -> int:
-    """Return the number of a leaf, given its name or its number.
-
-    Raises
-    ------
-    InputError
-        No leaf has the name, or the number is outside 0..n_leaves - 1.
-    """
     if isinstance(leaf, str):
         found: int | None = LeafNumbers(known or ()).get(leaf)
         if found is None:

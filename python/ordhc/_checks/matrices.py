@@ -18,11 +18,6 @@ def matrix(S: ArrayLike) -> NDArray[Any]:
     """Return a matrix of (dis)similarities as a C-contiguous array of a type that the Rust crate reads.
 
     The shape is (n, n) or (n(n-1)/2,). The types are int32, int64, float32 and float64.
-
-    Raises
-    ------
-    InputError
-        The shape is neither (n, n) nor one-dimensional, or the values are not numbers.
     """
     if (
         type(S) is np.ndarray
@@ -55,7 +50,6 @@ def matrix(S: ArrayLike) -> NDArray[Any]:
 
 
 def _check_unsigned(values: NDArray[Any]) -> None:
-    """Raise `InputError` if a value outside the diagonal is too large for int64."""
     limit = np.iinfo(np.int64).max
     if not values.size or values.max() <= limit:
         return
@@ -70,13 +64,7 @@ def _check_unsigned(values: NDArray[Any]) -> None:
 
 
 def overwritable(S: ArrayLike) -> NDArray[np.float64]:
-    """Return `S` itself after a check that the caller can overwrite it.
-
-    Raises
-    ------
-    InputError
-        `S` is not a writable, C-contiguous, aligned array of native float64.
-    """
+    """Return `S` itself, after a check that it is a writable array that the Rust crate can overwrite."""
     fine = isinstance(S, np.ndarray) and S.dtype == np.float64 and S.dtype.isnative
     if not (fine and S.flags.c_contiguous and S.flags.writeable and S.flags.aligned):  # type: ignore[union-attr]
         found = f"{type(S).__name__} of {S.dtype}" if isinstance(S, np.ndarray) else type(S).__name__

@@ -54,7 +54,6 @@ def on_one_line(text: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    """Return the beginning of a text, quoted and with three dots: at most `limit` characters in all."""
     end = min(len(text), limit)
     while end and len(repr(text[:end])) > limit - 3:
         end -= 1
@@ -62,17 +61,14 @@ def _cut(text: str, limit: int) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a hint with up to three known names that are similar to `name`, or an empty text."""
     near = difflib.get_close_matches(str(name)[:QUOTED], list(known), n=3)
     return f"; nearest: {', '.join(quoted(found) for found in near)}" if near else ""
 
 
 def unknown_option(what: str, name: str, known: Iterable[str], hints: Mapping[str, str] | None = None) -> str:
-    """Return the message that `what` has no option `name`; the message ends with a hint or similar names."""
     hint = f"; {hints[name]}" if hints and name in hints else nearest(name, known)
     return f"{what} has no option {quoted(name)}{hint}"
 
 
 def unknown_name(name: str, known: Sequence[str]) -> str:
-    """Return the message that a name is unknown, with up to three similar known names."""
     return f"the name {quoted(name)} is unknown{nearest(name, known)}"

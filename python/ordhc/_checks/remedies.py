@@ -14,12 +14,8 @@ T = TypeVar("T")
 class remedied:  # noqa: N801 (used like a function)
     """Add a remedy to the message of a MemoryError, unless the message already has a remedy.
 
-    Use `remedied` as a context manager or as a decorator. A remedy is the part of a message after ": ".
-
-    Parameters
-    ----------
-    remedy
-        What the user can do, such as "give fewer leaves".
+    Use `remedied` as a context manager or as a decorator. `remedy` says what the user can do. In a message,
+    the remedy follows ": ".
 
     Examples
     --------

@@ -29,13 +29,7 @@ __all__ = [
 
 
 def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
-    """Return `value`, a whole number of any type, as int.
-
-    Raises
-    ------
-    InputError
-        The value is not a whole number (a bool, text, a masked value, 2.5), or is outside the limits.
-    """
+    """Return `value`, a whole number of any type within the limits, as int."""
     number = as_int(value)
     if number is None:
         raise InputError(f"{what} = {quoted(value)} is not a whole number")
@@ -66,7 +60,6 @@ def as_int(value: Any) -> int | None:
 
 
 def seed(value: Any, what: str = "seed") -> int:
-    """Return a seed as int; raise `InputError` unless it is a whole number from 0 to 2^64 - 1."""
     return whole(what, value, at_least=0, at_most=2**64 - 1)
 
 
@@ -78,13 +71,7 @@ def number(
     at_most: float = math.inf,
     open_ends: bool = False,
 ) -> float:
-    """Return a finite number as float; `open_ends` excludes both limits.
-
-    Raises
-    ------
-    InputError
-        The value is not a number, not finite, or outside the limits.
-    """
+    """Return `value`, a finite number within the limits, as float; `open_ends` excludes both limits."""
     if isinstance(value, np.ndarray) and value.ndim == 0 and not isinstance(value, np.ma.MaskedArray):
         value = value[()]
     found = math.nan
@@ -102,7 +89,6 @@ def number(
 
 
 def flag(what: str, value: Any) -> bool:
-    """Return `value` as bool; raise `InputError` unless it is True, False, 0 or 1."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if isinstance(value, int) and value in (0, 1):
@@ -111,13 +97,6 @@ def flag(what: str, value: Any) -> bool:
 
 
 def choice(what: str, value: Any, allowed: Collection[str]) -> str:
-    """Return `value`, a text that is in `allowed`.
-
-    Raises
-    ------
-    InputError
-        `value` is not in `allowed`; the message lists the allowed texts.
-    """
     if isinstance(value, str) and value in allowed:
         return str(value)
     raise InputError(f"{what} is {quoted(value)}, not one of {', '.join(allowed)}")
@@ -126,11 +105,8 @@ def choice(what: str, value: Any, allowed: Collection[str]) -> str:
 def callback(what: str, value: Any) -> Callable[[float], None] | None:
     """Return `value`, a callable; None for None and False.
 
-    Raises
-    ------
-    InputError
-        `value` is anything else, such as True. Functions that accept True replace it by the function of a
-        progress bar before this check.
+    True is an error, because functions that accept True replace it by the function of a progress bar before
+    this check.
     """
     if value is None or value is False:
         return None
@@ -142,13 +118,6 @@ def callback(what: str, value: Any) -> Callable[[float], None] | None:
 
 
 def path(value: Any, what: str = "path") -> str:
-    """Return `value`, the path of a file, as text.
-
-    Raises
-    ------
-    InputError
-        `value` is not a path, is bytes, is empty, contains a NUL, or cannot be encoded for the file system.
-    """
     try:
         found = os.fspath(value)
     except Exception:
@@ -165,14 +134,6 @@ def path(value: Any, what: str = "path") -> str:
 
 
 def text(what: str, value: Any) -> str:
-    """Return `value`, a string that UTF-8 can encode.
-
-    Raises
-    ------
-    InputError
-        `value` is not a string; or it has a lone surrogate, or a code point above U+10FFFF (NumPy makes such
-        strings from damaged arrays).
-    """
     if not isinstance(value, str):
         raise InputError(f"{what} is {quoted(value)}, not a string")
     try:
@@ -184,13 +145,6 @@ def text(what: str, value: Any) -> str:
 
 
 def listed(what: str, given: Any) -> list[Any]:
-    """Return the items of any iterable except text and bytes as a list.
-
-    Raises
-    ------
-    InputError
-        `given` is text, bytes or not iterable, or raises an exception during the iteration.
-    """
     try:
         if not isinstance(given, str | bytes | bytearray):
             return list(given)
@@ -202,7 +156,6 @@ def listed(what: str, given: Any) -> list[Any]:
 
 
 def words(what: str, given: Any) -> list[str]:
-    """Return `given` as a list; raise `InputError` unless it has one or more distinct strings."""
     try:
         found = [] if isinstance(given, str | bytes) else list(given)
     except Exception:
@@ -218,13 +171,6 @@ def words(what: str, given: Any) -> list[str]:
 
 
 def settings(what: str, given: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `defaults`, updated with the settings in `given`.
-
-    Raises
-    ------
-    InputError
-        `given` is not a mapping, or has a name that is not in `defaults`.
-    """
     if not isinstance(given, Mapping):
         raise InputError(f"the parameters of {what} are {quoted(given)}, not a dict")
     for name in given:

@@ -13,11 +13,6 @@ def shows_options(options: type) -> Callable[[_F], _F]:
     """Return a decorator for functions with `**options`, so that `help` lists the keys of a `TypedDict`.
 
     The default of each option is shown as `...`, because another function has the default.
-
-    Parameters
-    ----------
-    options
-        The `TypedDict` with the names and types of the options.
     """
 
     def decorate(function: _F) -> _F:

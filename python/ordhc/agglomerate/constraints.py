@@ -88,7 +88,6 @@ def _sizes(given: ArrayLike, n: int, names: Sequence[str] | None) -> NDArray[np.
 
 
 def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArray[np.int64]:
-    """Return pairs of leaves, given by id or by name, as (k, 2) ids."""
     refused = f"{what} is {_checks.quoted(given)}, which is not a list of pairs of leaves"
     if isinstance(given, str | bytes):
         raise InputError(refused)
@@ -117,7 +116,6 @@ def _pairs(what: str, given: Any, n: int, names: Sequence[str] | None) -> NDArra
 
 
 def _joined(pairs: NDArray[np.int64], n: int, initial: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Return the cluster labels `initial`, after joining the clusters of the two leaves of each pair."""
     labels = np.arange(n) if initial is None else np.unique(initial, return_inverse=True)[1].reshape(n)
     for a, b in pairs:
         labels[labels == labels[b]] = labels[a]

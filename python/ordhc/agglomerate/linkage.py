@@ -93,15 +93,15 @@ def linkage(
         which it can be cut so that all pairs are apart.
     sizes
         (n,) positive numbers: a leaf of size 3 counts as three leaves at the same place, such as three equal
-        rows of a table. "ward" takes sizes with dissimilarities only, between leaves of size 1; R's `hclust`
-        takes `members` with dissimilarities of Ward's kind, in which the sizes are contained already.
+        rows of a table. "ward" takes sizes only with dissimilarities between leaves of size 1. R's `hclust`
+        differs: with `members`, dissimilarities for Ward's method must already contain the sizes.
     tie_seed
         Break ties in a random order of the leaves with this seed, instead of by number.
     overwrite
         True computes in the memory of S, which must be a writable C-contiguous array of float64. The content
-        of S is undefined afterwards. Further memory is O(n), except that plugins' linkages with row updates,
-        and linkages that round, if values repeat, still make a copy. False, the default, makes a copy of up
-        to n(n-1)/2 numbers of float64 ("centroid" and "median": twice as many, "single": none).
+        of S is undefined afterwards. Further memory is O(n). Two kinds of linkage still make a copy: plugins'
+        linkages with row updates and, if values repeat, linkages that round. False, the default, makes a copy
+        of up to n(n-1)/2 numbers of float64 ("centroid" and "median": twice as many, "single": none).
     missing
         The meaning of pairs that a sparse S does not store. "zero", the default: their similarity is 0, so
         the tree is that of ``S.toarray()``. "ignore": they are unknown; dissimilarities need this value.
@@ -187,11 +187,8 @@ def linkage(
 
 @dataclass(frozen=True)
 class _Given:
-    """Optional arguments of `linkage`, not checked yet."""
-
     names: Sequence[str] | None
     n_leaves: int | None
-    #: The arguments from which `Constraints.of` makes constraints.
     constraints: Mapping[str, Any]
     tie_seed: int | None
     overwrite: bool
@@ -211,7 +208,6 @@ def _linked(
     dissimilarity: bool,
     progress: Progress | bool | None = None,
 ) -> Dendrogram:
-    """Check the arguments of `linkage`, and return the tree."""
     plain = type(S) is np.ndarray
     progress = _checks.callback("progress", progress)
     spec, settings = registry.chosen("linkage", name, **parameters)
@@ -339,7 +335,6 @@ def _native(name: str, native: str) -> tuple[_ordhc.Linkage, Annotations]:
 
 
 def _refuse_others(S: Any, parameters: Mapping[str, Any]) -> None:
-    """Raise `InputError` for comparisons, trees and paths as S, and for options of SciPy's `linkage`."""
     if isinstance(S, Triplets | Quadruplets):
         raise InputError(
             f"S is {type(S).__name__}, not a matrix: make a tree of comparisons by ordhc.cluster"

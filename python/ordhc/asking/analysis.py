@@ -39,7 +39,6 @@ __all__ = ["Analysed", "Analysis", "best_tree", "rows_and_answers"]
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
-#: The answer of `_of_tree` to a question that the tree does not decide.
 _UNDECIDED = 9
 _NAMES = {kind: name for name, kind in SAMPLERS.items()}
 
@@ -255,7 +254,6 @@ class Analysis:
         return self._excluded(self._log.answer_rows())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
-        """Return the people of `excluded`, judged only by the answers in the rows `at` of the log."""
         history = self.rules()
         if not history or not history[-1].in_words():
             return {}
@@ -417,13 +415,11 @@ class Analysis:
         return known[numbers[len(rows) :]]
 
     def _n_options(self, at: Rows) -> int:
-        """Return the number of possible answers to a question; "none" counts if any person gave it."""
         answers = self._log.answers[np.concatenate([at, self._log.rows_of(KNOWN)])]
         nothing = -1 if self._width == 3 else 0
         return (3 if self._width == 3 else 2) + bool((answers == nothing).any())
 
     def _posterior(self, at: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the parameters of the Beta distribution of each person's reliability; see `dawid_skene`."""
         log = self._log
         questions, answers = as_questions(log.leaves[at], log.answers[at])
         numbers, count = numbered(questions)

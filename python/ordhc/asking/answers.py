@@ -30,19 +30,8 @@ def comparisons_of(
     An answer that c is the odd one out of a, b and c gives two triplets, (a, b, c) and (b, a, c), with the
     number of the answer. An answer about two pairs gives one quadruplet. "None" answers give no comparison.
 
-    Parameters
-    ----------
-    rows, answers
-        (m, 3) or (m, 4) leaves and (m,) answers, as in `Learner.tell`.
-    n_leaves, names
-        The number of leaves and their names.
-    who
-        The person of each answer, which becomes the group of its comparisons. An unknown person is "". If no
-        person is known, there are no groups.
-    weights
-        (m,) the weight of each answer.
-    adaptive
-        True if the questions depended on earlier answers.
+    The people `who` become the groups of the comparisons; an unknown person is "". `adaptive` is True if the
+    questions depended on earlier answers.
     """
     groups = None
     if who is not None and any(name is not None for name in who):

@@ -30,14 +30,7 @@ class Columns(NamedTuple):
 
 
 def from_rows(rows: Sequence[Sequence[Any]], width: int) -> Columns:
-    """Return events as columns, from rows that were read from the file with the SQL of `events.packed`.
-
-    Parameters
-    ----------
-    rows
-        One or more rows.
-    width
-        The number of leaves in a question: 3, or 4 for two pairs.
+    """Return events as columns, from one or more rows that were read with the SQL of `events.packed`.
 
     Raises
     ------

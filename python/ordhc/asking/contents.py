@@ -42,7 +42,6 @@ _SNAPSHOT_EVENTS = 1000
 _N_SNAPSHOTS = 4
 #: The share of progress for reading the file; the rest is for replaying the events on the learner.
 _READ = 0.7
-#: The number of events that are written between two reports of progress.
 _CHUNK = 1 << 14
 #: A person who asked or answered within this number of seconds counts as present.
 _PRESENT_SECONDS = 300.0
@@ -68,7 +67,8 @@ class Contents:
         # Snapshots of the learner: (number of events replayed, number of answers among them that were taken
         # back, learner).
         self._snapshots = [(0, 0, learner)]
-        # The values of a snapshot, for the current learner.
+        # The same numbers for `learner`: the events replayed, and the answers among them that were taken
+        # back.
         self._at, self._n_undone, self.learner = 0, 0, learner.copy()
         self._total_undone = 0
         #: The number of committed events, and the version of the file at the last read.
@@ -78,11 +78,10 @@ class Contents:
         self.leases = Leases({})
         #: The time when each person was last seen, in ascending order.
         self.seen: dict[str, float] = {}
-        #: The number of events, from the first, whose people are recorded in `seen`.
+        #: `seen` takes the first `_seen_at` events into account.
         self._seen_at = 0
         self._has_written = False
         self._is_stale, self._is_closed = True, False
-        #: `_has_failed` is True if a call within the open transaction has failed.
         self._is_in_transaction, self._has_failed = False, False
         self._refresh(progress)
 
@@ -94,7 +93,6 @@ class Contents:
         return (*self._names, *(change.name for change in self.log.changes if change.kind == ADDED))
 
     def _refresh(self, progress: Progress | None = None) -> None:
-        """Read the new events of the file, and replay them on the learner."""
         version = self.store.version()
         if not self._is_stale and version == self._version:
             if progress is not None:
@@ -132,7 +130,6 @@ class Contents:
             progress(1.0)
 
     def _catch_up(self, progress: Progress | None = None, *, is_lost: bool = False) -> None:
-        """Replay new events on the learner; if answers were taken back, replay from an earlier snapshot."""
         log = self.log
         if is_lost or (log.total_undone != self._total_undone and log.n_undone(self._at) != self._n_undone):
             self._snapshots = [
@@ -151,7 +148,6 @@ class Contents:
         self._total_undone = log.total_undone
 
     def _replayed(self, stop: int) -> None:
-        """Record that the learner has replayed the first `stop` events; make a snapshot if one is due."""
         self._at = stop
         if stop - self._snapshots[-1][0] >= _SNAPSHOT_EVENTS or self._n_undone or self.log.total_undone:
             self._n_undone = self.log.n_undone(stop)
@@ -160,7 +156,6 @@ class Contents:
             self._snapshots = [self._snapshots[0], *self._snapshots[1:][1 - _N_SNAPSHOTS :], found]
 
     def _note_people(self) -> None:
-        """Record when people were last seen, from recent events that other processes have written."""
         log, now = self.log, self.now()
         start = max(self._seen_at, log.n - _CHUNK)
         for row in range(log.n - 1, start - 1, -1):
@@ -183,11 +178,8 @@ class Contents:
                 return
             del self.seen[first]
 
-    # Transactions.
-
     @contextmanager
     def _atomic(self, *, is_reported: bool) -> Iterator[None]:
-        """Run the body in a transaction; for `is_reported` see `Disk.written`."""
         with self._lock:
             if self._is_in_transaction:
                 raise InputError(

@@ -50,15 +50,14 @@ class Crowd:
     def __init__(self, contents: Contents) -> None:
         self._contents, self._log, self._store = contents, contents.log, contents.store
         self._method = contents.store.method
-        #: Receives the progress of the learner during `hand_out`.
         self._progress: Progress | None = None
         self._seed: int = contents.store.settings["learner"].get("seed", 0)
 
     def ask(self, kind: int, rows: Sequence[Row] | None, who: str, lease: float) -> Questions:
         """Ask `who` the questions `rows`: record and return them, leased to `who` for `lease` seconds.
 
-        `kind` says how the questions were chosen, a value of `SAMPLERS`. If `rows` is None, at most one
-        question is drawn in this way; it is new to `who`.
+        `kind` says how the questions were chosen, a value of `SAMPLERS`. If `rows` is None, one question of
+        this kind that is new to `who` is drawn; the result is empty if there is none.
         """
         if rows is None:
             drawn = self._filler({_NAMES[kind]: 1.0}, who, self._log.history(who)).draw()
@@ -69,7 +68,6 @@ class Crowd:
         return self._leased(found, who, self._contents.now() + lease)
 
     def _filler(self, fill: Mapping[str, float], who: str | None, history: History) -> Filler:
-        """Return a source of questions for `who`; its draws depend only on the seed, the log and `who`."""
         seed = f"{self._seed} {self._log.n} {who}"
         return Filler(self._log, self._contents.learner, fill, history, seed)
 
@@ -116,7 +114,6 @@ class Crowd:
         return self._leased(found, who, now + lease)
 
     def _kept(self, most: int, mine: list[int]) -> Found:
-        """Return at most `most` unanswered questions in `mine` that the learner did not choose."""
         log = self._log
         filling = [k for k in mine if log.kinds[k - 1] != ASKED and not log.n_answers[k - 1]]
         filling = [k for k in filling if not log.is_retired[log.leaves[k - 1]].any()][: max(most, 0)]
@@ -154,8 +151,8 @@ class Crowd:
     def _adapt_parallel(self, who: str | None, n_wanted: int) -> None:
         """Set the number of leaves that the learner places in the tree at the same time.
 
-        The number is that of the people seen recently, but at least `n_wanted`, the number of questions that
-        are leased to others or requested by `who` now. The number is lowered only to less than half.
+        The number is that of recently seen people, but at least `n_wanted`. A smaller number than before is
+        set only if it is less than half.
         """
         if self._method.follows_people and who is not None:
             people = min(max(len(self._contents.seen), n_wanted), self._log.n_leaves)
@@ -165,7 +162,6 @@ class Crowd:
     def _asked(
         self, most: int, who: str | None, history: History | None, mine: list[int], found: Found
     ) -> Found:
-        """Extend `found` to at most `most` questions with questions of the learner; return `found`."""
         found += self._new(self._waiting(most - len(found), history), who)
         while (count := most - len(found)) > 0 and not self._log.is_idle():
             skipped = len(self._drafts(2**31)) if history is not None else 0
@@ -191,7 +187,6 @@ class Crowd:
         return self._contents.learner.waiting(most, self._progress)
 
     def _waiting(self, most: int, history: History | None) -> list[Row]:
-        """Return at most `most` drafts (see `_drafts`) that are new to the person of `history`, if given."""
         if most <= 0:
             return []
         if history is None:
@@ -206,10 +201,6 @@ class Crowd:
         return list(found.values())
 
     def _new(self, rows: Sequence[Row], who: str | None, wanted: int = -1) -> Found:
-        """Record that `who` was given the questions `rows`, and return them with their numbers.
-
-        The first event stores `wanted`, the number of questions requested from the learner; -1 if none was.
-        """
         if not rows and wanted == -1:
             return []
         events = [Event(ASKED, -1, row, None, who) for row in rows] or [Event(ASKED, -1, (), None, None)]
@@ -219,7 +210,6 @@ class Crowd:
         return [(number, row, ASKED) for number, row in enumerate(rows, first)]
 
     def _filled(self, most: int, who: str | None, fill: Mapping[str, float]) -> Found:
-        """Return at most `most` new questions, drawn by samplers (see `SAMPLERS`) in the shares `fill`."""
         most = min(most, self._contents.learner.left)
         if most <= 0:
             return []
@@ -231,8 +221,6 @@ class Crowd:
             found.append((first + len(found), drawn[1], drawn[0]))
         self._contents.append([Event(kind, -1, row, None, who) for _, row, kind in found])
         return found
-
-    # --- answers and changes of items ---------------------------------------------------------
 
     def record(
         self,

@@ -96,7 +96,6 @@ class Disk:
             self._synchronise(self._latest[0])
 
     def _will_catch_up(self) -> bool:
-        """Start a timer that writes commits to the disk in `PAUSE` seconds; False if no thread can start."""
         self._timer = threading.Timer(PAUSE, self._catch_up)
         try:
             self._timer.start()

@@ -79,8 +79,8 @@ QUESTIONS = frozenset(SAMPLERS.values())
 class Event(NamedTuple):
     """An event of a session.
 
-    The meaning of `ref` depends on `kind`: the number of another event, a number of leaves or questions, or a
-    leaf plus 1. An event without `ref` has -1, and an event without `leaves` has ().
+    The meaning of `ref` depends on `kind`: the number of another event, a number of leaves or questions, or
+    the number of a leaf plus 1. An event without `ref` has -1, and an event without `leaves` has ().
     """
 
     kind: int
@@ -237,16 +237,8 @@ def as_rows(
 ) -> list[tuple[Any, ...]]:
     """Return events as rows of the table, with checksums; a missing value is None.
 
-    Parameters
-    ----------
-    events
-        The events.
-    first
-        The number of the first event.
-    width
-        The number of leaves in a question.
-    at
-        The time of all events, or one time for each event, in seconds since 1970.
+    `first` is the number of the first event. `at` has one time for all events, or one for each, in seconds
+    since 1970.
     """
     events = list(events)
     empty: tuple[Any, ...] = (None,) * width

@@ -89,14 +89,12 @@ class Filler:
         return tuple(pairs[0] + pairs[1])
 
     def _is_new(self, leaves: Key) -> bool:
-        """Return True unless the person or the learner has the question, or one of its leaves is retired."""
         key = key_of(leaves)
         if self._log.is_retired[list(leaves)].any():
             return False
         return key not in self._new and not self._history.knows(key) and not self._learner.asks(leaves)
 
     def _drawn(self) -> Key | None:
-        """Return the leaves of a random question that is new to the person, or None."""
         log, width = self._log, self._log.width
         active = log.active.tolist() if log.is_retired.any() else range(log.n_leaves)
         n = len(active)
@@ -121,7 +119,6 @@ class Filler:
         return self._random.choice(left) if left else None
 
     def _recorded(self, name: str, kind: int) -> Key | None:
-        """Return a question from the log that `_fits` and that is new to the person, or None."""
         log = self._log
         if log.n == 0 or (kind == GOLD and not log.counts[KNOWN]):
             return None
@@ -141,7 +138,6 @@ class Filler:
         return self._random.choice(left) if left else None
 
     def _fits(self, row: int, kind: int) -> bool:
-        """Return True if the sampler `kind` (`REPEAT` or `GOLD`) may ask the question in a row of the log."""
         log = self._log
         if kind == GOLD:
             return bool(log.kinds[row] == KNOWN)

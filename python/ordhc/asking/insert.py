@@ -121,7 +121,6 @@ def _new_leaves(tree: Dendrogram, items: Any) -> tuple[list[Any], Any]:
 
 
 def _places(learner: Learner, item: Any) -> list[dict[str, Any]]:
-    """Return `learner.places(item)` as dicts that JSON can store."""
     found = learner.places(item)
     return [
         {"probability": place.probability, "where": place.where, "leaves": list(place.leaves)}

@@ -25,7 +25,6 @@ from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["DOES_NOT_WEIGH", "Learner", "Place", "mistake_about", "places_of"]
 
-#: The message if `p` is given for answers, but the learner does not weigh answers.
 DOES_NOT_WEIGH = (
     "p= of answers needs a learner that weighs answers: the method 'robust' with its own p below 1, and "
     "without repeat="
@@ -176,8 +175,6 @@ class Learner:
         self._budget = math.inf if budget is None else budget
         self._limit = math.inf if limit is None else _checks.whole("limit", limit, at_least=1)
 
-    # Questions and answers.
-
     @shows_progress("asking")
     def ask(self, limit: int | None = None, *, progress: Progress | bool | None = None) -> Questions:
         """Return at most `limit` new questions.
@@ -269,8 +266,6 @@ class Learner:
         if p is not None and not (self._method.weighs and self._repeat == 1):
             raise InputError(DOES_NOT_WEIGH)
         return np.full(m, np.nan) if p is None else checked_p(p, m)
-
-    # Results.
 
     @shows_progress("making the tree")
     def tree(self, *, progress: Progress | bool | None = None) -> Dendrogram:

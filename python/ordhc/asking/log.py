@@ -90,7 +90,6 @@ class Log:
     def __init__(self, n_leaves: int, width: int) -> None:
         self.width = width
         self._n_at_start = n_leaves
-        #: The items that were added or retired, in the order of the events.
         self.changes: list[Change] = []
         #: True if the learner uses answers to "repeat" and "random" questions.
         self.is_shared = False
@@ -115,7 +114,6 @@ class Log:
     def _reset_counts(self) -> None:
         #: The number of answers that were taken back.
         self.total_undone = 0
-        #: The number of events of each kind.
         self.counts: Counter[int] = Counter()
         #: The number of leaves that the learner places in parallel, from the last `PARALLEL` event.
         self.parallel = 1
@@ -136,8 +134,6 @@ class Log:
             self.people.append((name, checksum_of_text(name)))
             self.ids[name] = len(self.people) - 1
 
-    # --- events that are read from the file --------------------------------------------------
-
     def extend(self, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that were selected with `events.packed`.
 
@@ -156,7 +152,7 @@ class Log:
             raise BrokenError(self.n + 1, f"or a later one is damaged ({error})") from None
 
     def take(self, found: Columns) -> None:
-        """Append columns, with the checks and the errors of `extend`."""
+        """Append events that are given as columns; check them as `extend` does."""
         kinds, refs, table, answers, names, who, at, seconds, p, totals = found
         first, m = self.n + 1, len(kinds)
         # Events that add or retire an item store the name of the item where other events store a person.
@@ -198,10 +194,6 @@ class Log:
         self.n = end
 
     def _checked_changes(self, rows: Sequence[tuple[int, int, int, Any]]) -> list[Change]:
-        """Return the items that new rows add or retire; raise `BrokenError` for an impossible change.
-
-        Each entry of `rows` has the number of a new row (from 0), the kind, the leaf and the name.
-        """
         changes: list[Change] = []
         n, gone = self.n_leaves, set(np.flatnonzero(self.is_retired).tolist()) if rows else set()
         for row, kind, leaf, name in rows:
@@ -253,7 +245,6 @@ class Log:
             raise BrokenError(n + 1 + int(wrong[0]), "refers to an impossible event")
 
     def _count(self, n: int, end: int) -> None:
-        """Update all counts, such as `n_answers` and `total_undone`, with the events in rows `n` to `end`."""
         kinds, refs = self.kinds[n:end], self.refs[n:end]
         answered = refs[(kinds == ANSWER) & (refs != -1)] - 1
         np.add.at(self.n_answers, answered, 1)
@@ -269,8 +260,6 @@ class Log:
         if changed.size:
             self.parallel = int(changed[-1])
         self._histories.clear()
-
-    # --- events that this process writes -----------------------------------------------------
 
     def append(self, events: Sequence[Event], at: float) -> None:
         """Append events that are written at time `at` (seconds since 1970); they are not checked."""
@@ -325,8 +314,6 @@ class Log:
         self.undone[:] = False
         self.n_answers[:] = 0
         self._count(0, n)
-
-    # --- queries -----------------------------------------------------------------------------
 
     def replay(self, learner: SessionLearner, start: int, stop: int, *, is_asked: bool = False) -> None:
         """Replay the events of rows `start` to `stop` on a learner, without answers that were taken back.

@@ -79,7 +79,7 @@ def learn(
     who
         The person who answers, for a session; by default "oracle".
     budget
-        The largest number of questions. With a `prior` the most useful questions are asked.
+        The largest number of questions. With `ordhc.learners.Revise` the most useful questions are asked.
     batch
         The largest number of questions in a batch; by default all questions that can be asked at the time.
     supported_by
@@ -224,7 +224,6 @@ async def _on_thread(work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _check_no_loop(given: Any) -> None:
-    """Raise if an event loop is running, because a second loop cannot run in the same thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -314,7 +313,6 @@ def _check_subject(subject: Any, is_session: bool) -> None:
 
 
 def _by_name(answer: Oracle, subject: Any) -> Oracle:
-    """Return the oracle with leaves numbered as in the learner or session `subject`."""
     known, own = getattr(answer, "names", None), subject.names
     if known is not None and own is not None:
         if tuple(known) == tuple(own):
@@ -401,7 +399,6 @@ def _steps(
 
 
 def _stopped(steps: Steps, subject: Any, error: BaseException) -> None:
-    """Close the generator `steps`, and add to `error` a note that says where the answers are kept."""
     try:
         steps.close()
         if isinstance(subject, Learner):

@@ -147,10 +147,7 @@ def _check_p(method: Robust | _WithGuarantee | Revise) -> None:
 def _of_threes(
     kind: str, common: Common, *, parallel: int | None = None, prior: Any = None, **settings: Any
 ) -> _ordhc.Learner:
-    """Return a Rust learner for questions about three leaves.
-
-    Settings that the method `kind` does not use have arbitrary values, because Rust requires all settings.
-    """
+    # Rust requires all settings, so settings that the method `kind` does not use have arbitrary values.
     unused = {"p": 1.0, "delta": 0.05, "assume": "adversarial", "noise": "independent"}
     return _ordhc.Learner(
         kind,

@@ -98,7 +98,6 @@ def _create(path: str, names: tuple[str, ...] | None, n_leaves: int | None, give
 
 
 def _later_names(store: Store) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of all items, and the names of the items that are not retired."""
     added, retired = store.item_names(ADDED), set(store.item_names(RETIRED))
     every = (*(store.settings["names"] or ()), *added)
     return every, tuple(name for name in every if name not in retired)

@@ -97,7 +97,8 @@ class Answering:
 def errors_of(oracle: Any) -> tuple[float | None, str | None]:
     """Return the probability that an oracle's answers are right, and the oracle's noise.
 
-    The probability is None if it is unknown. The noise is None if the oracle never errs.
+    The probability is None if it is unknown. The noise is None if the oracle never errs, otherwise
+    "independent" or "persistent"; see `Answering`.
     """
     noise, p = getattr(oracle, "noise", None), getattr(oracle, "p", None)
     if noise is None:

@@ -118,7 +118,7 @@ def numbered(table: Ints) -> tuple[Ints, int]:
 
 
 def counts_of(questions: Ints, answers: NDArray[np.int8], n_questions: int) -> Floats:
-    """Return how often each answer was given, (n_questions, 4); `as_questions` has the coding of answers."""
+    """Return the (n_questions, 4) counts of each question's answers, coded as in `as_questions`."""
     flat = np.bincount(questions * 4 + answers, minlength=n_questions * 4)
     return flat.reshape(-1, 4).astype(np.float64)
 
@@ -208,12 +208,7 @@ def digamma(x: Floats) -> Floats:
 def interval(alpha: Floats, beta: Floats, mass: float = 0.9) -> tuple[Floats, Floats]:
     """Return the lower and upper ends of the central credible intervals of Beta distributions.
 
-    Parameters
-    ----------
-    alpha, beta
-        (n,) the parameters of the distributions.
-    mass
-        The probability of the interval; 0.9 by default.
+    `mass` is the probability of an interval.
     """
     ends = np.array([(1 - mass) / 2, (1 + mass) / 2])
     # On the log-odds scale the density is smooth and unimodal, so that a regular grid is accurate.

@@ -16,7 +16,7 @@ __all__ = ["kept_prior", "leaves_of_prior", "prior_tree", "read_prior"]
 
 
 def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc.Tree:
-    """Return the prior tree with the learner's leaf numbers; leaves are matched by name if both have any."""
+    """Return the prior with the learner's leaf numbers; leaves are matched by name if both have names."""
     tree = read_prior(prior)
     own = None if names is None else tuple(names)
     if tree.names is not None and own is None:

@@ -48,7 +48,6 @@ def records(data: bytes, progress: Progress | None = None) -> Iterator[Record]:
 
 
 def _page_size(data: bytes) -> int:
-    """Return the size of a page in bytes, which the header of the file states."""
     size = int.from_bytes(data[16:18], "big")
     size = 65536 if size == 1 else size
     # If the header is damaged, assume 4096, SQLite's default page size.
@@ -56,7 +55,6 @@ def _page_size(data: bytes) -> int:
 
 
 def _cells(page: bytes, head: int) -> list[int]:
-    """Return the positions of the rows in a leaf page; an empty list for other pages."""
     if len(page) < head + 8 or page[head] != _LEAF:
         return []
     count = int.from_bytes(page[head + 3 : head + 5], "big")
@@ -69,7 +67,6 @@ def _cells(page: bytes, head: int) -> list[int]:
 
 
 def _varint(page: bytes, at: int) -> tuple[int, int]:
-    """Return the variable-length integer at position `at`, and the position after it."""
     value = 0
     for k in range(9):
         byte = page[at + k]
@@ -109,7 +106,6 @@ def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
 
 
 def _payload(data: bytes, page: bytes, at: int, length: int, size: int) -> bytes:
-    """Return the `length` bytes of a row, from its page and from its overflow pages."""
     # The largest and the smallest number of bytes that SQLite keeps in a leaf page of this size.
     most, least = size - 35, (size - 12) * 32 // 255 - 23
     if length <= most:

@@ -16,8 +16,8 @@ def named(name: str, source: Any = None, **parameters: Any) -> Oracle:
     Parameters
     ----------
     name
-        "tree", "similarity", "vectors", "comparisons", or the name of a plugin's oracle, such as "judge";
-        `ordhc plugins` lists them.
+        "tree", "similarity", "vectors", "recorded", "person", or the name of a plugin's oracle, such as
+        "judge"; `ordhc plugins` lists them.
     source
         The data from which the oracle answers: a tree, similarities, vectors, comparisons, names, ...
     **parameters

@@ -176,7 +176,6 @@ def _add_state_and_places(new: str, state: dict[str, str], places: dict[int, int
 
 
 def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
-    """Return the rows that SQLite can read: settings, events, and the tables `state` and `places`."""
     settings: list[Row] = []
     events: list[tuple[int, Row]] = []
     others: list[Row] = []
@@ -185,7 +184,8 @@ def _by_sqlite(copy: str) -> tuple[list[Row], list[tuple[int, Row]], list[Row]]:
         watch = Watch(db, sum(file.stat().st_size for file in Path(copy).parent.iterdir()))
         try:
             with suppress(*_UNREADABLE):
-                # Copy the write-ahead log into the main file.
+                # Copy the write-ahead log into the main file, because `records` later searches the main file
+                # only.
                 db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             db.execute("PRAGMA trusted_schema=OFF")
             if foreign_schema(db) is not None:
@@ -216,7 +216,6 @@ def _each(db: sqlite3.Connection, query: str) -> Iterator[Row]:
 
 
 def _settings(rows: list[Row]) -> dict[str, Any] | None:
-    """Return the settings in `rows`, or None; rows that are damaged or from other tables are skipped."""
     texts: dict[str, str] = {}
     for key, value, total in (row for row in rows if len(row) == 3):
         if key in KEYS and isinstance(value, str) and total == sum_of(key, value):
@@ -262,7 +261,6 @@ def _events(
 
 
 def _event(row: Row, width: int) -> Event | None:
-    """Return the event of a row, or None if the row cannot be an event."""
     if len(row) != width + 8:
         return None
     kind, ref, *leaves = row[: 2 + width]
@@ -285,7 +283,6 @@ def _event(row: Row, width: int) -> Event | None:
 def _checked(
     rows: list[tuple[int, Row]], n_leaves: int, width: int, progress: Progress | None
 ) -> tuple[list[Event], list[float], tuple[int, ...]]:
-    """Return the events (`LOST` in place of a lost event), their times, and the numbers of lost events."""
     found = _events(rows, width, part(progress, 0, 0.8))
     kept: list[Event] = []
     times: list[float] = []

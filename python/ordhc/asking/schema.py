@@ -28,7 +28,6 @@ __all__ = [
 
 FORMAT = 2
 _COLUMNS = ("a", "b", "c", "d")
-#: Settings by their key in `KEYS`.
 Kept = dict[str, Any]
 
 

@@ -502,14 +502,12 @@ class Session:
         self._change(check, self._crowd.retire)
 
     def _change(self, check: Callable[[], Any], change: Callable[[Any], None]) -> None:
-        """Add or retire items: call `change` with the result of `check`, within a transaction."""
         # An error in `writing` would make the transaction of a caller fail, so check before. Check again when
         # no other process can write, because the items may have changed.
         self._contents.reading(check)
         self._contents.writing(lambda: change(check()))
 
     def _changeable(self) -> tuple[str, ...]:
-        """Return the names of all items; raise `InputError` if items cannot be added or retired."""
         if self._method.needs_all is not None:
             raise InputError(f"items of this session cannot change: {self._method.needs_all}")
         names = self._contents.names

@@ -16,7 +16,6 @@ from ordhc.tree.parts import from_engine
 __all__ = ["comparisons_of", "planted_similarities", "random_tree", "vectors_of"]
 
 _SHAPES = ("uniform", "yule", "balanced", "caterpillar", "degree", "joined", "star")
-#: The largest number of comparisons that the oracle answers in one call.
 _CHUNK = 1 << 22
 
 
@@ -216,16 +215,12 @@ def comparisons_of(
 
 
 def _total(n: int, quadruplets: bool) -> int:
-    """Return the number of possible triplets of n leaves, or of quadruplets."""
     pairs = n * (n - 1) // 2
     return pairs * (pairs - 1) // 2 if quadruplets else n * max(n - 1, 0) * max(n - 2, 0) // 2
 
 
 def _drawn(total: int, number: int, share: float | None, random: np.random.Generator) -> Any:
-    """Draw distinct whole numbers below `total`, and yield them in arrays.
-
-    Without `share`, `number` numbers are drawn. Otherwise each number is drawn with probability `share`.
-    """
+    """Draw distinct whole numbers below `total`, and yield them in arrays."""
     if share is None and number < total:
         chosen = random.choice(total, number, replace=False, shuffle=False)
         yield from np.array_split(chosen, number // _CHUNK + 1)

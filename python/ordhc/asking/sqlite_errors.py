@@ -35,15 +35,8 @@ class Watch:
     """A handler that stops SQL statements on Ctrl-C or when they exceed a limit of steps.
 
     SQLite then raises its own error and drops the exception of the signal handler; `reason` returns that
-    exception.
-
-    Parameters
-    ----------
-    db
-        The connection.
-    n_bytes
-        The size of the file in bytes. Until `allow_all` is called, the limit is many times the number of
-        steps that opening a session of this size takes.
+    exception. Until `allow_all` is called, the limit is many times the number of steps that opening a file of
+    `n_bytes` bytes takes.
     """
 
     def __init__(self, db: sqlite3.Connection, n_bytes: int) -> None:
@@ -57,10 +50,7 @@ class Watch:
         self._left = inf
 
     def reason(self) -> BaseException | None:
-        """Return the exception that stopped the last SQL statement, or None; then reset this handler.
-
-        After the reset, the handler can stop the next statement.
-        """
+        """Return the exception that stopped the last SQL statement, or None; then reset this handler."""
         reason, self._reason = self._reason, None
         self._begin()
         return reason

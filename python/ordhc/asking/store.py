@@ -50,9 +50,7 @@ _NOT_DAMAGED = (
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_READONLY,
 )
-#: SQLite copies the write-ahead log into the file when the log has this number of pages.
 _PAGES = 4000
-#: The number of rows that are read at a time.
 _CHUNK = 1 << 15
 
 
@@ -66,20 +64,8 @@ def create(
 ) -> None:
     """Make the file of a new session, as a whole or not at all.
 
-    If another process makes the file in the meantime, that file is kept.
-
-    Parameters
-    ----------
-    path
-        The file.
-    kept
-        The settings.
-    width
-        The number of leaves in a question.
-    events
-        The first events.
-    at
-        The time of all events, or one time for each event, in seconds since 1970.
+    If another process makes the file in the meantime, that file is kept. `kept` has the settings. `at` has
+    one time for all events, or one for each, in seconds since 1970.
 
     Raises
     ------
@@ -115,7 +101,6 @@ def create(
 
 
 def _files(path: str) -> list[Path]:
-    """Return the existing files of a session: the main file, the write-ahead log and the journal."""
     return [file for end in ("", "-wal", "-journal") if (file := Path(path + end)).is_file()]
 
 
@@ -127,7 +112,6 @@ def copied(path: str, folder: str) -> str:
 
 
 def _link(new: str, path: str) -> None:
-    """Give the file `new` the name `path`; raise `FileExistsError` if `path` exists."""
     try:
         Path(path).hardlink_to(new)
     except FileExistsError:
@@ -143,11 +127,6 @@ class Store:
 
     Commits are handed to the operating system, so that they survive the end of this process. `Disk`
     synchronises them with the disk.
-
-    Parameters
-    ----------
-    path
-        The existing file.
 
     Raises
     ------
@@ -235,20 +214,18 @@ class Store:
         return self._db
 
     def refuse(self, error: sqlite3.Error) -> None:
-        """Raise the error that `explain` makes if SQLite cannot write the file or was interrupted."""
+        """Raise the error that `explain` makes, if SQLite cannot write the file or was interrupted."""
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if kind in (*_NOT_DAMAGED, sqlite3.SQLITE_INTERRUPT):
             self.explain(error)
 
     def _hint(self) -> str:
-        """Return the remedy for a file that is not an SQLite file, as a clause of an error message."""
         name = brief(self.path, 100)
         if Path(self.path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy"):
             return f"`ordhc cluster {name}` makes a tree from a file of answers"
         return f"if it was a session, `ordhc session salvage {name} -o NEW` rescues the readable part"
 
     def _open(self) -> None:
-        """Check the file, upgrade an earlier format, and read the settings."""
         # Read no table before the schema is checked: a foreign schema can run arbitrary expressions.
         self._db.execute("PRAGMA trusted_schema=OFF")
         self._db.execute("PRAGMA synchronous=FULL")
@@ -281,7 +258,6 @@ class Store:
         self._insert = insert_statement(self.width)
 
     def _tables(self) -> dict[str, str]:
-        """Return the SQL statements that made the tables, by table name."""
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         return dict(self._db.execute(query).fetchall())
 
@@ -308,8 +284,6 @@ class Store:
         self.method: Method = from_settings(self.settings["learner"])
         self.width = self.method.width
 
-    # Transactions.
-
     def begin(self) -> None:
         """Begin a write transaction; other writers wait."""
         with self._errors:
@@ -333,10 +307,8 @@ class Store:
         if self._copy is not None:
             self._copy.cleanup()
 
-    # Events.
-
     def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield lists of the rows of events from event number `after` + 1 on, for `Log.extend`."""
+        """Yield the rows of the events after event number `after`, in lists, for `Log.extend`."""
         with self._errors:
             of_sqlite = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
             query = f"SELECT (SELECT max(seq) FROM events), ({of_sqlite})"
@@ -418,8 +390,6 @@ class Store:
                 " deleted answers; repeat this call when the process has ended"
             )
 
-    # Values that change.
-
     def state(self, key: str) -> str | None:
         """Return the value of `key` in the table `state`, or None."""
         with self._errors:
@@ -467,8 +437,6 @@ class Store:
     def _has_places(self) -> bool:
         query = "SELECT count(*) FROM sqlite_master WHERE name = 'places'"
         return bool(self._db.execute(query).fetchone()[0])
-
-    # Leases.
 
     def leases(self) -> dict[int, tuple[str, float]]:
         """Return the leases by question number: the person, and the end of the lease in seconds since 1970.

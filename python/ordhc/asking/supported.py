@@ -14,7 +14,6 @@ from ordhc.tree.parts import without_nodes
 
 __all__ = ["contracted", "supported"]
 
-#: Maximum number of leaves of a removed node that are listed in the settings of the returned tree.
 _LISTED = 10
 
 
@@ -26,8 +25,8 @@ def supported(tree: Dendrogram, triplets: Triplets, at_least: int) -> Dendrogram
     A question supports a node if the tree needs this node to agree with the answer. Then two of the three
     leaves are in different children of the node. The third leaf is the odd one out; it is outside of the node
     but below the node above. The same three leaves count once, however often they were asked; their
-    most frequent answer counts. Nodes are examined from the bottom up. When a node is removed, its other
-    questions count for the node above.
+    most frequent answer counts. Nodes are examined from the bottom up. When a node is removed, its
+    questions whose third leaf is outside of the node above count for the node above.
 
     Parameters
     ----------
@@ -166,7 +165,6 @@ def _places(
         jumps.append(jumps[-1][jumps[-1]])
 
     def common_ancestor(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the lowest common ancestors of the leaves i and j, by binary lifting."""
         deeper = depth[i] >= depth[j]
         low, high = np.where(deeper, i, j), np.where(deeper, j, i)
         for step in reversed(range(len(jumps))):
@@ -188,7 +186,6 @@ def _places(
 
 
 def _rebuilt(tree: Dendrogram, removed: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:
-    """Return the tree without the nodes in `removed`; the support of the other nodes is from `counts`."""
     n, n_inner = tree.n_leaves, len(tree.sizes)
     is_removed = np.zeros(n_inner, dtype=bool)
     is_removed[[node - n for node in removed]] = True

@@ -152,7 +152,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _plugin_at_fault(error: Exception) -> str | None:
-    """Return the plugin, other than ordhc's own, in whose code an exception was raised."""
     from ordhc.plugins.registry import plugin_of
 
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
@@ -165,7 +164,6 @@ def _plugin_at_fault(error: Exception) -> str | None:
 
 
 def _described(error: Exception) -> str:
-    """Return an exception on one line, with the last line of ordhc or a plugin in the traceback."""
     from ordhc.errors import InternalError
     from ordhc.io.guard import brief
     from ordhc.plugins.registry import plugin_of
@@ -196,7 +194,6 @@ def _how_to_report(given: list[str]) -> str:
 
 
 def _without_secret(argument: str) -> str:
-    """Mask the secrets in a command-line argument: the value of `key=...` and the like, or parts of a URL."""
     from ordhc.io.remote import is_remote, masked
 
     if is_remote(argument):
@@ -206,7 +203,7 @@ def _without_secret(argument: str) -> str:
 
 
 def _without_secrets(text: str) -> str:
-    """Mask the secrets of URLs in a message, because click repeats arguments in its messages."""
+    # click repeats arguments in its messages, so the messages can have URLs with secrets.
     import re
 
     from ordhc.io.remote import masked

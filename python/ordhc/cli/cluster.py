@@ -33,10 +33,9 @@ from ordhc.cli.reading import (
 def _answers(
     file: str, asked: dict[str, Any] | None, scanned: dict[str, Any], progress: Any, reading: dict[str, Any]
 ) -> Any:
-    """Return the answers in FILE as comparisons, or as a `Scan`, which reads them from the file when needed.
+    """Return the answers in FILE as comparisons, or as a `Scan`, which reads them block by block.
 
-    A large file becomes a scan only if the method that `asked` describes can use a scan. If `asked` is None,
-    a large file is read into memory.
+    The result is a scan if the file is large, and the method that `asked` describes can use a scan.
     """
     from ordhc.clustering.scanned import takes_scan
     from ordhc.errors import InputError

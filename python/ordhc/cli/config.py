@@ -20,13 +20,7 @@ _NEVER = ("config", "help", "help-all")
 
 
 def configure(ctx: click.Context, _parameter: click.Parameter, path: str | None) -> None:
-    """Make the settings in a file the defaults of a command's options.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read; a key, a table or a value in it cannot be used.
-    """
+    """Make the settings in a file the defaults of a command's options."""
     if path is None:
         return
     own = _options_of(ctx.command)
@@ -38,7 +32,7 @@ def configure(ctx: click.Context, _parameter: click.Parameter, path: str | None)
 
 
 def _settings_for(ctx: click.Context, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the settings in a file that apply to the command of a context, general settings first."""
+    """Yield the settings in a file for the command of `ctx`; settings that override others come later."""
     words = ctx.command_path.split()[1:]
     table: Mapping[str, Any] = _read(path)
     command = ctx.find_root().command
@@ -96,7 +90,6 @@ def _every_option(command: click.Command) -> dict[str, click.Option]:
 
 
 def _checked(ctx: click.Context, option: click.Option, key: str, value: Any, path: str) -> Any:
-    """Return a value from the file of settings in the form that click needs for a default of `option`."""
     if option.is_flag:
         if not isinstance(value, bool):
             raise InputError(f"{key} = {value!r}: must be true or false", path=path)

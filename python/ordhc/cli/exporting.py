@@ -15,16 +15,10 @@ _TABLES = {".csv": ",", ".tsv": "\t"}
 def export_answers(session: "Session", path: str) -> None:
     """Write all answers of a session to a file.
 
-    An odd one out is written as two triplets, an answer about two pairs as one quadruplet. A "none" answer
-    is a row whose first columns are empty; the last columns contain the leaves that were shown.
-
-    Parameters
-    ----------
-    session
-        The session.
-    path
-        A .csv or .tsv file with all columns, - for csv on standard output, or another file of comparisons,
-        which keeps only comparisons and people.
+    A .csv or .tsv file has all columns; "-" is csv on standard output. Another file of comparisons has only
+    the comparisons and the people. An odd one out is written as two triplets, an answer about two pairs as
+    one quadruplet. A "none" answer is a row whose first columns are empty; its last columns have the leaves
+    that were shown.
     """
     from ordhc.io import write_comparisons
     from ordhc.io.files import write_bytes

@@ -176,8 +176,6 @@ _Tables = dict[str, list[tuple[str, str]]]
 
 
 class _InSections:
-    """A command or group whose help is written in sections."""
-
     #: The last sections of a group's help.
     tables: _Tables
     help: str | None
@@ -197,14 +195,12 @@ class _InSections:
                     parameter.type = Folder()
 
     def format_help_text(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the text; long example commands are continued with backslashes."""
         for paragraph in paragraphs_of(self.help or ""):
             formatter.write("\n")
             for line in _lines(paragraph, formatter.width - 2):
                 formatter.write(f"  {line}\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options by section; for a group the commands first."""
         is_whole = bool(ctx.meta.get(_WHOLE))
         sections = dict(sections_of(self, ctx, whole=is_whole))
         if not isinstance(self, click.Group):
@@ -261,7 +257,6 @@ def _show_whole_help(ctx: click.Context, _parameter: click.Parameter, wanted: bo
 
 
 def _headings_left_out(command: Any) -> list[str]:
-    """Return the headings of the sections that `--help` leaves out, in order."""
     rare = [parameter for parameter in command.params if getattr(parameter, "is_rare", False)]
     return list(dict.fromkeys(parameter.section for parameter in rare))
 
@@ -346,7 +341,6 @@ def continued(line: str, width: int) -> list[str]:
 
 
 def _write(formatter: click.HelpFormatter, sections: _Tables) -> None:
-    """Write the sections of a help text in two columns; long terms get a line of their own."""
     widest = min(26, formatter.width // 3)
     column = max(len(term) for rows in sections.values() for term, _ in rows if len(term) <= widest)
     for title, rows in sections.items():
@@ -354,7 +348,6 @@ def _write(formatter: click.HelpFormatter, sections: _Tables) -> None:
         for term, text in rows:
             lines = _wrapped(text, formatter.width - column - 4)
             if len(term) + 2 > formatter.width:
-                # Choices get a line of their own.
                 before, bracket, choices = term.partition(" [")
                 formatter.write(f"  {_styled(before, fg='cyan')}\n")
                 term = f"  {bracket.strip()}{choices}"

@@ -27,14 +27,7 @@ _LATE = "Another person has answered this question in the meantime. Your answer 
 def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path] | None" = None) -> None:
     """Ask the person at the terminal until the session is done or the person quits.
 
-    Parameters
-    ----------
-    session
-        The session, which keeps the answers.
-    who
-        The name of the person, or None.
-    pictures
-        The file of each leaf's picture, by the leaf's name.
+    `pictures` has the file of each leaf's picture, by the leaf's name.
     """
     from rich.console import Console
     from rich.markup import escape
@@ -99,7 +92,7 @@ def interview(session: "Session", who: str | None, pictures: "Mapping[str, Path]
 
 
 def _asked(session: "Session", count: int, who: str | None) -> "Questions":
-    """Return questions for this terminal; the process id identifies a person without a name."""
+    # The process id identifies a person without a name.
     if who is not None:
         return session.ask(count, who=who)
     return session.ask(count, who=f"terminal {os.getpid()}", fill={}, distinct=False)

@@ -253,7 +253,6 @@ def learn(
 
 
 def _method(settings: Mapping[str, Any], prior: str | None, default: str) -> Method | None:
-    """Return the method that the options describe; None if no option is about the method."""
     from ordhc.io import read_tree
 
     given = {**settings, "prior": None if prior is None else read_tree(prior)}
@@ -297,7 +296,6 @@ def _answerer(
     width: int,
     leaves: tuple[str, ...] | None,
 ) -> _Answerer:
-    """Return the named oracle; it answers questions about `width` leaves, from the file `path` if given."""
     from pathlib import Path
 
     from ordhc.asking.oracle import Answering
@@ -325,7 +323,6 @@ def _answerer(
 
 
 def _learnt(oracle: Answering, quiet: bool, kept: Learner | Session, **options: Any) -> Dendrogram:
-    """Return the tree that an oracle's answers give; if the oracle's budget is spent, the tree so far."""
     from ordhc.asking.loop import learn
     from ordhc.errors import StoppedError
 
@@ -339,7 +336,7 @@ def _learnt(oracle: Answering, quiet: bool, kept: Learner | Session, **options: 
 
 @contextmanager
 def _asking(quiet: bool) -> Iterator[Progress | None]:
-    """Show a progress bar; without a terminal print a line each minute, because an oracle may take hours."""
+    # An oracle may take hours, so without a terminal a line is printed each minute.
     with progress_bar("asking", quiet=quiet) as bar:
         yield bar if quiet or bar is not None else line_by_line("asking")
 
@@ -364,7 +361,6 @@ def _exists(session: str | None) -> bool:
 
 
 def _items(items: str | None, start: Dendrogram | None) -> tuple[tuple[str, ...] | None, Mapping[str, Path]]:
-    """Return the names of the leaves (the leaves of the tree `start` first), and the files of pictures."""
     from ordhc.errors import InputError
     from ordhc.io.items import read_items
 
@@ -410,7 +406,6 @@ def _simulated(
     supported_by: int | None,
     quiet: bool,
 ) -> dict[str, Any]:
-    """Learn a tree from an oracle without a session; return the tree and the numbers to print."""
     import math
     from dataclasses import replace
 

@@ -54,7 +54,6 @@ SESSION, HELD_OUT = "ordhc.session", "ordhc.held_out"
 _document: ContextVar[Any] = ContextVar("document", default=None)
 
 
-#: Options that most commands share.
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print neither progress nor summary.")
 
@@ -282,7 +281,6 @@ def print_session() -> None:
         say("weights  reliability (--weights equal gives all answers the same weight)")
 
 
-#: The things that a bootstrap draws, in words, for each value of `unit`.
 _UNITS = {"answer": "answers", "group": "people", "file": "files", "coordinate": "coordinates"}
 
 

@@ -17,14 +17,8 @@ _OTHERS, _LOWEST, _HIGHEST = 10, 3, 14
 class Pictures:
     """A display of pictures, one above the other, for terminals with kitty's graphics or Sixels.
 
-    The package textual-image asks the terminal for its graphics, and draws the pictures.
-
-    Parameters
-    ----------
-    files
-        The file of each leaf's picture, by the leaf's name.
-    console
-        The console for messages.
+    The package textual-image asks the terminal for its graphics, and draws the pictures. `files` has the file
+    of each leaf's picture, by the leaf's name.
     """
 
     def __init__(self, files: Mapping[str, Path], console: "Console") -> None:
@@ -48,14 +42,9 @@ class Pictures:
         self._console = Console(stderr=True, color_system="truecolor")
 
     def show(self, names: Sequence[str], n_all: int) -> None:
-        """Show the pictures of leaves, and nothing for a leaf without a picture.
+        """Show the pictures of the leaves `names`, and nothing for a leaf without a picture.
 
-        Parameters
-        ----------
-        names
-            The names of the leaves.
-        n_all
-            The number of leaves in the question, which determines the height of a picture.
+        The height of a picture depends on `n_all`, the number of leaves in the question.
         """
         if self._kind is None:
             return

@@ -56,7 +56,6 @@ def plugins(ctx: click.Context, as_json: bool) -> None:
 
 
 def _with_clash(row: "Registered", ctx: click.Context) -> "Registered":
-    """Return the plugin in `row`, with the status "clash" if ordhc has a command of the same name."""
     own = getattr(ctx.find_root().command, "commands", {})
     if (row.kind, row.status) == ("command", "ok") and row.name in own:
         return replace(row, status="clash", error=f"also in ordhc: use {row.plugin}:{row.name}")

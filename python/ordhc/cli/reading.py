@@ -182,7 +182,6 @@ underscores_option = click.option(
     "Homo_sapiens and Homo sapiens are the same leaf.",
 )
 
-#: The option that keeps the answers of a person or a file together in resamples and cross-validation.
 unit_option = click.option(
     "--unit",
     type=click.Choice(["answer", "group", "file"]),
@@ -262,7 +261,6 @@ def _spooled() -> Any:
 
 
 def _asked(reading: dict[str, Any]) -> Any:
-    """Return the reading options as an `Asked`, which describes the answers to read."""
     from ordhc.comparison.asked import Asked
 
     items, chosen, ranks = reading["items"], reading["chosen"], reading["ranks"]
@@ -287,7 +285,6 @@ def _asked(reading: dict[str, Any]) -> Any:
 
 
 def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any], progress: Any) -> Any:
-    """Return a `Scan` of a file, a folder or a pattern, which reads the files block by block."""
     from ordhc.io.remote import masked
     from ordhc.io.scan import scan_of
 

@@ -189,7 +189,6 @@ _REPEATED_SECTIONS = ("The method", "How sure it is", "Names of clusters")
 
 
 def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
-    """Return a context manager that gives the comparisons in a file, or the session if the file is one."""
     from contextlib import nullcontext
 
     from ordhc.io.scan import Scan
@@ -204,7 +203,6 @@ def _opened(file: str, reading: dict[str, Any], quiet: bool) -> Any:
 
 
 def _analysis(file: str, session: Any, reading: dict[str, Any]) -> Any:
-    """Return the dict that describes how the answers of a session are selected and weighted."""
     given = {name: value for name, value in reading.items() if name != "exclude"}
     found = analysed_session(session, **session_options(file, reading["exclude"], given))
     return found.about

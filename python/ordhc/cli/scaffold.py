@@ -125,11 +125,7 @@ def new_plugin(
 
 
 def _names(name: str, kind: str) -> tuple[str, str]:
-    """Return the names of a new plugin whose distribution is called `name`: module and spec.
-
-    The module is the name to import, such as "ordhc_mixed". The spec is the name of the plugin in options and
-    arguments of ordhc, such as "mixed": `name` without "ordhc-" at its beginning.
-    """
+    """Return the module name of a new plugin ("ordhc_mixed"), and its name in options of ordhc ("mixed")."""
     given = _checks.text("name", name)
     if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", given, re.ASCII):
         raise InputError(
@@ -157,7 +153,7 @@ def _template(name: str) -> str:
 
 
 def _write(target: Path, texts: dict[str, str]) -> None:
-    """Write the files into a new folder, as a whole or not at all."""
+    """Write all files into a new folder, or none if an error occurs."""
     target.parent.mkdir(parents=True, exist_ok=True)
     begun = Path(tempfile.mkdtemp(prefix=".ordhc-", dir=target.parent))
     try:

@@ -136,8 +136,8 @@ def score(
 def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
     """Return the share of comparisons that chance satisfies, and the noise ceiling.
 
-    The noise ceiling is the share that the best tree could satisfy, estimated from repeated questions. The
-    ceiling is None if no question is repeated, or if `data` is a scan (comparisons in files).
+    The noise ceiling is the share that the best tree could satisfy. It is None if no question is repeated, or
+    if `data` is a scan (comparisons in files).
     """
     from ordhc.evaluate.ceiling import chance_of, noise_ceiling
     from ordhc.evaluate.scanned import chance_of_scan
@@ -153,7 +153,6 @@ def _limits(tree: "Dendrogram", data: Any) -> dict[str, Any]:
 
 
 def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSpec]") -> dict[str, Any]:
-    """Return the settings of one metric; raise an error for a setting that no metric has."""
     given = parameters_of(params)
     known = {name for each in specs for name in each.parameters if name != "progress"}
     for name in given:
@@ -163,7 +162,6 @@ def _settings(spec: "MetricSpec", params: tuple[str, ...], specs: "list[MetricSp
 
 
 def _plain(value: Any) -> Any:
-    """Return a score for JSON; an object becomes a dict of its numbers."""
     from dataclasses import asdict, is_dataclass
 
     if not is_dataclass(value) or isinstance(value, type):
@@ -180,6 +178,5 @@ def _comparisons(path: str, tree: "Dendrogram", reading: dict[str, Any]) -> Any:
 
 
 def _by_tree(file: str, names: tuple[str, ...], reading: dict[str, Any]) -> Any:
-    """Return the comparisons in FILE as comparisons of the tree's leaves, which are matched by name."""
     # Ids would be positions of leaves in the tree's text, which users rarely mean, so names are required.
     return read_comparisons(file, **{**reading, "names": names, "n_leaves": None, "by_name": True})

@@ -71,7 +71,6 @@ def retire(file: str, items: tuple[str, ...], source: str | None) -> None:
 
 
 def _change(file: str, items: tuple[str, ...], source: str | None, method: str, what: str) -> None:
-    """Call the session's method `method` with the names of items, and print the session's progress."""
     from ordhc.asking.session import Session
     from ordhc.errors import InputError
     from ordhc.io import read_names
@@ -132,7 +131,7 @@ def about(file: str, items: tuple[str, ...], limit: int, as_json: bool) -> None:
 
 
 def _check_exists(file: str) -> None:
-    """Raise `InputError` if the file does not exist, because opening a session would create the file."""
+    # Opening a session would create the file.
     from ordhc.errors import InputError
 
     if not Path(file).exists():
@@ -140,7 +139,6 @@ def _check_exists(file: str) -> None:
 
 
 def _asked_about(file: str, items: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the questions that contain all of the items, the most frequent question first."""
     from ordhc._checks import unknown_name
     from ordhc.asking.session import Session
     from ordhc.errors import InputError

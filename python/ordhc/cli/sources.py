@@ -17,17 +17,9 @@ def read_source(
 ) -> tuple[Any, tuple[str, ...] | None]:
     """Return the data in a file for an oracle, and the names of the leaves if the data do not contain them.
 
-    Parameters
-    ----------
-    takes
-        The kinds of data that the oracle takes. The file is read as the first kind; but if the oracle takes
-        triplets and quadruplets, and `width` is 4, as quadruplets.
-    path
-        The file.
-    width
-        The number of leaves in a question, 3 or 4.
-    items
-        The names of the leaves, to which ids in comparisons refer; or None.
+    `takes` has the kinds of data that the oracle takes. The file is read as the first kind. But if the oracle
+    takes triplets and quadruplets, and a question has `width` = 4 leaves, the file is read as quadruplets.
+    Ids in comparisons refer to `items`, the names of the leaves.
     """
     from ordhc.errors import InputError
 
@@ -52,7 +44,6 @@ def read_source(
 
 
 def _about_items(read: Callable[..., Any], path: str, items: tuple[str, ...]) -> Any:
-    """Return the comparisons in a file; ids in the file refer to the items."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = read(path)

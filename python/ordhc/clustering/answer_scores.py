@@ -125,15 +125,9 @@ class AnswerScores:
 def answer_scores(choices: Choices, table: Callable[[Kind], Floats]) -> AnswerScores:
     """Return the scores of predicted answers.
 
-    Parameters
-    ----------
-    choices
-        The answers.
-    table
-        A function that takes the answers of one kind (a `Kind`) and returns an (a, K) array: for each of
-        the a answers, the probabilities of the K possible answers in `Kind.orders`, with the given answer
-        first. `Kind.probabilities` computes such an array from the closeness of each pair of leaves.
-        `tables_of` averages the arrays of several models.
+    `table` takes the answers of one kind (a `Kind`) and returns an (a, K) array: for each of the a answers,
+    the probabilities of the K possible answers in `Kind.orders`, with the given answer first.
+    `Kind.probabilities` computes such an array, and `tables_of` averages the arrays of several models.
 
     Raises
     ------
@@ -164,16 +158,12 @@ def answer_scores(choices: Choices, table: Callable[[Kind], Floats]) -> AnswerSc
 def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind], Floats]:
     """Return an argument `table` of `answer_scores` that averages the probabilities of several models.
 
+    `samples` has the closeness of pairs of leaves for each model: an (n, n) array or a function; larger is
+    closer. `noises` has half of the share of random answers for each model.
+
     If a question has more than 720 possible answers (a long ranking), only some of them are considered: the
     given answer, and answers that differ from the given answer by an exchange of two pairs of leaves. With
     several models, another possible answer can be more likely than all of these.
-
-    Parameters
-    ----------
-    samples
-        For each model, the closeness of pairs of leaves: an (n, n) array or a function; larger is closer.
-    noises
-        For each model, half of the share of answers that are random.
     """
 
     def table(kind: Kind) -> Floats:
@@ -187,12 +177,7 @@ def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind],
 def tables_of_chains(samples: _ordhc.Samples, place: NDArray[np.int32]) -> Callable[[Kind], Floats]:
     """Return an argument `table` of `answer_scores` that averages over the trees of a posterior.
 
-    Parameters
-    ----------
-    samples
-        The trees.
-    place
-        For each number of a leaf in the answers, the number of this leaf in the trees.
+    Leaf i of the answers has the number `place[i]` in the trees.
     """
 
     def table(kind: Kind) -> Floats:

@@ -62,9 +62,9 @@ class Crowd:
 def chances_of(
     data: Triplets | Quadruplets, numbers: NDArray[Any], at: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the probability that random guessing gives the answer of each row `at`, (k,).
+    """Return the (k,) probabilities that random guessing gives the answers of the k rows `at`.
 
-    `numbers` has for each row of `data` the number of the answer that the row belongs to, (m,).
+    `numbers` has the number of the answer of each row of `data`, (m,).
     """
     by_answer = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[by_answer], [numbers[at], numbers[at] + 1])
@@ -83,22 +83,11 @@ def with_own_noise(
     at: NDArray[np.int64],
     by_group: Mapping[str | int, float],
 ) -> NDArray[np.float64]:
-    """Return the probability of the answer for each row in `at`, given the noise of the person.
+    """Return the (k,) probabilities of the answers of the k rows `at`, given the noise of each person.
 
-    The noise of a person is half of the probability that the person answers at random.
-
-    Parameters
-    ----------
-    likely
-        (k,) the probability of each answer if the noise is the mean noise of all people.
-    chance
-        (k,) the probability of each answer by random guessing.
-    data
-        The comparisons.
-    at
-        (k,) the numbers of the rows whose answers are considered.
-    by_group
-        The noise of each person by name or number.
+    The noise of a person is half of the probability that the person answers at random; `by_group` has the
+    noise of each person by name or number. `likely` has the probability of each answer for the mean noise of
+    all people, and `chance` the probability by random guessing, (k,).
     """
     mean = float(np.mean(list(by_group.values())))
     who = np.asarray(data.groups)[at].tolist()
@@ -114,19 +103,10 @@ def simulated(
 ) -> Triplets | Quadruplets:
     """Return the answers `like`, extended by up to `count` simulated answers to random questions.
 
-    Parameters
-    ----------
-    H
-        (n, n) the closeness of each pair of leaves in the tree that is assumed to be true: the height of
-        their lowest common ancestor, minus the lengths of both leaves (if leaves have lengths).
-    crowd
-        The people who answer.
-    count
-        The maximum number of simulated answers. Questions that compare a pair with itself are left out.
-    like
-        The existing answers. The simulated answers have the same kinds (odd one out, ranking and so on).
-    seed
-        The seed of the simulation.
+    `H` has the closeness of each pair of leaves in the tree that is assumed to be true, (n, n): the height of
+    their lowest common ancestor, minus the lengths of both leaves (if leaves have lengths). The simulated
+    answers have the same kinds as `like` (odd one out, ranking and so on). Questions that compare a pair with
+    itself are left out.
     """
     n = len(H)
     rng = np.random.default_rng(seed)
@@ -154,7 +134,6 @@ def _single_rows(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32] | None]:
-    """Simulate answers that are one row each; return the rows, and the person of each row."""
     n = len(H)
     if isinstance(like, Quadruplets):
         pairs = [np.argsort(rng.random((count, n)), axis=1)[:, :2] for _ in range(2)]
@@ -178,7 +157,6 @@ def _several_rows(
     like: Triplets | Quadruplets,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32] | None]:
-    """Simulate answers of one or more rows; return the rows, and the answer and the person of each row."""
     numbers = answers_of(like)
     models = rng.integers(int(numbers.max()) + 1, size=min(_KINDS, count))
     rows, answer, people = [], [], []
@@ -188,7 +166,7 @@ def _several_rows(
         leaves, places = np.unique(own, return_inverse=True)
         shape = places.reshape(own.shape)
         found = order_of(shape)
-        # If the rows do not rank the pairs, simulate them one by one, about the same drawn leaves.
+        # If the rows of an answer are not a ranking, simulate each row by itself, about the same leaves.
         orders = [found] if found is not None else [order_of(row[None]) for row in shape]
         here = np.argsort(rng.random((len(many), len(H))), axis=1)[:, : len(leaves)]
         who, noise = crowd.drawn(len(many), rng)
@@ -214,8 +192,7 @@ def _drawn(
 ) -> NDArray[np.int64]:
     """Simulate one answer for each row of `leaves`; return (a, r, 4): r quadruplets for each of a answers.
 
-    `order` is the result of `order_of`: the ranked pairs of leaves, closest first, and the number of pairs of
-    each rank.
+    `order` has the ranked pairs of leaves, closest first, and the number of pairs of each rank.
     """
     pairs, blocks = leaves[:, np.array(order[0])], order[1]
     closeness = H[pairs[..., 0], pairs[..., 1]]

@@ -63,7 +63,6 @@ def warn_of_cost(what: str, data: Any, seconds: float, remedy: str, *, memory: f
 
 
 def _duration(seconds: float) -> str:
-    """Return a duration with about one digit, because it is an estimate."""
     for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 1.5 * length:
             count = seconds / length

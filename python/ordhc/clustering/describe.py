@@ -126,7 +126,6 @@ def _contrasts(tree: Dendrogram, rows: Any, words: list[str], n_words: int) -> l
 def _name(
     own: NDArray[np.float64], whole: NDArray[np.float64], n_classes: int, words: list[str], n_words: int
 ) -> str | None:
-    """Return the name of a cluster, given its counts of words (`own`) and those of its parent (`whole`)."""
     total, rest = own.sum(), whole.sum() - own.sum()
     if total <= 0:
         return None

@@ -47,7 +47,7 @@ class Expected:
 
     @classmethod
     def mean(cls, several: "Sequence[Expected]") -> "Expected":
-        """Return the mean of each attribute over several `Expected`."""
+        """Return the mean of several `Expected`, attribute by attribute."""
         numbers = [(one.accuracy, one.low, one.high, one.aari) for one in several]
         return cls(*np.mean(numbers, axis=0).tolist())
 
@@ -108,13 +108,11 @@ def expected_of(tree: Dendrogram, truths: Sequence[Dendrogram], *, by_correlatio
 def _at_correlations(truth: Dendrogram) -> Dendrogram:
     """Return the drawn tree `truth` with correlations between leaves as heights.
 
-    Row i of an (n, n) matrix has the heights at which leaf i joins the other leaves of `truth`. The
-    correlation of two leaves is the correlation of their rows. The height of a merge is the mean correlation
-    over the pairs of leaves that the merge joins.
+    Row i of an (n, n) matrix has the heights at which leaf i joins the other leaves of `truth`. The height of
+    a merge is the mean correlation of two rows, over the pairs of leaves that the merge joins.
 
-    The heights of `Posterior.dendrogram` are correlations, too. The original heights of a drawn tree are
-    noisy, because few answers compare heights of nodes that are far apart in the tree. Cuts at these heights
-    would therefore underestimate the accuracy of `Posterior.dendrogram`.
+    The heights of `Posterior.dendrogram` are such correlations. The original heights of a drawn tree are
+    noisy, so cuts at these heights would underestimate the accuracy of `Posterior.dendrogram`.
     """
     H = heights_of_pairs(truth)
     np.fill_diagonal(H, -np.inf)

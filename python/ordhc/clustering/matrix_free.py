@@ -62,7 +62,6 @@ def matrix_free_linkage(
 
 
 def _warn_of_sample(rows: NDArray[Any], scale: float, what: str) -> None:
-    """Warn if many dot products are negative, among at most 1,000 of the vectors."""
     negative = NegativeShare()
     step = max(1, len(rows) // 1000)
     some = rows[::step][:1000]

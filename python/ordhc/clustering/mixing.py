@@ -22,7 +22,6 @@ MIXED = 1.1
 _OF_THE_MODEL = frozenset({"noise", "nodes", "lengths"})
 #: True within a `with` block of `one_of_many_trees`.
 _IS_ONE_OF_MANY = ContextVar("is_one_of_many", default=False)
-#: Maximum number of clusters in the result of `unsure_clusters`.
 _UNSURE = 5
 
 
@@ -107,9 +106,8 @@ def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
 def one_of_many_trees() -> Iterator[None]:
     """Suppress warnings that chains have not mixed, in a `with` block that makes many trees.
 
-    For example, trees of a hundred resamples would repeat the warning. The tree of all answers is made
-    outside of the block, and still gives the warning. `warnings.catch_warnings` would affect all threads, so
-    the context manager sets a context variable.
+    For example, trees of a hundred resamples would repeat the warning. `warnings.catch_warnings` would affect
+    all threads, so the context manager sets a context variable.
     """
     token = _IS_ONE_OF_MANY.set(True)
     try:
@@ -143,17 +141,10 @@ def mixing_of(
 ) -> Mixing:
     """Return the diagnostics of chains.
 
-    Parameters
-    ----------
-    states
-        For each chain a (sweeps, 5) array with the values after each sweep: the log-likelihood; the noise
-        (half of the share of random answers); a parameter of the model, which is not used here; the number of
-        inner nodes; and the standard deviation of the lengths of leaves.
-    has_clusters
-        (k, trees) array for k clusters: 1 if the tree has the cluster, else 0. Trees are in the order of
-        chains.
-    has_lengths
-        True if lengths of leaves (how untypical each leaf is) are estimated.
+    `states` has for each chain a (sweeps, 5) array with the values after each sweep: the log-likelihood; the
+    noise (half of the share of random answers); a parameter of the model, which is not used here; the number
+    of inner nodes; and the standard deviation of the lengths of leaves. `has_clusters` is a (k, trees) array
+    for k clusters, with trees in the order of chains: 1 if the tree has the cluster, else 0.
     """
     by_sweep = np.array(states) if states else np.zeros((0, 0, 5))
     values = {"log-likelihood": by_sweep[..., 0], "noise": by_sweep[..., 1], "nodes": by_sweep[..., 3]}

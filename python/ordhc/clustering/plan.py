@@ -185,7 +185,7 @@ class Plan:
 
     @property
     def measure(self) -> str | None:
-        """The distance between vectors, or "dot", if the linkage needs no matrix of pairs; otherwise None."""
+        """The distance (or "dot") with which the linkage needs no matrix of pairs; otherwise None."""
         if self.similarity is None:
             return None
         if self.similarity.factor is not None:
@@ -277,7 +277,6 @@ def biased_text(plan: Plan, data: Any) -> str | None:
 
 
 def _parts(data: Any, similarity: Named | None, linkage: Named | None) -> tuple[Named | None, Named]:
-    """Return the similarity (None if the linkage takes comparisons) and the linkage, or their defaults."""
     linkage = "average" if linkage is None else linkage
     merge, _ = registry.chosen("linkage", linkage)
     if merge.from_comparisons is not None:

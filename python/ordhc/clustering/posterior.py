@@ -193,7 +193,6 @@ class Posterior:
         return mixing_of(self._states(), has_clusters, has_lengths=bool(self._lengths.size))
 
     def _states(self) -> list[NDArray[np.float64]]:
-        """Return the argument `states` of `mixing_of`, without the burn-in."""
         return [chain[self._burn_in :] for chain in self._samples.states()]
 
     @cached_property
@@ -402,7 +401,6 @@ class Posterior:
         return self.score_answers(data).log_loss
 
     def _fitting(self, comparisons: Any) -> NDArray[np.int32]:
-        """Return the rows of `comparisons`, with the numbers that leaves have in the Markov chains."""
         n = self.dendrogram.n_leaves
         if not isinstance(comparisons, Triplets | Quadruplets):
             table = _checks.whole_numbers("comparisons", comparisons)
@@ -645,7 +643,6 @@ def _sampled(
 
 
 def _note_of(found: Posterior, again: Repeats, data: Triplets | Quadruplets) -> str | None:
-    """Return the result of `Repeats.note`, given the posterior probabilities of the repeated answers."""
     if not found.n_trees:
         return None
     numbers = numbers_of_answers(data)

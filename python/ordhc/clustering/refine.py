@@ -217,7 +217,6 @@ def refined(
 
 
 def _restarted(shared: Shared, restarts: int, seed: int, at: int) -> tuple[Dendrogram, float]:
-    """Return the tree and the improvement of search `at`. Each search has its own random numbers."""
     tree, data, objective, how = shared.value()
     number = int(np.random.default_rng([seed, at]).integers(2**32))
     return _searched(tree, data, objective, replace(how, restarts=restarts, seed=number))
@@ -254,7 +253,8 @@ def _searched(
         if isinstance(data, Triplets | Quadruplets):
             data, unit = in_units(data)
             if data.weights is not None:
-                # Number the leaves and sort the rows by the data: rounding depends on the order of rows.
+                # Rounding depends on the order of rows, so the order of leaves and rows must not depend on
+                # the caller's.
                 order = canonical_order(data)
                 data = in_order(data, order)
                 start = tree.relabel(np.argsort(order))

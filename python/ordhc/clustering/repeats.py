@@ -49,12 +49,8 @@ class Repeats:
     def note(self, likely: NDArray[np.float64]) -> str | None:
         """Return a note that repeated answers of a person count once, or None.
 
-        The result is None if independent answers would change as rarely as these answers did.
-
-        Parameters
-        ----------
-        likely
-            (k,) the probability of each repeated answer if it were independent of the earlier answers.
+        The result is None if independent answers would change as rarely as these answers did. `likely` has
+        the probability of each repeated answer if it were independent of the earlier answers, (k,).
         """
         expected = float((1 - likely).sum())
         if expected <= self.n_changed + _MORE * len(self.repeats):

@@ -1,9 +1,8 @@
 """Make a tree of comparisons or vectors: choose an algorithm, and run it.
 
 `of_comparisons` and `of_vectors` choose the algorithm; the functions whose names begin with `by_` are the
-algorithms. The argument `plan` has the similarity, the linkage and the objective; the caller has checked that
-the data fit them. `initial` has the initial cluster of each leaf, (n,). If `plan` has an objective, the last
-step moves subtrees.
+algorithms. The caller has checked that the data fit `plan`. `initial` has the initial cluster of each leaf,
+(n,).
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
 
 
 def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree by AddS similarities (closer minus farther); only pairs other than 0 are stored."""
+    """Return the tree by AddS similarities, of which only values other than 0 are stored."""
     rule = _ordhc.Linkage.native(str(plan.linkage.native))
     tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
     return from_engine(tree)
@@ -131,7 +130,7 @@ def by_matrix(
 def of_pairs(
     plan: Plan, pairs: NDArray[Any], initial: Initial, progress: Progress | None, *, overwrite: bool
 ) -> Dendrogram:
-    """Return the tree by the condensed similarities `pairs`, which are undefined after `overwrite=True`."""
+    """Return the tree by the condensed similarities `pairs`; `overwrite` lets the linkage change `pairs`."""
     assert plan.similarity is not None
     less_is_closer = plan.similarity.dissimilarity
     if not len(pairs):
@@ -180,7 +179,7 @@ def _needs_no_matrix(plan: Plan, rows: Any, initial: Initial, storage: str) -> b
 
 
 def is_sparse(plan: Plan, n: int, n_rows: int) -> bool:
-    """Return True if few pairs of the n leaves are in answers, so that most AddS similarities are 0."""
+    """Return True if answers have so few pairs that AddS similarities are stored without zeros."""
     if plan.similarity is None or plan.refine or not is_adds(plan.similarity):
         return False
     few = n >= _MANY and 2 * n_rows * _FEW < n * (n - 1) // 2

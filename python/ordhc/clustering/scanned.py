@@ -30,7 +30,7 @@ from ordhc.tree.parts import from_engine, replaced
 
 __all__ = ["check_additive", "fit_scan", "takes_scan"]
 
-#: The shares of the remaining work: sums over all rows, the order of leaves, and lengths of leaves.
+#: Fractions of the progress that is left: for the sums over all rows, the order of leaves, and their lengths.
 _COUNTING = 0.7
 _ORDERING = 0.3
 _LENGTHS = 0.4

@@ -97,15 +97,7 @@ class Asked:
     def of(
         cls, function: str, known: type[AnswerOptions], kind: str, items: Any, chosen: Any, options: Any
     ) -> Asked:
-        """Return the options that a public function received; `function` is its name, for messages.
-
-        Raises
-        ------
-        InputError
-            `kind` is unknown.
-        TypeError
-            `options` has a key that is no field of `known`.
-        """
+        """Return the options that a public function received; `function` is its name, for messages."""
         for name in options:
             if name not in known.__annotations__:
                 near = nearest(name, [*known.__annotations__])

@@ -24,10 +24,9 @@ def canonical_order(data: Comparisons) -> NDArray[np.int64]:
 def keys_in_order(n: int, sums: Callable[[NDArray[np.uint64]], NDArray[np.uint64]]) -> NDArray[np.int64]:
     """Return the `canonical_order` of n leaves, for comparisons that are not in memory.
 
-    `sums` receives a key for each leaf: a number that depends on the comparisons with the leaf, but not on
-    the number of the leaf. At first all keys are 0. `sums` returns for each leaf the sum of the hashes of all
-    comparisons with this leaf. The hash of a comparison depends on the keys of its leaves. The sums give new
-    keys. `sums` is called again as long as new keys distinguish more leaves.
+    `sums` receives a key for each leaf; at first all keys are 0. `sums` hashes each comparison from the keys
+    of its leaves, and returns for each leaf the sum of the hashes of its comparisons. The sums give new keys.
+    `sums` is called again as long as new keys distinguish more leaves.
     """
     keys = np.zeros(n, dtype=np.uint64)
     while n > 1 and (found := _ordhc.canonical_keys(keys, sums(keys))) is not None:

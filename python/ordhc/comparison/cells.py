@@ -33,11 +33,11 @@ def arranged(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[list[Any], NDArray[np.int32], NDArray[np.int64] | None]:
-    """Return the items of m answers: distinct cells, an index for each item, and levels of rankings.
+    """Return the distinct cells, the items of m answers as indices into these cells, and levels of rankings.
 
-    The indices have shape (m, w), with one column for each role, such as anchor, near and far. Each index is
-    a position in the distinct cells. For rankings, the level of an item is smaller if it is nearer to the
-    reference (`_levels`). For other kinds of questions, None replaces the levels.
+    The indices have shape (m, w), with one column for each role, such as anchor, near and far. In a ranking,
+    the level of an item is smaller if the item is nearer to the reference. For other kinds of questions, the
+    levels are None.
 
     Rows that cannot be used are added to `bad`, with the reason.
     """
@@ -76,7 +76,6 @@ def _levels(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> NDArray[np.int64]:
-    """Return the level of each item besides the reference, (m, w - 1): smaller is nearer."""
     others = len(items) - 1
     if asked.ranks is not None:
         columns = [table.column(name, "ranks") for name in _checks.listed("ranks", asked.ranks)]
@@ -222,7 +221,6 @@ def _ids(
 
 
 def _check_ids(ids: NDArray[np.int64], asked: Asked, rows: NDArray[np.intp], bad: dict[int, str]) -> None:
-    """Add rows whose ids are beyond the last leaf to `bad`."""
     limit = len(asked.names) if asked.names is not None else asked.n_leaves
     for place in np.flatnonzero((ids >= limit).any(axis=1)).tolist() if limit is not None else ():
         leaf = next(leaf for leaf in ids[place].tolist() if leaf >= limit)
@@ -237,7 +235,6 @@ def _refuse_twice(
     bad: dict[int, str],
     shown: Callable[[NDArray[Any]], list[Any]],
 ) -> None:
-    """Add rows in which a leaf occurs twice to `bad`; `shown` formats the leaves of a row for messages."""
     pairs = [(0, 1), (2, 3)] if kind == "pairs" else list(combinations(range(leaves.shape[1]), 2))
     twice = np.zeros(len(leaves), dtype=bool)
     for one, other in pairs:
@@ -271,7 +268,7 @@ def _id_of(cell: Any, text: bool) -> int | None:
 
 
 def ranked_triplets(rows: NDArray[Any], levels: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return the row of each triplet, (t,), and the triplets of rankings, (t, 3), in the order of `rows`.
+    """Return for each triplet of the rankings in `rows` the index of the ranking, (t,), and leaves, (t, 3).
 
     Each item is nearer to the reference than all items of higher levels. Items of one level are not compared.
     """

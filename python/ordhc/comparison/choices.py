@@ -173,7 +173,10 @@ class Kind:
         return numbered_rows(np.sort(codes, axis=1)), numbered_rows(said)
 
     def rows(self, order: Sequence[int] | Numbers) -> Numbers:
-        """Return the (a, r, 4) comparisons of answers whose pairs of leaves are permuted by `order`."""
+        """Return the comparisons of answers whose pairs of leaves are permuted by `order`, (a, r, 4).
+
+        An answer of this kind consists of r comparisons of two pairs.
+        """
         near, far = compared(self.blocks)
         pairs = self.pairs[:, np.asarray(order)]
         return np.concatenate([pairs[:, near], pairs[:, far]], axis=2)
@@ -319,10 +322,10 @@ def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
 
 
 def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers, float]]:
-    """Return the choices of one answer: usually one, but one per row if the rows do not rank pairs of leaves.
+    """Return the choices of an answer, each with its kind, its pairs of leaves and its weight.
 
-    Each choice has a kind (its name, and the numbers of pairs of equal rank), its pairs of leaves and a
-    weight. The weights add up to 1.
+    An answer whose rows rank its pairs of leaves is one choice of weight 1. Otherwise each row is a choice,
+    and all rows have the same weight.
     """
     found = order_of(rows)
     if found is None:

@@ -110,7 +110,7 @@ def _option(table: Table, options: Options, name: Any) -> int:
 
 
 def _looked_up(codes: NDArray[np.int32], meaning: list[int]) -> _Places:
-    """Return `meaning[code]` for each code; -1 for code -1 (no cell)."""
+    # The code -1 (no cell) is the index of the last element, -1.
     return np.array([*meaning, -1], dtype=np.int64)[codes]
 
 
@@ -124,10 +124,10 @@ def _read(
     *,
     said: bool,
 ) -> _Places | None:
-    """Return the number of the chosen option of each row, if the cells are read as `reading` says.
+    """Return the number of the option that was chosen in each row; None if the cells cannot be read this way.
 
-    `reading` is a key of `READINGS`. Returns None if the cells cannot be read in this way. `said` is True if
-    the caller chose this reading.
+    `reading`, a key of `READINGS`, says how to read the cells. `said` is True if the caller chose this
+    reading.
     """
     count = len(options.columns)
     if reading == "name":

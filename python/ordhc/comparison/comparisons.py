@@ -417,10 +417,7 @@ Comparisons = Triplets | Quadruplets
 def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str) -> Comparisons:
     """Return `data`; triplets are converted to quadruplets if only these are accepted.
 
-    Raises
-    ------
-    InputError
-        `data` has none of the accepted types; the message begins with `what`.
+    For other data the function raises an `InputError`, whose message begins with `what`.
     """
     own = "triplets" if isinstance(data, Triplets) else "quadruplets"
     if own in accepted:

@@ -58,7 +58,6 @@ def comparisons_of_any(
 def _from_frame(
     X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[Any, ArrayLike | None, ArrayLike | None]:
-    """Return the rows, responses and weights of a data frame; return other input unchanged."""
     X = eager(X)
     names = column_names(X)
     if names is None:
@@ -92,7 +91,7 @@ def _table(X: Any) -> NDArray[Any]:
 
 
 def _joined(parts: Sequence[Any]) -> Comparisons:
-    """Join a list of comparisons, which scikit-learn's splitters make by indexing rows one by one."""
+    # scikit-learn's splitters index rows one by one, and so make a list of comparisons.
     first = parts[0]
     for at, part in enumerate(parts):
         same = type(part) is type(first) and (part.n_leaves, part.names) == (first.n_leaves, first.names)
@@ -209,7 +208,6 @@ def _from_tensor(X: Any, n_leaves: int | None) -> Triplets:
 
 
 def _dense_entries(X: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Return the indices of nonzero cells in a tensor, (m, 3), their counts, and the number of leaves."""
     n = X.shape[0]
     if X.shape != (n, n, n):
         raise InputError(f"X has shape {X.shape}; a tensor of counts must have shape (n, n, n)")
@@ -219,7 +217,6 @@ def _dense_entries(X: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float
 
 
 def _sparse_entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
-    """Return what `_dense_entries` returns, for a sparse array of SciPy or of the package sparse."""
     n = X.shape[0]
     if X.shape not in ((n, n, n), (n, n * n)):
         raise InputError(

@@ -147,7 +147,6 @@ def _other_kind(shown: str, kind: str, known: Sequence[str]) -> InputError:
 def _by_position(
     data: Any, names: Sequence[Any], plain: list[str], shown: str, what: str, width: int
 ) -> Columns:
-    """Return the columns of a frame in their order, because their names are unknown."""
     needed = ", ".join(ROLES[what][0]) if what in ROLES else f"{width} leaves"
     for kind, sets in ROLES.items():
         for known in sets:
@@ -252,7 +251,6 @@ _DIRECT = ("ordhc", "numpy", "pandas", "polars", "pyarrow", "scipy")
 
 
 def _objects(cells: list[Any]) -> Any:
-    """Return cells as an array: of integers if all are int, of text if all are str, else of objects."""
     if {type(cell) for cell in cells} <= {int} or {type(cell) for cell in cells} <= {str}:
         found = np.array(cells)
         if found.dtype.kind in "iU":
@@ -280,7 +278,6 @@ def column_of(data: Any, name: Any) -> Any:
 
 
 def _further(data: Any, names: Sequence[Any], plain: list[str], known: Sequence[str]) -> Any:
-    """Return the column with one of the `known` names, or None if there is no such column."""
     there = [name for name in plain if name in known]
     if len(there) > 1:
         raise InputError(f"columns {there[0]!r} and {there[1]!r} mean the same: keep only one of them")

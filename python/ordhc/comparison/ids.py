@@ -109,7 +109,6 @@ def as_ids(
 
 
 def _read(rows: Any, width: int) -> NDArray[Any]:
-    """Return nested sequences as an array; raise an error if the rows have different lengths."""
     if isinstance(rows, list | tuple) and len({_length(cells) for cells in rows}) > 1:
         raise _ragged(rows, width)
     table = _checks.array("rows", rows)

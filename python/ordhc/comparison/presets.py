@@ -30,7 +30,7 @@ _UNKNOWN = "not among the participants"
 def asked_of_frame(
     data: Any, kind: str, items: Any, chosen: Any, options: AnswerOptions
 ) -> tuple[Replies, Asked]:
-    """Return the answers of a frame, and the checked options."""
+    """Return the answers in a data frame, and the checked options for reading it."""
     asked = Asked.of("from_frame", AnswerOptions, kind, items, chosen, options)
     people = None if asked.participants is None else table_of(asked.participants)
     questions = None if asked.questions is None else table_of(asked.questions)
@@ -77,7 +77,6 @@ def _only(asked: Asked, format: str, *kinds: str) -> None:
 
 
 def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Read Salmon's responses: the numbers of head, winner and loser, and the HTML that people saw."""
     _only(asked, "salmon", "triplet")
     if asked.items is not None or asked.chosen is not None:
         return table, asked
@@ -111,7 +110,6 @@ def _salmon(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _shown_by_salmon(table: Table) -> tuple[str, ...] | None:
-    """Return the names of Salmon's items in the order of their numbers; None if unknown or not distinct."""
     shown: dict[int, str] = {}
     for role in ("head", "winner", "loser", "left", "right"):
         html = table.first_of((f"{role}_object", f"{role}_html"))
@@ -237,7 +235,6 @@ def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _psychopy(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Read rows of PsychoPy: the pressed key or the clicked object, and the items of the conditions file."""
     chosen = asked.chosen
     if chosen is None:
         ends = (".clicked_name", ".keys")
@@ -309,7 +306,6 @@ def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _collect(table: Table, asked: Asked) -> Asked:
-    """Read trials of the plugin ordhc-collect: the items shown, the choice, and the reasons for exclusion."""
     if table.find("head") is not None:
         kind, items, chosen, how = "triplet", ["head", "left", "right"], "answer", "name"
     elif table.find("shown_4") is not None:
@@ -360,7 +356,6 @@ def _without_left_out(table: Table, asked: Asked) -> Asked:
 
 
 def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
-    """Find the column of Prolific's ids; `_joined` then excludes returned and rejected submissions."""
     if (
         participants is None
         and table.find("submission id") is not None
@@ -381,7 +376,6 @@ def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
 
 
 def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[Table, Asked]:
-    """Join the columns of `people` to the answers by person, and exclude unused submissions to Prolific."""
     person = person_of(table, asked.person, [])
     if person is None:
         raise table.error(

@@ -134,7 +134,6 @@ def replies_of(table: Table, asked: Asked) -> Replies:
 
 
 def _count_of_bad(table: Table, bad: dict[int, str], total: int) -> str:
-    """Return the end of the message about the first bad row: the number of bad rows, and how to skip them."""
     if len(bad) == 1:
         return ""
     shown = ", ".join(str(table.number(row)) for row in sorted(bad)[:10])
@@ -145,7 +144,6 @@ def _count_of_bad(table: Table, bad: dict[int, str], total: int) -> str:
 
 
 def _columns(table: Table, asked: Asked) -> tuple[Table, list[Any], list[Any]]:
-    """Return the table, with columns of lists split, and its columns of items and of choices."""
     chosen = asked.chosen
     if chosen is None:
         columns = []
@@ -194,8 +192,6 @@ def _check_count(asked: Asked, items: list[Any], chosen: list[Any]) -> None:
 
 
 def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Find the columns of items and of choices by their usual names."""
-
     def there(names: Iterable[Any]) -> bool:
         return all(table.find(name) is not None for name in names)
 
@@ -336,7 +332,6 @@ def _leave_missing(table: Table, items: list[Any], chosen: list[Any], asked: Ask
 
 
 def _leave_words(table: Table, name: Any, words: set[str], what: str, out: LeftOut) -> int:
-    """Leave out rows whose cell in a column is blank or one of `words`; return the number of these rows."""
     column = table.coded(name)
     number = {cell: at for at, cell in enumerate(column.different) if cell in words}
     gone = 0

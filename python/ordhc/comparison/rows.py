@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "answers_and_groups", "checked_weights"]
 
-#: Maximum number of rows in a notebook's table.
 _SHOWN = 5
 
 
@@ -394,7 +393,6 @@ class Rows:
 
 
 def _positions(index: Any, m: int) -> NDArray[Any]:
-    """Return `index` as a mask of m rows or as positions; negative positions count from the end."""
     found = np.atleast_1d(_checks.array("index", index))
     if found.dtype == bool and found.shape == (m,):
         return found

@@ -90,7 +90,6 @@ def names_warning(there: NDArray[np.int64]) -> str:
 
 
 def _far_above(there: NDArray[np.int64]) -> str | None:
-    """Return a message if the largest id is more than twice the second largest; else None."""
     if len(there) < 2 or there[-1] <= 2 * there[-2]:
         return None
     last, below = int(there[-1]), int(there[-2])
@@ -174,7 +173,6 @@ def _plain(name: str) -> str:
 
 
 def _difference(one: str, other: str) -> str | None:
-    """Return in words how two names with equal `_plain` differ; None if they are not suspect."""
     forms = [unicodedata.normalize("NFC", name) for name in (one, other)]
     if forms[0] == forms[1]:
         return "their Unicode form (normalise to NFC)"

@@ -176,10 +176,7 @@ class Table:
     def find(self, name: Any) -> Any:
         """Return a column's name as the table spells it, ignoring case; None if there is no such column.
 
-        Raises
-        ------
-        InputError
-            Several columns have this name.
+        Several columns of this name are an error.
         """
         exact = [
             there for there in self.names if there == name and isinstance(there, str) == isinstance(name, str)
@@ -194,17 +191,8 @@ class Table:
     def column(self, name: Any, what: str) -> Any:
         """Return a column's name as the table spells it; the column must exist.
 
-        Parameters
-        ----------
-        name
-            The column's name, or its number if columns have no names.
-        what
-            The option that names the column, for the message.
-
-        Raises
-        ------
-        InputError
-            There is no such column, or there are several.
+        `name` is the column's name, or its number if columns have no names. `what` is the option that names
+        the column, for messages.
         """
         if not isinstance(name, str):
             number = _checks.as_int(name)
@@ -241,13 +229,7 @@ class Table:
 
 
 def table_of(data: Any) -> Table:
-    """Return a frame, a dict of columns, an array of records or a list of dicts as a `Table`.
-
-    Raises
-    ------
-    InputError
-        `data` has no named columns.
-    """
+    """Return a frame, a dict of columns, an array of records or a list of dicts as a `Table`."""
     if isinstance(data, Table):
         return data
     data = eager(data)

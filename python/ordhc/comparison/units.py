@@ -87,7 +87,6 @@ def _is_text(table: NDArray[Any]) -> bool:
 
 
 def _same_kind(what: str, cells: list[Any]) -> None:
-    """Refuse cells that are neither text nor integers, and a mixture of both."""
     if set(map(type, cells)) == {str}:
         return
     for at, cell in enumerate(cells):

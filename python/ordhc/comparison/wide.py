@@ -91,7 +91,6 @@ def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _pattern(table: Table, asked: Asked) -> re.Pattern[str]:
-    """Compile `asked.wide`, the pattern of column names; refuse options that do not fit a wide table."""
     if asked.wide is None:
         texts = [f"{name} ({text_of(table.cell(name, 0))})" for name in table.names if table.length]
         shown = quoted(", ".join(texts[-3:]), 300)
@@ -129,7 +128,7 @@ def _header_rows(table: Table) -> int:
 def _matches(table: Table, pattern: re.Pattern[str], n_header: int) -> dict[Any, re.Match[str]]:
     """Return the match of each column whose whole name matches the pattern.
 
-    If no name matches, the texts of the questions in Qualtrics' header are searched instead.
+    If no name matches, the pattern is searched in the texts of questions in Qualtrics' header.
     """
     found = {name: match for name in table.names if (match := pattern.fullmatch(str(name))) is not None}
     texts: dict[Any, str] = {}
@@ -167,7 +166,6 @@ def _cells(
 
 
 def _value(text: str | None, in_file: bool) -> Any:
-    """Return a matched text; as an integer if it is one and the table is not from a file."""
     if text is not None and not in_file and text.isascii() and text.isdigit() and str(int(text)) == text:
         return int(text)
     return text

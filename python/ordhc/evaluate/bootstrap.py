@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LABELS", "Bootstrap", "Interval", "bootstrap"]
 
-#: The scores that have intervals.
 LABELS = {
     "held_out": "share of held-out answers satisfied",
     "answers": "share of held-out answers predicted",
@@ -380,8 +379,6 @@ def _given_tree(tree: Any, n_leaves: int) -> Dendrogram:
 
 @dataclass(frozen=True)
 class _Request:
-    """The checked arguments of `bootstrap` for resamples of files and of vectors."""
-
     n_resamples: int
     seed: int
     confidence: float
@@ -398,7 +395,6 @@ def _of_scan(
     count: int,
     progress: Progress | None,
 ) -> Bootstrap:
-    """Resample people or whole files of a scan (`ordhc.scan`)."""
     seed, n_resamples, initial = request.seed, request.n_resamples, request.initial_clusters
     plan = checked_plan(scan, asked)
     first = 1 / (n_resamples + 1)
@@ -491,7 +487,6 @@ def _mean(values: NDArray[np.float64]) -> float:
 def _units_to_draw(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> tuple[NDArray[np.int64], str]:
-    """Return the person or answer of each row, numbered from 0, and the unit: "group" or "answer"."""
     groups = groups_to_draw(group, len(data))
     if groups is None:
         return units_of(data, unit)

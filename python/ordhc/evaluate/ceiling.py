@@ -96,13 +96,6 @@ def noise_ceiling(data: Comparisons, *, progress: Progress | None = None) -> Noi
     satisfied if its closer pair merges first. If t choices tie for the most common among the other answers,
     an answer with one of these choices counts 1/t.
 
-    Parameters
-    ----------
-    data
-        `Triplets` or `Quadruplets`.
-    progress
-        A callable that receives the completed fraction in [0, 1], or None.
-
     Notes
     -----
     The search for repeated questions takes 8 bytes for each answer.

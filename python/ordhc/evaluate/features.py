@@ -36,13 +36,8 @@ def resampled_features(
 ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
     """Return the trees of resamples, and the share of resamples that contain each cluster of `tree`.
 
-    Returns
-    -------
-    trees
-        The trees of the resamples at scale 1, that is, with the number of coordinates of the data.
-    shares
-        (number of `SCALES`, number of inner nodes of `tree`) the share of resamples that contain each
-        cluster.
+    The trees are those at scale 1, that is, with the number of coordinates of the data. The shares are an
+    array of shape (number of `SCALES`, number of inner nodes of `tree`).
     """
     p = int(data.rows.shape[1])
     total, done = len(SCALES) * n_resamples, 0
@@ -77,12 +72,8 @@ def unbiased(shares: NDArray[np.float64], n_resamples: int) -> NDArray[np.float6
     z is the normal quantile of 1 - share at the scale r. The weighted least squares fit of
     ``z = d * sqrt(r) + c / sqrt(r)`` gives the p-value ``1 - Phi(d - c)``.
 
-    Parameters
-    ----------
-    shares
-        (number of `SCALES`, number of clusters) the share of resamples that contain each cluster.
-    n_resamples
-        The number of resamples at each scale.
+    `shares` is (number of `SCALES`, number of clusters): the share of the resamples of each scale that
+    contain each cluster. There are `n_resamples` resamples at each scale.
     """
     return np.array([_unbiased(column, n_resamples) for column in shares.T.tolist()])
 

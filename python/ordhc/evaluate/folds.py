@@ -112,13 +112,8 @@ def score(sums: Sums, *, is_share: bool) -> Score:
     units cancel. Changes that belong to a single pair of folds are noise, and are subtracted. The degrees of
     freedom are by Satterthwaite (1946).
 
-    Parameters
-    ----------
-    sums
-        The sums of a method.
-    is_share
-        True for scores between 0 and 1. Their interval is Wilson's, for the number of independent answers
-        that would have this standard error. Other scores have a symmetric interval.
+    With `is_share`, for scores between 0 and 1, the interval is Wilson's, for the number of independent
+    answers that would have this standard error. Other scores have a symmetric interval.
     """
     value, error, freedom, count = _spread(sums)
     if not is_share:
@@ -208,24 +203,11 @@ def _share_of_changes(n_folds: int) -> float:
 def chosen_within(
     methods: Sequence[Sums], choose: Callable[[Sequence[float]], int], scores: Sequence[Sums]
 ) -> Sums | None:
-    """Return the score of the method that nested cross-validation chooses.
+    """Return the score of the method that nested cross-validation chooses; None if there are too few folds.
 
-    For each fold, the method is chosen by its score on the other folds, with trees made without this fold.
-    Then the tree of the chosen method is scored on this fold.
-
-    Parameters
-    ----------
-    methods
-        For each method, the scores that `choose` compares.
-    choose
-        A function that returns the index of the chosen method, given the scores.
-    scores
-        For each method, the scores of which the result consists. They can differ from `methods`.
-
-    Returns
-    -------
-    Sums
-        The scores of the methods chosen for each fold, summed over folds; None if there are too few folds.
+    For each fold, `choose` takes the scores of `methods` on the other folds, with trees made without this
+    fold, and returns the index of a method. Then the tree of this method is scored on this fold. The result
+    is made of `scores`, which can be other scores than those in `methods`.
     """
     part = scores[0].part
     got, without = np.zeros(len(part)), np.full(scores[0].without.shape, np.nan)

@@ -19,15 +19,9 @@ ADAPTIVE = (
 
 
 def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -> Triplets | Quadruplets:
-    """Return the comparisons of an argument.
+    """Return the comparisons of an argument of the function `verb`.
 
-    Parameters
-    ----------
-    data
-        `Triplets` or `Quadruplets`; the result of `ordhc.scan`, whose files are read into memory; or a
-        `Session`, whose rules exclude people and weight answers.
-    verb
-        The name of the function that was called, for messages.
+    The files of a scan are read into memory. The rules of a `Session` exclude people and weight answers.
 
     Raises
     ------

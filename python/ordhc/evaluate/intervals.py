@@ -79,15 +79,8 @@ def share_about(share: float, error: float, freedom: float, count: int, z: float
 def ratio_of_sums(over: NDArray[Any], under: NDArray[Any]) -> tuple[float, float]:
     """Return a ratio of sums over units, and its standard error (Cochran 1977, chapter 6).
 
-    Parameters
-    ----------
-    over, under
-        (u,) the contribution of each unit to the numerator, and to the denominator. The denominator is not 0.
-
-    Returns
-    -------
-    ratio, error
-        The error is NaN if there are fewer than five units.
+    `over` and `under` are (u,): the contribution of each unit to the numerator and to the denominator, which
+    is not 0. The error is NaN if there are fewer than five units.
 
     Examples
     --------
@@ -113,15 +106,8 @@ def of_units(
     for the number of independent answers that would have this standard error, with Student's t for z. The
     tree behind the shares is taken as fixed; `folds.score` accounts for its variation.
 
-    Parameters
-    ----------
-    units, hits, weights
-        (m,) the unit of each answer, numbered from 0; its share, from 0 to 1; its weight.
-
-    Returns
-    -------
-    share, low, high
-        The ends are NaN if there are fewer than five units.
+    The arguments have an entry for each answer: its unit, numbered from 0; its share, from 0 to 1; its
+    weight. The ends of the interval are NaN if there are fewer than five units.
     """
     total = np.bincount(units, weights)
     sums = np.bincount(units, weights * hits)[total > 0]

@@ -114,14 +114,9 @@ class LeftOut:
     def of(cls, out: NDArray[np.bool_], hits: Floats, most: Floats) -> LeftOut:
         """Return the sums of the scores of trees on units (people, answers or files).
 
-        Parameters
-        ----------
-        out
-            (trees, units) True if a tree's resample left the unit out.
-        hits
-            (trees, units) the amount that each unit adds to the score of each tree; 0 where `out` is False.
-        most
-            (units,) the largest amount that each unit could add to a score.
+        `out` is (trees, units), True if a tree's resample left the unit out. `hits` is (trees, units), the
+        amount that each unit adds to the score of each tree; 0 where `out` is False. `most` is (units,), the
+        largest amount that each unit could add.
         """
         times = out.sum(axis=0)
         known = (times > 0) & (most > 0)
@@ -173,7 +168,6 @@ class Parts(Sequence[Part]):
 
     @cached_property
     def _order(self) -> NDArray[np.int64] | None:
-        """The indices of rows sorted by unit; None if the rows are sorted."""
         is_sorted = (self.units[1:] >= self.units[:-1]).all()
         return None if is_sorted else np.argsort(self.units, kind="stable")
 
@@ -188,7 +182,6 @@ class Parts(Sequence[Part]):
 
     @cached_property
     def _size(self) -> int:
-        """The number of units of each part but the last."""
         if self._are_mixed:
             return max(1, self.n_units)
         count = min(_PARTS, max(1, len(self.units) // _ROWS_OF_PART))
@@ -198,7 +191,7 @@ class Parts(Sequence[Part]):
         return -(-self.n_units // self._size)
 
     def units_of(self, number: int) -> slice:
-        """Return the units of a part. This does not sort the rows, as making the part does."""
+        """Return the units of a part, without sorting the rows."""
         return slice(number * self._size, min(self.n_units, (number + 1) * self._size))
 
     def __getitem__(self, number: Any) -> Any:
@@ -208,7 +201,6 @@ class Parts(Sequence[Part]):
         return Part(first, end, self._blocks(*np.searchsorted(self.units, [first, end], sorter=self._order)))
 
     def _blocks(self, start: int, end: int) -> Iterator[Block]:
-        """Sort all rows by unit, and yield the rows from `start` to `end` in blocks of about `_ROWS` rows."""
         order = self._order
         while start < end:
             stop = end if self._are_mixed else min(end, start + _ROWS)
@@ -227,19 +219,8 @@ class Parts(Sequence[Part]):
 def bits_left_out(count: int, times: Callable[[int], NDArray[np.integer]], n_units: int) -> NDArray[np.uint8]:
     """Return packed flags for each tree and unit: 1 if the tree's resample did not draw the unit.
 
-    Parameters
-    ----------
-    count
-        The number of trees.
-    times
-        A function that returns how often each unit was drawn, given the number of the resample.
-    n_units
-        The number of units: people, answers or files.
-
-    Returns
-    -------
-    numpy.ndarray
-        (ceil(count / 8), n_units); bit i of row k is for tree 8 k + i.
+    `times` takes the number of a resample, and returns how often each unit (person, answer or file) was
+    drawn. The result is (ceil(count / 8), n_units); bit i of row k is for tree 8 k + i.
     """
     bits = np.zeros(((count + 7) // 8, n_units), dtype=np.uint8)
     for at in range(count):
@@ -253,18 +234,11 @@ def sums_of_part(
     bits: NDArray[np.uint8],
     scores_of: Callable[[Block], Scores],
 ) -> LeftOut:
-    """Return the scores of trees on the units of a part that their resamples did not draw.
+    """Return the scores of `count` trees on the units of a part that their resamples did not draw.
 
-    Parameters
-    ----------
-    part
-        The units with their comparisons.
-    count, bits
-        The number of trees, and the result of `bits_left_out` for the units of the part.
-    scores_of
-        A function that takes a block and returns another function. The latter takes the number of a tree and
-        the indices of comparisons in the block. It returns the scores of these comparisons, and is called on
-        several threads.
+    `bits` is the result of `bits_left_out` for these units. `scores_of` takes a block and returns a function.
+    This function takes the number of a tree and the indices of comparisons in the block, and returns the
+    scores of these comparisons. It is called on several threads.
     """
     out = np.unpackbits(bits, axis=0, count=count, bitorder="little").astype(bool)
     most, hits = np.zeros(part.end - part.first), np.zeros(out.shape)
@@ -283,10 +257,10 @@ def sums_of_part(
 def _got(
     block: Block, codes: NDArray[np.intp], out: NDArray[np.bool_], scores: Scores, at: int
 ) -> NDArray[np.float64]:
-    """Return, for each unit, the score of tree `at` on the unit's rows in `block`; 0 if its resample drew it.
+    """Return the score of tree `at` on the rows of each unit; 0 for units that the tree's resample drew.
 
-    `codes` has the index of the unit (person, answer or file) of each row. `out` is (trees, units), True
-    if the resample of the tree left the unit out.
+    `out` is (trees, units), True if the resample of the tree left the unit out. `codes` has, for each row of
+    `block`, the index of its unit in `out`.
     """
     left = np.flatnonzero(out[at][codes])
     values = block.weights[left] * scores(at, left)
@@ -313,19 +287,8 @@ def interval_left_out(estimate: float, sums: LeftOut, z: float) -> tuple[float, 
     by the trees made without it. The second is the variance over trees on the same units, multiplied by the
     measured factor `SMOOTHED`, because `estimate` is a mean over many trees.
 
-    Parameters
-    ----------
-    estimate
-        The score.
-    sums
-        The scores of single trees, by `sums_of_part`.
-    z
-        The quantile of the normal distribution.
-
-    Returns
-    -------
-    low, high
-        NaN if there are fewer than five units or ten resamples.
+    `z` is the quantile of the normal distribution. The ends of the interval are NaN if there are fewer than
+    five units or ten resamples.
     """
     known = ~np.isnan(sums.mean)
     mean, most = sums.mean[known], sums.most[known]

@@ -53,7 +53,7 @@ class LeftOutScores:
     seed: int
 
     def bits(self, count: int) -> NDArray[np.uint8]:
-        """Return a bit for each of `count` resamples and each unit; see `bits_left_out`."""
+        """Return packed flags for each resample and unit: 1 if the resample did not draw the unit."""
         return bits_left_out(count, self._times, self._parts.n_units)
 
     def sums(
@@ -67,20 +67,11 @@ class LeftOutScores:
         """Return the sums for the scores "held_out" and "answers", and the chance of "answers".
 
         The chance is the expected "answers" of random guesses; NaN if no answer has a positive weight.
+        `trees` are the trees of the first resamples, and `bits` is the result of the method `bits` for them.
 
-        Parameters
-        ----------
-        trees
-            The trees of the first resamples.
-        bits
-            The result of the method `bits` for these resamples.
-        crew
-            The executor that computes the sums, the folder for data that all workers read, and the result of
-            `Resampling.shared`. None computes the sums in this process.
-        meanwhile
-            A function that this process calls while workers compute.
-        progress
-            A callable that receives the completed fraction in [0, 1], or None.
+        `crew` has the executor, the folder for data that all workers read, and the result of
+        `Resampling.shared`. With None the sums are computed in this process. This process calls `meanwhile`
+        while workers compute.
         """
         predicted = min(len(trees), max(_FEWEST, _MOST_PREDICTED // len(self.data)))
         # The score "answers" takes longer, so its tasks come first.
@@ -117,13 +108,12 @@ class LeftOutScores:
 
     @cached_property
     def _starts(self) -> NDArray[np.int64] | None:
-        """The first row of each unit; None if each row is a unit."""
         n_units = self._parts.n_units
         return None if n_units == len(self.units) else first_rows(self.units, n_units)
 
     def _times(self, at: int) -> NDArray[np.int64]:
-        """Return how often resample `at` drew each unit. All rows of a unit are drawn together."""
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, at)
+        # All rows of a unit are drawn together, so the first row of a unit is enough.
         return times if self._starts is None else times[self._starts]
 
     def _of_part(
@@ -158,7 +148,6 @@ class LeftOutScores:
 
 
 def _mean_chance(chances: list[tuple[float, float]]) -> float:
-    """Return the weighted mean of pairs (chance, weight); NaN without pairs."""
     if not chances:
         return float("nan")
     values, weights = zip(*chances, strict=True)

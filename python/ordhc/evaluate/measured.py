@@ -70,7 +70,6 @@ class Table:
 
 
 def _between(points: Floats, at: float, values: Floats, axis: int) -> Floats:
-    """Interpolate linearly along an axis; outside of `points` use the first or the last values."""
     place = float(np.interp(at, points, np.arange(len(points))))
     low = min(int(place), len(points) - 2)
     share = place - low

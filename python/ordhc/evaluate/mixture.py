@@ -126,18 +126,8 @@ def fit_mixture(
 ) -> Memberships:
     """Learn which of k trees each person follows.
 
-    Parameters
-    ----------
-    people
-        The answers.
-    k
-        The number of trees.
-    seed
-        The seed of the starts, the parts and the chains.
-    progress
-        A callable that receives the completed fraction in [0, 1], or None.
-    starts
-        The number of random starts. More rounds follow for the start that predicts best.
+    `seed` is for the starts, the parts and the chains. After `starts` random starts, more rounds follow for
+    the start that predicts best.
 
     Notes
     -----
@@ -169,7 +159,7 @@ def fit_mixture(
 
 
 def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
-    """Return (k, m) the probability of each answer by each of k trees, if no answers were given by chance.
+    """Return (k, m): for each of k trees, the probability of each answer, as if none were given by chance.
 
     The trees that predict a person's answers are made from the answers of other people.
     """
@@ -187,7 +177,6 @@ def _round(people: People, member: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _expected(people: People, clear: Floats) -> Memberships:
-    """Return the memberships, given the (k, m) probabilities of answers if none were given by chance."""
     k = len(clear)
     logs = np.zeros((people.count, k, len(_NOISES)))
     for at in range(k):

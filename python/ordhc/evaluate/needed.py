@@ -302,10 +302,10 @@ def _way(table: Table, asked: StudyPlan, method: str) -> Way:
 
 
 def _beyond(checks: Floats, curve: Floats, target: float) -> float:
-    """Return the number of answers at which an extrapolated curve reaches the target.
+    """Return the number of answers at which the curve, extended beyond `checks`, reaches the target.
 
-    The result is at most `FURTHEST` times the last number of answers in `checks`. The extrapolation is linear
-    in the logarithm of the number of answers, through the last two points.
+    The extension is linear in the logarithm of the number of answers, through the last two points. The result
+    is at most `FURTHEST` times the last number of answers in `checks`.
     """
     step = math.log(float(checks[-1] / checks[-2]))
     rise = max(float(curve[-1] - curve[-2]), 1e-9)

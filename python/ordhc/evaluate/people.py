@@ -86,12 +86,7 @@ class Standing:
 def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreement:
     """Return the agreement over all pairs of answers to the same question.
 
-    Parameters
-    ----------
-    answers
-        The answers.
-    n_leaves_asked
-        (a,) the number of different leaves of each answer.
+    `n_leaves_asked` is (a,), the number of different leaves of each answer.
     """
     question, content, person = answers.question, answers.content, answers.person
     # People are unknown: treat every answer as by a different person.
@@ -110,10 +105,6 @@ def agreement_of(answers: Answers, n_leaves_asked: NDArray[np.int64]) -> Agreeme
 
 
 def _mean(same: Floats, others: Floats) -> tuple[float | None, int]:
-    """Return the mean of `same` / `others` over the entries where `others` > 0, and their number.
-
-    `same` and `others` are counts for each answer. The mean is None without such entries.
-    """
     some = others > 0
     return (float((same[some] / others[some]).mean()) if some.any() else None), int(some.sum())
 
@@ -130,16 +121,8 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
     is satisfied fully: a tree satisfies at most one of the two rows of "B is the most central of A, B and C".
     So accuracies are divided by the largest satisfied share of a single answer before intervals are computed.
 
-    Parameters
-    ----------
-    data
-        The comparisons, with the people who gave them.
-    answers
-        The answers of `data`.
-    found
-        The predictions of these answers by trees made without them.
-    seed
-        The seed of the random answers with which the answers of people unlike others are compared.
+    `found` has the predictions of `answers` by trees made without them. `seed` is for the random answers with
+    which the answers of people unlike others are compared.
     """
     person, names = answers.person, data.group_names
     if person is None:
@@ -205,6 +188,5 @@ def _agreements(answers: Answers, codes: Numbers) -> tuple[Floats, Numbers]:
 
 
 def _counted(*keys: Numbers) -> Floats:
-    """Return, for each answer, the number of answers that are equal to it in all `keys`, itself included."""
     _, inverse, counts = np.unique(np.column_stack(keys), axis=0, return_inverse=True, return_counts=True)
     return counts[inverse.ravel()].astype(np.float64)

@@ -326,7 +326,6 @@ def people_groups(
 
 
 def _numbered(data: Triplets | Quadruplets) -> tuple[People, list[str | int]]:
-    """Return the answers with leaves and people in a canonical order, and the names of people."""
     fitting = in_order(data, canonical_order(data))
     known = people_of(fitting)
     if known is not None:
@@ -365,7 +364,6 @@ def _worked(shared: Shared, fold: int, k: int) -> Floats:
 
 
 def _mean(people: People, values: Floats) -> Estimate:
-    """Return the mean of `values`, one for each row, over all answers, with a 95% interval over people."""
     total = np.bincount(people.person, people.weight * values, people.count)
     weight = np.bincount(people.person, people.weight, people.count)
     value, error = ratio_of_sums(total, weight)
@@ -373,7 +371,6 @@ def _mean(people: People, values: Floats) -> Estimate:
 
 
 def _over_answers(people: People, values: Floats, some: Numbers) -> Estimate:
-    """Return the mean of `values` over the answers of the people `some`, with a 95% interval over answers."""
     rows = np.isin(people.person, some)
     if not rows.any():
         return Estimate(math.nan, math.nan, math.nan)
@@ -384,7 +381,6 @@ def _over_answers(people: People, values: Floats, some: Numbers) -> Estimate:
 
 
 def _compared(people: People, losses: Floats, chance: float) -> tuple[int, tuple[TreesScore, ...]]:
-    """Return the chosen number of trees, and a `TreesScore` for each number."""
     chosen = 0
     for k in range(1, len(losses)):
         gain = _mean(people, losses[chosen] - losses[k])
@@ -405,7 +401,6 @@ def _grouped(
     seed: int,
     progress: Progress | None,
 ) -> tuple[tuple[PeopleGroup, ...], dict[str | int, tuple[float, ...]]]:
-    """Return the groups, the largest first, and memberships in the order of people in the data."""
     member = member[:, np.argsort(-member.sum(axis=0), kind="stable")]
     numbers, person = np.unique(np.asarray(data.groups), return_inverse=True)
     known = data.group_names

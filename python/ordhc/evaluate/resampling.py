@@ -165,7 +165,6 @@ class Resampling:
         return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
 
     def _results(self, pool: Executor, watch: _Watch, which: range) -> Iterator[_Resample]:
-        """Yield the tree and scores of each resample in order, computed by the threads of `pool`."""
         pending: deque[Future[_Resample]] = deque()
         for at, index in enumerate(which):
             try:
@@ -209,7 +208,6 @@ class Resampling:
 
 
 def _some(shared: Shared, which: range) -> tuple[list[Dendrogram], NDArray[np.float64]]:
-    """Compute the resamples with the numbers `which`, as a task of an executor."""
     state, asked = shared.value()
     work = replace(state, plan=Plan.of(state.data, **asked))
     trees, scores = work.additive(which, None) if work.is_additive else work.one_after_the_other(which)

@@ -77,7 +77,6 @@ class ScannedResampling:
         return trees, np.concatenate([scores for _, scores in found])
 
     def _in_parts(self, n_resamples: int, executor: Executor | None, progress: Progress | None) -> list[Any]:
-        """Compute all resamples in parts, which are stored in files so that a later run can resume."""
         scan = self.scan.without_executor()
         scan.executor = executor
         job = _Resamples(replace(self, scan=self.scan.without_executor(resume=False)))
@@ -92,7 +91,6 @@ class ScannedResampling:
         return self.plan or Plan.of(self.scan, **self.asked)
 
     def _share_a_pass(self, plan: Plan) -> bool:
-        """Return True if several resamples can be made in one pass over all rows."""
         merge = plan.linkage
         in_engine = merge.native is not None or merge.coefficients is not None
         in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
@@ -165,7 +163,6 @@ class ScannedResampling:
 
 
 def _fit_and_scores(progress: Progress | None) -> list[Progress | None]:
-    """Split `progress` into four: for the fit of a tree, and for each of three passes that compute scores."""
     return [part(progress, 0, 0.7), *(part(progress, at / 10, (at + 1) / 10) for at in (7, 8, 9))]
 
 
@@ -177,7 +174,6 @@ class _Resamples:
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
-        """Properties of the files that determine their comparisons; `name` makes a hash of them."""
         return self.work.scan.key(self.work.scan.pieces)
 
     def name(self, which: range) -> str:
@@ -309,8 +305,6 @@ def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:
 
 
 class _Shuffled(Scan):
-    """The comparisons of a `Scan`, with renumbered leaves."""
-
     def __init__(self, scan: Scan, order: NDArray[np.int64], accepts: tuple[str, ...]) -> None:
         self.__dict__.update(scan.__dict__)
         self._plain, self._order, self._accepts = scan, order, accepts

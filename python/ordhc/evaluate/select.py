@@ -188,7 +188,6 @@ class Selection:
         return "\n".join([*aligned([columns, *rows], left=1), *self._notes()])
 
     def _repr_html_(self) -> str:
-        """Return the table that `print` shows, as HTML for a notebook; clearly worse methods are marked."""
         worse = self.clearly_worse
         columns, rows = self._table()
         marks = [
@@ -199,7 +198,6 @@ class Selection:
         return _html.block(repr(self)[1:-1], _html.table((*columns, ""), rows, strong=0, notes=self._notes()))
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the column names, and a row for each method and for chance."""
         columns = (
             "method",
             "held-out revenue",
@@ -450,7 +448,6 @@ def select(
 
 
 def _estimated_seconds(data: Triplets | Quadruplets, methods: Sequence[Named], folds: int) -> float:
-    """Return the estimated processor time of `select` in seconds; warn if it is long."""
     of_row = _SECONDS_OF_ROW * len(data)
     seconds = len(left_out(folds)) * sum(Plan.of(data, method).seconds(data) + of_row for method in methods)
     remedy = "fewer methods or folds take less time, a scan of several files (ordhc.scan) less memory"
@@ -460,7 +457,6 @@ def _estimated_seconds(data: Triplets | Quadruplets, methods: Sequence[Named], f
 
 
 def _by_title(methods: Any) -> dict[str, Named]:
-    """Return the methods by their titles (name and settings); raise if there are none, or duplicates."""
     given = _checks.listed("methods", methods)
     titles = [registry.title(one) if isinstance(one, tuple) else one for one in given]
     return dict(zip(_checks.words("methods", titles), given, strict=True))
@@ -492,7 +488,6 @@ def _results(
     meanwhile: Callable[[], Any],
     progress: Progress | None,
 ) -> list[Result]:
-    """Make and score the trees of each method."""
     left = work.left_out()
     with Spill(spill) as folder:
         found = _fits(work, left, methods, workers, folder, meanwhile, progress)
@@ -500,7 +495,6 @@ def _results(
 
 
 def _candidate(method: str, result: Result, behind: Score) -> Candidate:
-    """Return the scores of a method."""
     revenue, satisfied = score(result.revenue, is_share=False), score(result.satisfied, is_share=True)
     unknown = Score(np.nan, np.nan, np.nan, np.nan)
     answers = unknown if result.answers is None else score(result.answers, is_share=True)
@@ -542,7 +536,6 @@ def _scored(
     methods: Sequence[Named],
     progress: Progress | None = None,
 ) -> list[Any]:
-    """Make the tree of each method without some folds; return the scores of the trees on these folds."""
     count = len(methods)
     return [
         work.scores(without, method, part(progress, at / count, (at + 1) / count))

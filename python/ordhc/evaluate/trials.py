@@ -41,8 +41,6 @@ MOST_UNITS = 1 << 15
 
 @dataclass(frozen=True)
 class _Cut:
-    """Comparisons without some folds, and the comparisons of these folds."""
-
     seen: Triplets | Quadruplets
     unseen: Triplets | Quadruplets
     #: The row numbers of `unseen` in all comparisons.
@@ -101,13 +99,13 @@ class Folds:
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
-        """(3, u) the largest amount that each person or question could add to the scores of `counted`."""
+        """(3, u) the sum of `counted` over the rows of each person or question."""
         return np.stack([np.bincount(self.units, each, len(self.parts)) for each in self.counted])
 
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Return the first three items of `tried`, for a method given by name."""
+        """Return the first three items that `tried` returns, for a method given by its name."""
         sums, seconds, chance, _ = self.tried(without, Plan.of(self.data, method=method), progress)
         return sums, seconds, chance
 
@@ -142,10 +140,7 @@ class Folds:
         return sums, seconds, chance_of(tree, unseen) if len(without) == 1 else np.nan, verdicts
 
     def _cut(self, without: tuple[int, ...]) -> _Cut:
-        """Return the comparisons without the folds `without`, and the comparisons of these folds.
-
-        The last `_Cut` is cached, because all compared methods use the same folds in turn.
-        """
+        # All compared methods use the same folds in turn, so cache the last result.
         # A single lookup, because other threads can clear the dictionary at any time.
         if (known := self._last.get(without)) is not None:
             return known

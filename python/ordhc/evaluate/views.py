@@ -91,16 +91,8 @@ def shares_tree(
 
     The people are split into groups. The answers of a group are predicted by a tree of all other groups.
 
-    Parameters
-    ----------
-    data
-        The comparisons.
-    person
-        (m,) the person of each row.
-    people
-        The people who answer unlike most others.
-    chance
-        For each of `people`, the share satisfied that is expected for random answers.
+    `person` is (m,), the person of each row. `people` are those who answer unlike most others. `chance` has,
+    for each of them, the share satisfied that is expected for random answers.
     """
     found = dict.fromkeys(people, False)
     n_groups = min(len(people), GROUPS)

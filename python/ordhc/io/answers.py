@@ -203,7 +203,7 @@ _JSON = (".json", ".jsonl")
 def _in_order(asked: Asked) -> Asked | None:
     """Return the arguments with `items` in the order of `read_in_order`, such as anchor, near, far.
 
-    Return None if `read_in_order` cannot read the file, for example because a column names the chosen item.
+    The result is None if `read_in_order` cannot read the file.
     """
     items, chosen = asked.items, asked.chosen
     further: list[Any] = [asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants]
@@ -222,7 +222,6 @@ def _in_order(asked: Asked) -> Asked | None:
 
 
 def _positions(asked: Asked) -> list[int]:
-    """Return the positions in the arguments `items` and `chosen`, which list columns by name or position."""
     given = [
         each
         for some in (asked.items, asked.chosen)
@@ -239,7 +238,6 @@ def _names_for_positions(table: Table, given: Any) -> Any:
 
 
 def _side_table(given: Any, what: str) -> Table:
-    """Return the table of participants or of questions, from a file or a frame."""
     if isinstance(given, Table):
         return given
     if isinstance(given, str) or hasattr(given, "read") or hasattr(given, "__fspath__"):

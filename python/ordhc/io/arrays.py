@@ -396,7 +396,6 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
         raise InputError(
             f"the columns are {listed(table.column_names)}; {sets} are needed", path=table.source
         )
-    # All columns except columns of weights, answers, persons and samplers.
     further_names = ((asked.weights, asked.answer, asked.person), WEIGHTS, ANSWERS, PEOPLE, SAMPLERS)
     other = {table.find([name for name in names if name]) for names in further_names}
     return [column for column in table.column_names if column not in other], False
@@ -416,7 +415,6 @@ def further_column(table: Table, given: str | None, known: Sequence[str], wanted
 def _add_further(
     parsed: Parsed, table: Table, kept: NDArray[np.intp], wanted: list[str], asked: Asked
 ) -> None:
-    """Add weights, answers and persons of the rows in `kept` to `parsed`."""
     weighted = [name for name in WEIGHTS if table.find([name]) not in (None, *wanted)]
     if asked.weights is None and len(weighted) > 1:
         raise InputError(
@@ -443,7 +441,6 @@ def _add_further(
 
 
 def _whole_or_text(table: Table, column: str) -> NDArray[Any] | Column:
-    """Return a column as integers if possible, else as text, in which missing values are empty."""
     values, absent = table.values(column)
     if isinstance(values, Column):
         return values.mapped(lambda text: text or "")

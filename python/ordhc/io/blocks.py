@@ -119,8 +119,6 @@ _IDS = {"int32", "int64", "uint32", "uint64"}
 
 
 class _Batches(Table):
-    """The columns of the current batch of rows of a Parquet file."""
-
     def __init__(self, path: str, *, whole: bool = False) -> None:
         pyarrow_parquet()
         import pyarrow

@@ -14,13 +14,7 @@ __all__ = ["KnownNames", "is_text", "numbered_texts", "of_arrow"]
 
 
 def of_arrow(column: Any, source: str) -> Column:
-    """Return a ``pyarrow.ChunkedArray`` of text as a `Column`; its chunks can have different dictionaries.
-
-    Raises
-    ------
-    InputError
-        The code of a row is not in the dictionary, because the file is damaged.
-    """
+    """Return a ``pyarrow.ChunkedArray`` of text as a `Column`; its chunks can have different dictionaries."""
     import pyarrow
     from pyarrow.compute import min_max
 
@@ -52,16 +46,9 @@ def is_text(kind: Any) -> bool:
 
 
 def numbered_texts(columns: Sequence[Column]) -> tuple[NDArray[np.int32], list[str]]:
-    """Return columns of text as one table of numbers, and the text of each number.
+    """Return columns of text as one table of numbers, (m, w), and the distinct texts in the order of numbers.
 
     Texts are numbered in order of first appearance, row after row. No text may be missing.
-
-    Returns
-    -------
-    rows
-        (m, w) numbers, for w columns of m rows.
-    names
-        The distinct texts, in the order of their numbers.
     """
     different, places = together(columns)
     m, width = places.shape

@@ -87,7 +87,6 @@ def _assembled(parsed: Parsed, make: Callable[..., Any], asked: Asked, progress:
 
 
 def _maker(asked: Asked) -> Callable[..., Any]:
-    """Return the function that makes comparisons from rows in a fixed order, such as anchor, near, far."""
     if asked.kind in ("triplet", "pairs"):
         return Quadruplets if asked.of_pairs else Triplets
 
@@ -128,7 +127,6 @@ def checked(asked: Asked) -> Asked:
 
 
 def _columns(asked: Asked) -> Any:
-    """Return the columns to read, by name or by position."""
     columns, width = asked.items, KINDS[asked.kind]
     if columns is None:
         return None

@@ -225,8 +225,8 @@ def check_outputs_apart(
 def _identity(path: str | os.PathLike[str], *, output: bool = False) -> Any:
     """Return a file's device and inode, or the resolved path if the file does not exist.
 
-    Return None for devices and pipes, and "-" for standard output. For "-" as an input, return the device
-    and inode of the file from which standard input comes, or None.
+    Devices and pipes give None, and standard output gives "-". An input "-" means the file from which
+    standard input comes.
     """
     try:
         if os.fspath(path) == STDIO:
@@ -284,7 +284,6 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _escaped(data: bytes) -> bytes:
-    """Return UTF-8 text with control characters escaped, for a terminal; other data unchanged."""
     try:
         lines = data.decode().split("\n")
     except UnicodeDecodeError:

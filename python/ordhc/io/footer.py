@@ -42,17 +42,9 @@ class RowGroup:
 
 
 def row_groups_of(file: Any) -> tuple[RowGroup, ...]:
-    """Return the row groups of a file that pyarrow could open.
+    """Return the row groups of a file, a ``pyarrow.NativeFile`` that pyarrow could open.
 
-    Parameters
-    ----------
-    file
-        A ``pyarrow.NativeFile``.
-
-    Raises
-    ------
-    pyarrow.ArrowInvalid
-        The footer does not follow the format.
+    A footer that does not follow the format raises ``pyarrow.ArrowInvalid``.
     """
     import pyarrow
 
@@ -124,7 +116,6 @@ class _Compact:
         return (value >> 1) ^ -(value & 1)
 
     def structure(self, depth: int) -> dict[int, Any]:
-        """Read a structure, which ends with the byte 0."""
         if depth > _DEEPEST:
             raise ValueError("structures are nested too deeply")
         found: dict[int, Any] = {}

@@ -16,7 +16,6 @@ from ordhc.io.sheet import Sheet, listed, read_sheet
 __all__ = ["PICTURES", "read_items"]
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
-#: The usual names of a column of pictures.
 _COLUMNS = ("picture", "image", "file", "filename", "path", "stimulus_file")
 
 

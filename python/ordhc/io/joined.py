@@ -33,17 +33,10 @@ class _CannotJoinError(Exception):
 
 
 class Growing:
-    """An array to which rows are appended.
+    """An array to which rows are appended; `width` is the number of columns, None for one dimension.
 
     The array grows by `realloc`, which moves the pages of a large array instead of copying them. So there is
     never a second copy in memory.
-
-    Parameters
-    ----------
-    dtype
-        The type of the elements.
-    width
-        The number of columns, or None for an array of one dimension.
 
     Examples
     --------
@@ -192,8 +185,6 @@ def joined(path: str, asked: Asked, progress: Progress | None) -> Parsed | None:
 
 
 class _Joined:
-    """Collects the blocks of rows of a file, and joins the blocks to one `Parsed` with all rows."""
-
     def __init__(self) -> None:
         self._last: Parsed | None = None
         self._rows: Growing | None = None

@@ -18,7 +18,6 @@ from ordhc.io.files import Source, delimiter_of, name_of, read_bytes, suffix_of,
 from ordhc.io.guard import reading, refuse_others
 from ordhc.io.sheet import Sheet, listed, read_sheet
 
-#: The usual names of a column of names.
 _USUAL = ("name", "label", "item", "object", "stimulus", "leaf_name", "item_name")
 
 
@@ -80,7 +79,6 @@ def _delimiter(data: bytes) -> str | None:
 
 
 def _warn_of_table(lines: list[str], source: str) -> None:
-    """Warn if the lines of a text file look like rows of a table, or if the first looks like a header."""
     if lines and lines[0].lower() in _USUAL:
         warn(
             f"{source}:1: {quoted(lines[0])} is read as the name of a leaf: if it is a header, "
@@ -159,7 +157,6 @@ def usual_column(sheet: Sheet) -> int:
 
 
 def _unique(found: list[tuple[str, int]], source: str) -> tuple[str, ...]:
-    """Return names, given with their lines, after a check that they are distinct; warn if two look alike."""
     if not found:
         raise InputError("there are no names", path=source)
     first: dict[str, int] = {}

@@ -67,7 +67,6 @@ def newick_texts(text: str, schema: str) -> list[str]:
 
 
 def _check_blocks(text: str) -> None:
-    """Raise `InputError` if a block or a comment of a NEXUS file has no end."""
     begun: int | None = None
     found = statements(text, escapes=False)
     if found and (at := _open_comment(found[-1][1])) is not None:
@@ -84,7 +83,6 @@ def _check_blocks(text: str) -> None:
 
 
 def _open_comment(statement: str) -> int | None:
-    """Return the index at which the first comment without an end begins, or None."""
     begun: list[int] = []
     for mark in re.finditer(r"'(?:[^']|'')*'|[\[\]]", statement):
         if mark.group() == "[":
@@ -110,7 +108,6 @@ def _deep(text: str) -> Iterator[None]:
 
 
 def _newick(tree: Any) -> str:
-    """Return the Newick text of one of DendroPy's trees, without recursion."""
     text: list[str] = []
     waiting: list[Any] = [tree.seed_node]
     while waiting:

@@ -21,7 +21,6 @@ from ordhc.io.sheet import Sheet, located, read_sheet
 
 __all__ = ["Numbers", "read_numbers"]
 
-#: The usual headers of a column with the names of the rows.
 _NAMES = ("name", "leaf", "item", "id")
 _MISSING = ("", "na", "nan", "null", "none")
 

@@ -110,13 +110,7 @@ class Parsed:
             self.rows, self.names = np.searchsorted(ids, self.rows).astype(np.int32), names
 
     def shift(self, ids_from: int | None) -> None:
-        """Subtract `ids_from`, the first id in the file, from the ids; None changes nothing.
-
-        Raises
-        ------
-        InputError
-            The leaves have names, so there are no ids.
-        """
+        """Subtract `ids_from`, the first id in the file, from the ids; None changes nothing."""
         if ids_from is not None and self.names is not None and len(self.rows):
             raise InputError("ids_from is for ids, but the leaves have names", path=self.source)
         if self.names is None:

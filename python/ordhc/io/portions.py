@@ -26,19 +26,7 @@ __all__ = ["Portion", "in_units", "rows_of_units", "unit_of"]
 def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
     """Return the unit of resamples and folds, "group" (a person) or "file", and the number of units.
 
-    Parameters
-    ----------
-    scan
-        The `Scan`.
-    unit
-        "group" or "file"; by default "group" if the scan has more than one person, else "file".
-    group
-        The argument `group` of the caller, which must be None for a scan.
-
-    Raises
-    ------
-    InputError
-        The unit is not "group" or "file"; no column has people; or `group` is given.
+    The default is "group" if the scan has more than one person, else "file". `group` must be None for a scan.
     """
     if group is not None:
         raise InputError("group= is for comparisons in memory; for a scan, use scan(..., person=COLUMN)")
@@ -69,8 +57,6 @@ def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None =
 
 @dataclass(frozen=True)
 class _RowsOfUnits:
-    """A job that counts the rows of each unit (a person or a file) in some pieces of the files."""
-
     scan: Scan
     unit: str
     n_units: int
@@ -82,7 +68,6 @@ class _RowsOfUnits:
         np.save(folder / "rows.npy", self.count(pieces, progress))
 
     def count(self, pieces: Sequence[Piece] | None, progress: Progress | None = None) -> NDArray[np.int64]:
-        """Return the number of rows of each person or file in `pieces`; None means all files."""
         found = np.zeros(self.n_units, dtype=np.int64)
         for block in self.scan.blocks(pieces, progress=progress):
             found += np.bincount(block.units(self.unit), minlength=self.n_units)
@@ -102,7 +87,7 @@ class Portion(Scan):
         self._repeats = bool((times > 1).any())
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all that the rows of `pieces` depend on; a hash of it identifies results in `resume`."""
+        """Return all that determines the rows in `pieces` of files; its hash identifies stored results."""
         which = fingerprint(self._unit, self._times)
         return ("portion", which, self._whole.key(pieces, with_survey=with_survey))
 

@@ -147,7 +147,6 @@ def _is_number(cell: str) -> bool:
 
 
 def _without_names(sheet: Sheet) -> NDArray[Any]:
-    """Return labels or similarities that have no header."""
     for at, row in enumerate(sheet.rows):
         sheet.check_width(at)
         for cell in row:
@@ -160,7 +159,6 @@ def _without_names(sheet: Sheet) -> NDArray[Any]:
 
 
 def _matrix(data: bytes, path: Source, leaves: Sequence[str]) -> NDArray[Any]:
-    """Return a matrix, with rows and columns in the order of `leaves` if its rows have names."""
     values, names = read_matrix(_named(data, path), dissimilarity=False)
     if names is None or len(names) != len(leaves):
         return values

@@ -43,7 +43,7 @@ _PACKAGES = {
     "http": "aiohttp",
     "https": "aiohttp",
 }
-#: For a server without byte ranges: a part of fsspec's message, and fsspec's class for a file.
+#: Signs of a server without byte ranges: words of fsspec's message, and the name of fsspec's class of files.
 _NO_RANGES, _IN_ORDER = "range requests", "HTTPStreamFile"
 
 
@@ -184,7 +184,6 @@ class Remote(str, Secret):
 
     @contextmanager
     def _described_errors(self) -> Iterator[None]:
-        """Replace exceptions of the store by exceptions without secrets and with a remedy."""
         try:
             yield
         except (InputError, MissingExtraError, MemoryError):
@@ -230,7 +229,6 @@ class Remote(str, Secret):
         return InputError(f"the store cannot be read: {self._scrubbed(last)}", path=self)
 
     def _scrubbed(self, error: BaseException) -> str:
-        """Return the message of an error with all possible secrets of the URL and the options replaced."""
         text = str(error) or type(error).__name__
         for part in [self._url, self._path or "", *self._secrets()]:
             for form in (part, unquote(part), quote(part), quote(part, safe="")):
@@ -307,7 +305,6 @@ class _Stream:
                     time.sleep(_PAUSE * tries)
 
     def _from_the_start(self) -> None:
-        """Open the file again without byte ranges, and skip the bytes before the position."""
         self._file.close()
         self._file = self._remote._opened(False, in_order=True)
         left = self._at

@@ -174,11 +174,10 @@ class Scan:
         return self._survey
 
     def surveying(self, whole: Progress | None) -> Progress | None:
-        """Read all files once to compute `survey`; return the callable for the progress of the caller's work.
+        """Read all files to compute `survey`; return the callable for the progress of the caller's next work.
 
-        `whole` receives the progress of both: its first part is the progress of the survey, and its second
-        part is the progress that the caller reports to the returned callable. If the survey is known, `whole`
-        is returned. If `whole` is None, the result is None; `survey` is then computed when it is first used.
+        `whole` receives the progress of both: first of the reading, then of the caller's work. If the survey
+        is known, `whole` itself is returned. If `whole` is None, the result is None, and no file is read now.
         """
         if whole is None or self._survey is not None:
             return whole
@@ -285,7 +284,7 @@ class Scan:
         return self.executor is not None or self.resume is not None
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all that the rows of `pieces` depend on; a hash of it identifies results in `resume`."""
+        """Return all that determines the rows in `pieces` of files; its hash identifies stored results."""
         about: tuple[Any, ...]
         if not with_survey:
             if self._asked is None:
@@ -419,7 +418,6 @@ def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _states(files: Sequence[str]) -> tuple[tuple[Any, ...], ...]:
-    """Return the size and the version of each file; URLs are requested in parallel."""
     if not any(isinstance(path, Remote) for path in files):
         return tuple(state_of(path) for path in files)
     with ThreadPoolExecutor(_AT_ONCE) as threads:

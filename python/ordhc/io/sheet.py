@@ -10,7 +10,6 @@ from ordhc.errors import InputError
 from ordhc.io.files import text_of
 from ordhc.io.guard import refuse_others
 
-#: The maximum number of names that a message lists.
 SHOWN = 8
 
 
@@ -109,16 +108,8 @@ def refuse_quadruplets(header: Sequence[str], source: str) -> None:
 def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None = None) -> Sheet:
     """Return the rows and cells of delimited text.
 
-    Parameters
-    ----------
-    data
-        The content of the file.
-    source
-        The name of the file, for messages.
-    what
-        What the file should contain, for the error about files of another kind; None skips this check.
-    delimiter
-        The character between columns; by default detected.
+    `what` says what the file should contain, for the error about files of another kind. If `what` is None,
+    the kind is not checked. The default of `delimiter` is detected.
     """
     if what is not None:
         refuse_others(data, source, what)

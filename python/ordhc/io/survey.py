@@ -127,9 +127,9 @@ class _IdCollector:
 
 
 def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: Progress | None) -> _F:
-    """Return a collector, made by `new`, to which all rows of the files were added.
+    """Return an object, made by `new`, that has collected facts about all rows of the files.
 
-    With an executor or `resume`, each part of the files has its own collector; these are merged in order.
+    With an executor or `resume`, each part of the files has its own object; these are merged in order.
     """
     size = sum(size for size, _ in scan.state)
     if scan.resume is not None or (scan.executor is not None and _SECONDS * size >= MIN_SECONDS):
@@ -150,7 +150,6 @@ def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: 
 
 
 def _facts_in(folder: str) -> Any:
-    """Return the collector that a task wrote to `folder`; raise InputError if the task found a mistake."""
     facts = (Path(folder) / "facts").read_bytes()
     if not facts:
         raise InputError("a part of the files has a mistake")
@@ -159,8 +158,6 @@ def _facts_in(folder: str) -> Any:
 
 @dataclass(frozen=True)
 class _Part:
-    """The task that collects the facts about some pieces of the files."""
-
     scan: Any
     new: Callable[[], Any]
     codes: Codes | None
@@ -174,7 +171,7 @@ class _Part:
         return fingerprint(type(self.new()).__name__, ids, names)
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the facts to a file in `folder`; the file is empty if the pieces have a mistake."""
+        """Write the facts about the rows of `pieces` to a file in `folder`, an empty file after an error."""
         try:
             facts = pickle.dumps(self.read(pieces, progress), protocol=5)
         except InputError:
@@ -182,7 +179,6 @@ class _Part:
         (folder / "facts").write_bytes(facts)
 
     def read(self, pieces: Sequence[Piece], progress: Progress | None) -> Any:
-        """Return a new collector to which all rows of `pieces` were added."""
         scan, found = self.scan, self.new()
         pieces = list(adjacent_merged(pieces))
         of_file = Counter(piece.file for piece in pieces)
@@ -202,7 +198,6 @@ class _Part:
 
 
 def _by_statistics(scan: Any) -> Survey | None:
-    """Return the `Survey` of Parquet files from their statistics; None if the statistics do not suffice."""
     files, asked = scan.files, scan.asked
     names, n_leaves = asked.names, asked.n_leaves
     alone = not (asked.skip_bad or asked.ids_from or numbers_of(names or ()))
@@ -221,7 +216,6 @@ def _by_statistics(scan: Any) -> Survey | None:
 
 
 def _mostly_used(scan: Any, n: int) -> bool:
-    """Return True if at least half of the ids 0 to n - 1 occur; stop reading when half were found."""
     if n > 1 << 31:
         return False
     seen = np.zeros(n, dtype=bool)
@@ -317,7 +311,6 @@ class _FactCollector:
         return parsed
 
     def _with_weights(self, further: Iterable[float]) -> frozenset[float] | None:
-        """Return the distinct weights so far and in `further`; None if more than `MOST_WEIGHTS`."""
         if self.found.weights is None:
             return None
         different = self.found.weights.union(further)

@@ -26,21 +26,10 @@ def from_text(
     ids: bool | None = None,
     progress: Progress | None = None,
 ) -> Parsed:
-    """Return the rows of delimited text.
+    """Return the rows of delimited text, a whole file or a part of it.
 
-    Parameters
-    ----------
-    data
-        The text of a file, or of a part of a file.
-    source
-        The name of the file, for messages.
-    asked
-        The description of what to read.
-    ids
-        True if leaves are ids, False if they are names; by default the cells decide. The first part of a file
-        decides for its later parts.
-    progress
-        A callable that receives the completed fraction in [0, 1], or None.
+    `asked` describes what to read. `ids` is True if leaves are ids, False if they are names; by default the
+    cells decide. The first part of a file decides for its later parts.
     """
     check_characters(asked)
     delimiter, comment, answer, person = asked.delimiter, asked.comment, asked.answer, asked.person
@@ -110,7 +99,7 @@ def check_characters(asked: Asked) -> None:
 
 @lru_cache(maxsize=4)
 def _lowered(names: tuple[str, ...]) -> dict[str, int]:
-    """Return the index of each name in lower case; cached, because blocks repeat the names."""
+    # Cached, because blocks repeat the names.
     return {name.strip().lower(): leaf for leaf, name in enumerate(names)}
 
 

@@ -201,7 +201,6 @@ def _texts(text: str, kind: str) -> list[tuple[int, str]]:
 
 
 def _format_of(path: Source, data: bytes) -> str:
-    """Return the format of a file by its beginning, or otherwise by its ending."""
     head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head[:6].upper() == b"#NEXUS":
         return "nexus"
@@ -214,7 +213,6 @@ def _format_of(path: Source, data: bytes) -> str:
 
 
 def _of_newick(found: tuple[int, str], preserve_underscores: bool, progress: Progress | None) -> Dendrogram:
-    """Return the tree of a Newick text; errors have the line in the file."""
     line, text = found
     try:
         return Dendrogram.from_newick(text, preserve_underscores=preserve_underscores, progress=progress)
@@ -225,7 +223,6 @@ def _of_newick(found: tuple[int, str], preserve_underscores: bool, progress: Pro
 
 
 def _reported(progress: Progress | None, done: float) -> Progress:
-    """Call `progress(done)`, and return `progress`; if it is None, return a callable that does nothing."""
     if progress is None:
         return lambda _: None
     progress(done)
@@ -365,8 +362,6 @@ def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None
 
 
 def _in_json(text: str, name: str, report: Progress) -> list[Any]:
-    """Return the trees in JSON as dicts."""
-
     def no_number(word: str) -> None:
         raise InputError(f"{word} is not allowed in the JSON of a tree; give a finite number", path=name)
 
@@ -406,7 +401,6 @@ def _rows_of_csv(data: bytes, name: str) -> NDArray[np.float64]:
 
 
 def _refuse_comparisons(data: bytes, name: str, kind: str) -> None:
-    """Raise `InputError` if a file that should be a tree is something else, such as comparisons."""
     found = looks_like(data)
     fine = {
         "newick": ("a Newick tree", "JSON"),

@@ -141,7 +141,6 @@ def _leaf_columns(data: Triplets | Quadruplets) -> list[str]:
 
 
 def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
-    """Return all columns by name, with leaves as names if `data` has names, else as ids."""
     cells: NDArray[Any] = data.rows
     if data.names is not None:
         cells = np.array(data.names, dtype=object)[data.rows]

@@ -75,15 +75,8 @@ def right_answers(
     """Return each answer's score and weight.
 
     The score is 1 if the tree predicts the given choice, 1/t if t choices tie with it, and 0 otherwise.
-
-    Parameters
-    ----------
-    tree
-        The tree, with the leaves of `data`.
-    data
-        The comparisons. Their answers are numbered as by `comparison.units.answers_of`.
-    choices
-        ``Choices.of(data)``, if the caller has computed it already.
+    Answers are numbered as by `comparison.units.answers_of`. `choices` is ``Choices.of(data)``, if the caller
+    has computed it already.
     """
     choices = Choices.of(data) if choices is None else choices
     closeness = _closeness_in(tree, needs_heights=isinstance(data, Quadruplets))

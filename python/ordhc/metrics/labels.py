@@ -133,7 +133,6 @@ def aari(
 
 
 def _by_depth(tree: Dendrogram, other: Dendrogram | NDArray[np.int64]) -> float:
-    """Return the AARI of a tree with ``levels="depth"``; `other` is a tree or (n, L) labels."""
     order, gaps = _gaps(tree)
     truths: Iterable[NDArray[np.int64]]
     if isinstance(other, Dendrogram):

@@ -103,7 +103,6 @@ def takes_scan(metric: str) -> bool:
 
 
 def _without_metric(reference: Any) -> str:
-    """Return an error message that lists the metrics for a reference."""
     if isinstance(reference, str) and not {"(", ";"} & set(reference):
         return (
             f"the reference, {_checks.quoted(reference, 40)}, is not Newick text; files are read by "

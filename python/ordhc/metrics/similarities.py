@@ -142,12 +142,10 @@ def cophenetic_correlation(
 
 
 def _has_lengths(tree: Dendrogram) -> bool:
-    """Return True if a tree has edge lengths from which no heights can be computed."""
     return tree.scale == "lengths" and tree.root.height is None
 
 
 def _of_paths(tree: Dendrogram, other: Any, dissimilarity: bool | None) -> float:
-    """Return `cophenetic_correlation` if one of the trees has lengths but no heights."""
     pairs, is_path = tree.cophenetic(), tree.kind == "dissimilarity"
     if isinstance(other, Dendrogram):
         values, is_far = other.cophenetic(), other.kind == "dissimilarity"

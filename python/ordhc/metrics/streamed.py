@@ -59,7 +59,7 @@ def best_of(scan: Scan, progress: Progress | None = None) -> int | float:
 def satisfied_of(
     tree: Dendrogram, scan: Scan, progress: Progress | None = None
 ) -> tuple[float, float, float]:
-    """Return the total weights of comparisons that a tree agrees with, disagrees with, does not decide."""
+    """Return the total weights of comparisons that a tree agrees with, disagrees with and does not decide."""
     total = np.zeros(3)
     blocks = _with_progress(scan, progress)(scan)
     parts: Iterable[tuple[Any, Any]] = _cut(blocks) if scan.weighted else ((b.rows, None) for b in blocks)

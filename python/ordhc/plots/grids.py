@@ -105,7 +105,6 @@ class Grid:
                     each.set_in_layout(False)
 
     def _extent(self, axis: str) -> float:
-        """Return the space for names in inches: the width for names of rows ("y"), the height for columns."""
         labels = self.ax.get_yticklabels() if axis == "y" else self.ax.get_xticklabels()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")

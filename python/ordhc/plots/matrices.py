@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["heatmap"]
 
-#: The maximum number of characters of a name.
 LONGEST = 40
 #: The maximum number of rows of the image. In larger matrices, means replace blocks of neighbouring rows.
 MOST_CELLS = 1500
@@ -245,7 +244,6 @@ def _table_of(tree: Any, S: Any, column_tree: Any, order: str, dissimilarity: bo
 
 
 def _block_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Reduce the rows to at most `MOST_CELLS` means of neighbouring rows, ignoring NaN."""
     n = len(values)
     if n <= MOST_CELLS:
         return values
@@ -278,14 +276,12 @@ def _write_names(ax: Axes, grid: Grid, names: list[str], table: _Table) -> None:
 
 
 def _cut(names: list[str], space: float, size: float) -> list[str]:
-    """Shorten names to about a third of `space` inches; shortened names end in an ellipsis."""
     longest = int(np.clip(0.35 * 72 * space / (0.55 * size), 6, LONGEST))
     plain = [" ".join(name.split()) for name in names]
     return [name if len(name) <= longest else name[: longest - 1] + "…" for name in plain]
 
 
 def _font_size(height: float, n: int) -> float:
-    """Return the font size in points for `n` rows in `height` inches; 0 if names do not fit."""
     size = min(0.75 * 72 * height / n, 9.0)
     return size if size >= SMALLEST else 0.0
 
@@ -312,7 +308,6 @@ def _scale_of(
     center: float | None,
     robust: bool | None,
 ) -> _Scale:
-    """Return the range of the colours, by seaborn's rules for `center` and `robust`."""
     known = image[~np.isnan(image)]
     if not len(known):
         known = np.zeros(1)

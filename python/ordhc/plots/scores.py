@@ -195,7 +195,7 @@ def _interval(name: str, given: Any) -> tuple[float, float, float]:
 
 
 def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
-    """Return a hash of the cluster of each inner node below the root: two sums of random numbers of leaves.
+    """Return two sums of random numbers of leaves for each inner node except the root, as a hash.
 
     Different clusters have different hashes with a probability close to 1.
     """

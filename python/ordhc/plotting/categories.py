@@ -82,19 +82,11 @@ def columns_of(
 ) -> list[Categories]:
     """Return columns of categories, each category with a colour of its own.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    what
-        The name of the argument, for messages.
-    given
-        One column, by name or in the order of the leaves' numbers; or a data frame, or a mapping from titles
-        to such columns.
-    chosen
-        A mapping from categories to colours. Other categories have colours of the palette.
-    after
-        The number of colours of the palette that are already in use.
+    `given` is one column, by name or in the order of the leaves' numbers; or a data frame, or a mapping from
+    titles to such columns. `what` is the name of this argument, for messages.
+
+    `chosen` maps categories to colours. Other categories have colours of the palette, of which the first
+    `after` are already in use.
     """
     tables: list[tuple[str | None, Any]]
     if hasattr(given, "columns") and not isinstance(given, Mapping):
@@ -144,7 +136,6 @@ def _is_column(value: Any) -> bool:
 
 
 def _by_leaf(tree: Dendrogram, what: str, given: Any) -> list[Any]:
-    """Return the value of each leaf; None for NaN, and for leaves whose names are missing."""
     if hasattr(given, "index") and hasattr(given, "to_dict"):
         # A series is matched by its index, unless the index only counts the rows.
         index = list(given.index)

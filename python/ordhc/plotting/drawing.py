@@ -44,7 +44,8 @@ _SIDES = ("right", "left", "top", "bottom")
 _LAYOUTS = ("rectangular", "circular", "unrooted")
 _SUPPORT = ("numbers", "dots", "width")
 _SCALES = ("axis", "bar", "none")
-#: The maximum number of tips with support as numbers by default. Larger pictures show dots.
+#: The maximum number of tips (leaves and collapsed clusters) with support as numbers by default. Larger
+#: pictures show dots.
 MOST_NUMBERS = 150
 #: The width of two characters, in em. A circle has names on both sides, so names of k characters need the
 #: width of 2 k characters.
@@ -105,10 +106,10 @@ def plot_dendrogram(
     orientation
         The side of a rectangular tree with the leaves: "right" (the default), "left", "top" or "bottom".
     truncate
-        The maximum number of tips. The last merges are shown first. Other clusters are drawn as triangles,
-        which are wider if they contain more leaves, with names such as "cat +11". In a phylogram, a triangle
-        extends from its farthest leaf to its nearest leaf. By default trees of 300 leaves or more are
-        truncated to 60 tips. False draws all leaves.
+        The maximum number of tips: leaves and triangles. The last merges are shown first. Other clusters are
+        drawn as triangles, which are wider if they contain more leaves, with names such as "cat +11". In a
+        phylogram, a triangle extends from its farthest leaf to its nearest leaf. By default trees of 300
+        leaves or more are truncated to 60 tips. False draws all leaves.
     n_clusters
         The number of clusters to colour, as in `Dendrogram.cut`. A tree with lengths is cut by its longest
         paths. A tree without heights and lengths cannot be cut into a number of clusters.
@@ -273,7 +274,6 @@ def _draw_lines(
     widths: dict[int, float],
     line: float,
 ) -> None:
-    """Draw branches and collapsed clusters; `inked` has the colour of each coloured `Item`, by `id(item)`."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     lines, colours, thick = [], [], []
@@ -328,8 +328,7 @@ def _set_up(
 ) -> float:
     """Set the limits of the axes, and return the font size of names in points, 0 if names do not fit.
 
-    `margin` is a space in points: for the root's support value in a rectangular tree, and for the pictures
-    around the tree in other layouts.
+    `margin` is in points.
     """
     for spine in ax.spines.values():
         spine.set_visible(False)

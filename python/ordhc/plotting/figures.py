@@ -72,17 +72,9 @@ def axes_for(
     If pyplot cannot make a figure, because its backend needs a screen, the new figure is not managed by
     pyplot.
 
-    Parameters
-    ----------
-    ax
-        Axes, or None.
-    size
-        Width and height of a new figure in inches.
-    theme
-        "light" or "dark" sets the background of the axes, and of their figure if it has no other axes. None
-        does not change the background.
-    pyplot
-        False ignores pyplot's current axes, and makes a figure that pyplot does not manage.
+    `size` is the width and height of a new figure in inches. `theme` sets the background of the axes, and of
+    their figure if it has no other axes; None does not change the background. With `pyplot=False` pyplot's
+    current axes are ignored, and a new figure is not managed by pyplot.
     """
     need_matplotlib()
     if ax is not None:

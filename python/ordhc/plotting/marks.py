@@ -146,7 +146,7 @@ def draw_node_names(
     breadth, tallness = points_of(ax)
     depth = abs(ax.get_xlim()[1] - ax.get_xlim()[0]) if shapes.sideways else abs(np.diff(ax.get_ylim())[0])
     whole = breadth if shapes.sideways else tallness
-    # The names of tips use a part of the width of the axes.
+    # The names beside the tree use a part of the width of the axes.
     longest = max(map(len, drawn.names(longest_name(shapes, whole, size)))) if size else 0
     along = (0.96 * whole - 0.58 * size * longest) / depth
     boxes = np.zeros((0, 4)) if taken is None else taken

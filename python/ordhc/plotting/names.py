@@ -1,4 +1,4 @@
-"""Write the names of tips beside a tree or around it."""
+"""Write the names of leaves and collapsed clusters beside a tree or around it."""
 
 import math
 from functools import lru_cache
@@ -94,7 +94,6 @@ def write_names(
 
 
 def _moved(ax: "Axes", right: float, up: float) -> Any:
-    """Return the transform that moves by `right` and `up`, in points."""
     from matplotlib.transforms import ScaledTranslation
 
     figure = ax.get_figure(root=True)

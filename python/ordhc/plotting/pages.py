@@ -19,7 +19,6 @@ from ordhc.tree.parts import shape_of
 
 __all__ = ["PAGES", "inline", "page"]
 
-#: The endings of html pages.
 PAGES = (".html", ".htm")
 
 #: The maximum number of leaves of a page within a notebook. Larger pages would make notebook files too large.
@@ -41,20 +40,13 @@ def page(
 ) -> str:
     """Return the page as text.
 
-    Parameters
-    ----------
-    tree
-        The tree, which is drawn as in `plot_dendrogram`.
-    n_clusters
-        The maximum number of clusters that the page colours when it opens, as in `Dendrogram.cut`.
-    support_threshold
-        From 0 to 1, by default 0: smaller support is not shown, and the branches above such nodes are dashed.
-    texts, pictures
-        Mappings from names of leaves to the text or picture that is shown when the pointer is on the leaf. A
-        text is escaped. A picture is bytes or the path of a file (png, jpeg, gif, webp, svg), and is copied
-        into the page. If Pillow is installed, png, jpeg and webp are scaled down to sides of 512 pixels.
-    title
-        The title of the page, by default the number of leaves.
+    `n_clusters` is the maximum number of clusters that the page colours when it opens, as in
+    `Dendrogram.cut`. Support below `support_threshold`, from 0 to 1, is not shown; the branches above such
+    nodes are dashed.
+
+    `texts` and `pictures` map names of leaves to the text or picture that is shown when the pointer is on the
+    leaf. A text is escaped. A picture is bytes or the path of a file (png, jpeg, gif, webp, svg), and is
+    copied into the page. If Pillow is installed, png, jpeg and webp are scaled down to sides of 512 pixels.
 
     Raises
     ------

@@ -85,7 +85,6 @@ def palette(count: int) -> tuple[str, ...]:
 
 
 def _candidates(steps: int) -> NDArray[np.float64]:
-    """Return the colours of an RGB grid that are not too dark, not too light and not grey, (k, 3)."""
     levels = np.linspace(0.0, 1.0, steps)
     grid = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
     lab = _lab(grid)
@@ -140,5 +139,4 @@ def _luminance(rgb: NDArray[np.float64]) -> float:
 
 
 def _linear(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the linear light of sRGB values."""
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)

@@ -82,7 +82,6 @@ def data_uri(given: Any) -> str:
 
 
 def _smaller(content: bytes, kind: str, name: str) -> tuple[bytes, str]:
-    """Return a picture with sides of at most `_ON_PAGES` pixels; without Pillow return it unchanged."""
     try:
         from PIL import Image
     except ImportError:
@@ -101,7 +100,6 @@ def _smaller(content: bytes, kind: str, name: str) -> tuple[bytes, str]:
 
 
 def _opened(content: bytes, name: str, most: int) -> Any:
-    """Return a Pillow image with sides of at most `most` pixels."""
     from PIL import Image, ImageOps
 
     try:

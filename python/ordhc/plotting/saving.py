@@ -16,23 +16,7 @@ __all__ = ["save_plot"]
 
 
 def save_plot(tree: Dendrogram, path: str | os.PathLike[str], **options: Any) -> None:
-    """Draw a tree into a file; `Dendrogram.savefig` documents the formats and their options.
-
-    Parameters
-    ----------
-    tree
-        The tree.
-    path
-        The file. The ending decides the format: .svg, .png, .pdf, or .html (.htm).
-    **options
-        The options of the format.
-
-    Raises
-    ------
-    InputError
-        The ending or an option is unknown, or an option belongs to another format.
-    MissingExtraError
-        The file is a picture, and Matplotlib is not installed.
+    """Draw a tree into a file; `Dendrogram.savefig` documents the formats, the options and the errors.
 
     Examples
     --------

@@ -75,7 +75,6 @@ def _rings(ax: "Axes", drawn: Truncated, shapes: Circle, inks: Theme, size: floa
 
 
 def _bar(ax: "Axes", drawn: Truncated, shapes: Shapes, inks: Theme, size: float) -> None:
-    """Draw a bar whose number is a difference of heights, or in an unrooted tree a length of edges."""
     depth = abs(drawn.leaf_end - drawn.root_end)
     if isinstance(shapes, Unrooted):
         depth = 0.94 / shapes.unit * drawn.positions.length

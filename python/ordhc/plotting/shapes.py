@@ -220,7 +220,6 @@ class Unrooted(Circle):
         self.unit = 1.0 / (max(reach) or 1.0)
 
     def _away(self, difference: float) -> float:
-        """Return a difference of heights, with the sign that is positive towards the leaves."""
         return difference if self.drawn.leaf_end > self.drawn.root_end else -difference
 
     def _middle(self, item: Item) -> float:

@@ -16,7 +16,8 @@ from ordhc.tree.parts import shape_of
 
 __all__ = ["Truncated", "Item"]
 
-#: By default, trees with more than `WHOLE` leaves are collapsed to `COLLAPSED` tips.
+#: By default, trees with more than `WHOLE` leaves are collapsed to `COLLAPSED` tips (leaves and collapsed
+#: clusters).
 WHOLE, COLLAPSED = 299, 60
 
 
@@ -52,14 +53,9 @@ class Truncated:
 
     If the tree is too large, only its top is shown.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    truncate
-        The maximum number of tips; None and True choose by the number of leaves, False shows all leaves.
-    at_least
-        The minimum number of tips, for pictures with coloured clusters.
+    The tips of a picture are its leaves and collapsed clusters. `truncate` is their maximum number; None and
+    True choose by the number of leaves, False shows all leaves. `at_least` is their minimum number, for
+    pictures with coloured clusters.
     """
 
     def __init__(self, tree: Dendrogram, truncate: int | bool | None = None, *, at_least: int = 1) -> None:

@@ -73,7 +73,6 @@ Linkage = (
     | str
     | tuple[str, Mapping[str, Any]]
 )
-#: The name of a metric.
 Metric = (
     Literal[
         "triplet_revenue",

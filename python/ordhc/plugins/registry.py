@@ -75,7 +75,6 @@ _HOOKS = {
 BUILTIN = "ordhc"
 #: The name of the plugin to which `registered` adds specs.
 HERE = "here"
-#: Modules with the linkages, methods and so on of ordhc itself, in the order of `list_plugins`.
 _BUILTINS = tuple(
     f"ordhc.builtin.{name}" for name in ("linkages", "similarities", "methods", "oracles", "metrics")
 )
@@ -132,14 +131,12 @@ class _Registry:
     def __init__(self) -> None:
         self.specs: dict[tuple[str, str], Spec] = {}
         self.owners: dict[tuple[str, str], list[str]] = {}
-        #: A cache of earlier lookups, by kind and name.
         self.known: dict[tuple[str, str], Spec] = {}
         self.rows: list[Registered] = []
         #: For each top-level package of a plugin, the name of its distribution.
         self.packages: dict[str, str] = {}
 
     def add(self, plugin: str, entry_point: str, version: str, module: object) -> None:
-        """Call the hooks of one plugin and add its specs; raise `PluginError` if a spec is invalid."""
         for spec in list(_specs_of(module)):
             self.add_spec(plugin, entry_point, version, spec)
 
@@ -198,10 +195,6 @@ def _place_of(error: BaseException) -> str:
 
 
 def _specs_of(module: object) -> "Iterator[Spec]":
-    """Check and yield the linkages, methods and other specs of one plugin.
-
-    Each plugin has its own pluggy manager, so that an error of one plugin does not affect the others.
-    """
     import pluggy
 
     from ordhc.plugins import hooks, specs
@@ -214,6 +207,7 @@ def _specs_of(module: object) -> "Iterator[Spec]":
         "metric": specs.MetricSpec,
         "command": specs.CommandSpec,
     }
+    # Each plugin has its own manager, so that an error of one plugin does not affect the others.
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hooks)
     manager.register(module)
@@ -363,10 +357,6 @@ def get(kind: str, name: str) -> "Spec":
 
 
 def _pair(name: str) -> "MethodSpec | None":
-    """Return the method of a similarity and a linkage, whose names are joined by `+`.
-
-    Return None if neither name is known. If one is known, raise the error about the other.
-    """
     from ordhc.plugins.specs import MethodSpec
 
     similarity, plus, linkage = name.partition("+")
@@ -419,19 +409,7 @@ def chosen(
 def chosen(kind: Any, given: Any, **more: Any) -> Any:
     """Return the spec of a similarity or a linkage, and all of its settings.
 
-    Parameters
-    ----------
-    kind
-        "similarity" or "linkage".
-    given
-        A name, or a pair of a name and its settings.
-    **more
-        Further settings, which replace settings of the same name in `given`.
-
-    Returns
-    -------
-    tuple
-        The spec, and a dict of all settings: the defaults of the spec, updated with the given settings.
+    The settings are the defaults of the spec, updated with those in `given`, then with `more`.
 
     Raises
     ------

@@ -13,7 +13,6 @@ from ordhc.evaluate.people import agreement_of
 
 __all__ = ["counts_of", "fingerprint", "forms_of", "in_numbers", "leaves_asked", "weighed"]
 
-#: The names of the forms of answers, singular and plural.
 FORMS = {
     "triplet": ("triplet", "triplets"),
     "quadruplet": ("comparison of two pairs", "comparisons of two pairs"),
@@ -34,14 +33,14 @@ def weighed(data: Comparisons) -> Comparisons:
 
 
 def leaves_asked(data: Comparisons, answers: Answers) -> NDArray[np.int64]:
-    """Return the number of distinct leaves of each answer, (number of answers,)."""
+    """Return the number of distinct leaves of each answer."""
     width = data.rows.shape[1]
     pairs = np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)])
     return np.bincount(np.unique(pairs, axis=0)[:, 0], minlength=len(answers))
 
 
 def forms_of(data: Comparisons, answers: Answers) -> NDArray[np.str_]:
-    """Return the form of each answer, (number of answers,), a key of `FORMS`.
+    """Return the form of each answer, a key of `FORMS`.
 
     The form is inferred from the rows of the answer. For example, two triplets (a, b, c) and (b, a, c) are
     the choice of c as the odd one out.

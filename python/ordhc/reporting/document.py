@@ -277,7 +277,6 @@ def _method(numbers: Numbers) -> Markup:
 
 
 def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
-    """Return the table of methods, and a paragraph about the expected score of the chosen method."""
     by, candidates = selection["by"], selection["candidates"]
     chance, band = candidates[0]["answers_chance"], None
     best_known = selection["answer_ceiling"]

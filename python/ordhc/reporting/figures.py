@@ -28,23 +28,10 @@ WIDTH = 180.0
 def tree_figure(
     tree: Dendrogram, n_clusters: int, unanswered: Sequence[int], *, was_asked: bool
 ) -> tuple[str, list[str]]:
-    """Return a picture of the tree of all items with answers, and its caption.
+    """Return an SVG element with the tree of all items that have answers, and sentences for its caption.
 
-    Parameters
-    ----------
-    tree
-        The tree of all items.
-    n_clusters
-        The number of clusters to colour.
-    unanswered
-        The leaves without answers.
-    was_asked
-        True if `n_clusters` counts clusters of items with answers only, False if it counts all clusters.
-
-    Returns
-    -------
-    tuple
-        The SVG element, and sentences for the caption.
+    `n_clusters` is the number of clusters to colour. `unanswered` has the leaves without answers. `was_asked`
+    is True if `n_clusters` counts only clusters of items with answers.
     """
     sentences = []
     answered = _without(tree, unanswered)

@@ -114,7 +114,6 @@ class _Work:
         return {"folds": self.folds, "seed": self.asked.seed, "unit": self.unit}
 
     def found(self, section: str, failure: str, find: Callable[[], _T]) -> _T | None:
-        """Return the result of `find`; on an `InputError` return None and add a note of the failure."""
         try:
             return find()
         except InputError as error:
@@ -202,7 +201,6 @@ def _selection(work: _Work, heldout: Comparisons | None, progress: Progress | No
 def _apart(
     work: _Work, plan: Plan, method: str, selection: Selection | None, progress: Progress | None
 ) -> HeldOut | None:
-    """Return scores on held-out answers; reuse those of `select`, unless they are for random questions."""
     if not work.folds:
         return None
     known = None
@@ -237,7 +235,6 @@ def _resampled(
 
 
 def _structure(work: _Work, tree: Dendrogram, progress: Progress | None) -> Structure | None:
-    """Return the comparison of the tree with flat clusters, points and so on; None if it takes too long."""
     if work.asked.structure is False or not work.folds:
         # Without folds, the note on methods already says that no answers could be held out.
         return None
@@ -269,7 +266,8 @@ def _people_groups(work: _Work, progress: Progress | None) -> PeopleGroups | Non
 def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, int]:
     """Return the unit that folds keep together ("group" or "answer"), and the number of folds.
 
-    The number of folds is 0 if there is only one unit, so that nothing can be held out.
+    The number of folds is 0 if nothing can be held out, because all answers are by one person or to one
+    question.
     """
     n_people = 0 if answers.person is None else len(np.unique(answers.person))
     unit = asked.unit
@@ -293,7 +291,6 @@ def _split(answers: Answers, asked: Asked, notes: dict[str, str]) -> tuple[str, 
 
 
 def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str]:
-    """Return the methods to compare: the named methods, or the defaults of `select` that are fast enough."""
     if asked.methods is not None:
         found = list(asked.methods)
     else:
@@ -387,7 +384,6 @@ def _without_tree(found: Structure) -> dict[str, Any]:
 
 
 def _with_distances(found: PeopleGroups) -> dict[str, Any]:
-    """Return the groups of people, each with the distance of its tree from the largest group's tree."""
     groups = found.to_dict()
     first = found.groups[0].dendrogram
     for group, each in zip(found.groups, groups["groups"], strict=True):
@@ -406,7 +402,6 @@ def _number(value: float) -> float | None:
 
 
 def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
-    """Return the report's section `clusters`: all nodes between leaves and root, with their support."""
     n = tree.n_leaves
     support = tree.support
     nodes, known = [], []
@@ -441,7 +436,6 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
 
 
 def _sensitivity(found: Findings) -> list[dict[str, Any]]:
-    """Return the distances of the other methods' trees from the report's tree, smallest first."""
     rows = [
         {
             "method": name,

@@ -71,7 +71,6 @@ def _scores(found: Numbers) -> Markup:
 
 
 def _members(found: Numbers, n_clusters: int) -> list[Markup]:
-    """Return the table of the groups' people, and the trees of the two largest groups face to face."""
     groups = found["groups"]
     unclear = [
         f"{each['person']} ({percent(max(each['probabilities']), 0)})"

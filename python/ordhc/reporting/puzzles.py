@@ -59,7 +59,6 @@ def puzzles_of(tree: Dendrogram, data: Comparisons, answers: Answers) -> dict[st
 def _items(
     tree: Dendrogram, data: Comparisons, answers: Answers, against: NDArray[np.bool_]
 ) -> list[dict[str, Any]]:
-    """Return the share of answers about each item that contradict the tree, the largest share first."""
     width, n = data.rows.shape[1], data.n_leaves
     pairs = np.unique(
         np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)]), axis=0
@@ -94,7 +93,6 @@ def said_in_words(data: Comparisons, answers: Answers, at: int, form: str) -> st
 
 
 def _tree_in_words(tree: Dendrogram, data: Comparisons, answers: Answers, at: int) -> str:
-    """Return a text that says which leaves in the first row of answer `at` merge first in the tree."""
     row = data.rows[answers.first[at]].astype(np.int64)
     labels = tree.labels
     if not isinstance(data, Triplets):

@@ -316,7 +316,6 @@ def report(
 
 
 def _counted(left_out: Mapping[str, int] | None) -> dict[str, int]:
-    """Return the checked argument `left_out` of `report`."""
     if left_out is not None and not isinstance(left_out, Mapping):
         raise InputError(f"left_out must map each reason to a number of rows, not {_checks.quoted(left_out)}")
     return {

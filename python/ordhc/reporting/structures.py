@@ -78,7 +78,6 @@ def _scores(found: Numbers) -> Markup:
 
 
 def _misfits(found: Numbers, tree: Dendrogram) -> list[Markup]:
-    """Return the table and the picture of items and clusters that a model of points predicts better."""
     misfits = found["misfits"]
     items, clusters = found["n_looked_at"]
     looked = (

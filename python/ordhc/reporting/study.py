@@ -21,7 +21,6 @@ _SAMPLERS = {
 
 
 def _shares(analysis: Numbers) -> str:
-    """Return in words how questions were chosen, with shares of answers; empty if all were imported."""
     total = sum(analysis["samplers"].values())
     if not total or set(analysis["samplers"]) == {"import"}:
         return ""
@@ -30,7 +29,6 @@ def _shares(analysis: Numbers) -> str:
 
 
 def _learner(session: Numbers) -> str:
-    """Return the method that chose questions by earlier answers, with its settings; empty if none did."""
     settings = session["settings"]
     if "learner" not in session["analysis"]["samplers"]:
         return ""

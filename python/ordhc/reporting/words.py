@@ -31,7 +31,6 @@ __all__ = [
     "reach_sentences",
 ]
 
-#: The names of the scores by which a method can be chosen.
 SCORES = {
     "revenue": "revenue",
     "satisfied": "share of comparisons satisfied",
@@ -201,7 +200,6 @@ def share_predicted(numbers: Numbers) -> tuple[float, float] | None:
 
 
 def _of_method(numbers: Numbers) -> Any:
-    """Return the scores of the report's method in the comparison of methods, or None."""
     selection = numbers["method"]["selection"]
     if selection is None:
         return None
@@ -336,7 +334,6 @@ def _cite(*keys: str) -> str:
 
 
 def _recipe(settings: Numbers) -> tuple[str, list[str]]:
-    """Return a sentence about how the tree was made, and the keys of its references."""
     cited: list[str] = []
 
     def described(known: Mapping[str, tuple[str, tuple[str, ...]]], name: str, what: str) -> str:
@@ -373,7 +370,6 @@ def _support(clusters: Numbers) -> str:
 
 
 def _choice(method: Numbers) -> tuple[str, list[str]]:
-    """Return a sentence about how the method was chosen, and the keys of its references."""
     selection = method["selection"]
     if selection is None or method["was_given"]:
         return f"The tree was made by the method {method['name']}.", []

@@ -71,7 +71,6 @@ def _linkage_nearest_first(linkage: _Linkage) -> None:
 
 
 def _linkage_ties(linkage: _Linkage) -> None:
-    """Check that with ties the tree is valid, and that both engines (`_linkage_engines`) give this tree."""
     for seed in range(8):
         S = _tied(9, seed)
         tree = linkage.merge(S)
@@ -84,7 +83,6 @@ def _linkage_ties(linkage: _Linkage) -> None:
 
 
 def _linkage_duplicates(linkage: _Linkage) -> None:
-    """Check duplicate leaves (dissimilarity 0): the tree is valid, and equal for both engines."""
     twice = np.repeat(np.arange(6), 2)
     D = distances(6, 0)[np.ix_(twice, twice)]
     tree = linkage.merge(D, dissimilarity=True)
@@ -127,10 +125,6 @@ def _linkage_engines(linkage: _Linkage) -> None:
 
 
 def _linkage_signs(linkage: _Linkage) -> None:
-    """Check that dissimilarities D and similarities -D give the same tree.
-
-    For a linkage that squares dissimilarities (such as Ward's), the similarities are -D**2.
-    """
     for seed in range(5):
         D = distances(12, seed)
         tree = linkage.merge(D, dissimilarity=True)

@@ -20,8 +20,6 @@ __all__ = ["METHOD_CHECKS", "check_method"]
 
 
 class _Method:
-    """A method, and the settings with which it is checked."""
-
     def __init__(self, spec: MethodSpec, parameters: Mapping[str, Any]) -> None:
         self.spec = spec
         settings = {**spec.parameters, **parameters}
@@ -39,7 +37,6 @@ class _Method:
         return tree
 
     def samples(self, n: int, seed: int) -> list[Any]:
-        """Return one sample for each accepted kind of data: all answers of a tree, or vectors."""
         found: list[Any] = [answers_of_a_tree(kind, n, seed)[0] for kind in self.kinds]
         if "vectors" in self.plan.accepts:
             found.append(_points(n, seed))
@@ -47,7 +44,7 @@ class _Method:
 
 
 def _points(n: int, seed: int) -> NDArray[np.float64]:
-    """Return (n, 4) random vectors of positive numbers, so that no dot product is negative."""
+    # Positive numbers, so that no dot product is negative.
     return np.random.default_rng(seed).random((n, 4)) + 0.1
 
 
@@ -70,7 +67,6 @@ def _numbering(method: _Method) -> None:
 
 
 def _knows(method: _Method) -> None:
-    """Check that the method's tree agrees with more answers of a true tree than random trees do."""
     for kind in method.kinds:
         for seed in (4, 5):
             data, _ = answers_of_a_tree(kind, 9, seed)

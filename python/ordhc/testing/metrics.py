@@ -40,7 +40,6 @@ class _Metric(Subject[MetricSpec]):
         return number
 
     def references(self, truth: Dendrogram, m: int, seed: int) -> list[Any]:
-        """Return references made from the tree `truth`, one for each accepted kind of reference."""
         if self.make_reference is not None:
             return [self.make_reference(truth)]
         return [_reference(kind, truth, m, seed) for kind in self.spec.reference]
@@ -60,7 +59,6 @@ def _reference(kind: str, truth: Dendrogram, m: int, seed: int) -> Any:
 
 
 def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
-    """Return `m` random comparisons that the tree satisfies."""
     rows: list[tuple[int, int, int]] = []
     random = np.random.default_rng(seed)
     while tree.n_leaves >= 3 and len(rows) < m:
@@ -73,7 +71,6 @@ def _answers(kind: str, tree: Dendrogram, m: int, seed: int) -> Any:
 
 
 def _metric_few_leaves(metric: _Metric) -> None:
-    """Check that trees of 1, 2 and 3 leaves have a finite score, or raise InputError below 3 leaves."""
     for n in (1, 2, 3):
         tree = random_tree(n, n)
         for reference in metric.references(tree, 3, seed=n):
@@ -84,7 +81,6 @@ def _metric_few_leaves(metric: _Metric) -> None:
 
 
 def _metric_number(metric: _Metric) -> None:
-    """Check that the score of each tree is a finite number."""
     truth = random_tree(12, 0)
     for reference in metric.references(truth, 60, seed=0):
         for seed in range(4):
@@ -109,7 +105,6 @@ def _metric_numbering(metric: _Metric) -> None:
 
 
 def _moved(reference: Any, order: NDArray[np.int64]) -> Any:
-    """Return the reference with leaf i renumbered as leaf `order[i]`."""
     if isinstance(reference, Triplets | Quadruplets):
         return renumbered(reference, order)
     if isinstance(reference, Dendrogram):
@@ -119,7 +114,6 @@ def _moved(reference: Any, order: NDArray[np.int64]) -> Any:
 
 
 def _metric_direction(metric: _Metric) -> None:
-    """Check that the true tree, from which the reference was made, scores no worse than random trees."""
     for seed in range(3):
         truth = random_tree(12, seed)
         for reference in metric.references(truth, 300, seed=seed):

@@ -39,7 +39,6 @@ class _Oracle(Subject[OracleSpec]):
         return answers.astype(np.int64)
 
     def questions(self, m: int = 50) -> NDArray[np.int64]:
-        """Return random questions, (m, width): three distinct leaves, or two pairs that can share a leaf."""
         random = np.random.default_rng(0)
         if self.width == 3:
             return np.array([random.choice(self.n_leaves, 3, replace=False) for _ in range(m)])
@@ -49,7 +48,6 @@ class _Oracle(Subject[OracleSpec]):
 
 
 def _oracle_answers(oracle: _Oracle) -> None:
-    """Check that each question has one valid answer, and that the oracle does not change the questions."""
     rows = oracle.questions()
     before = rows.copy()
     oracle.ask(rows)

@@ -98,7 +98,6 @@ def _numbering(linkage: ComparisonLinkage) -> None:
 
 
 def _repeats(linkage: ComparisonLinkage) -> None:
-    """Check that the tree stays the same if each comparison occurs twice, or has the weight 2."""
     for data in linkage.samples(7, seed=8):
         once = clusters_of(linkage.merge(data))
         twice = type(data)(np.repeat(data.rows, 2, axis=0), n_leaves=7)

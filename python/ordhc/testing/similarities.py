@@ -53,7 +53,6 @@ class _Similarity(Subject[SimilaritySpec]):
 
 
 def _sample(kind: str, n: int, m: int, seed: int) -> Any:
-    """Return `m` comparisons of points in two distant groups on a line, or vectors in two groups."""
     random = np.random.default_rng(seed)
     points = np.concatenate([random.random(n - n // 2), 5 + random.random(n // 2)])
     if kind == "vectors":
@@ -87,7 +86,6 @@ def _similarity_symmetric(similarity: _Similarity) -> None:
 
 
 def _similarity_layouts(similarity: _Similarity) -> None:
-    """Check that the condensed layout has the pairs of the square layout, in SciPy's order."""
     for data in similarity.samples(7, 60, seed=2):
         S, pairs = similarity.build(data), similarity.build(data, layout="condensed")
         upper = S[np.triu_indices(7, 1)]
@@ -103,7 +101,6 @@ def _similarity_dtypes(similarity: _Similarity) -> None:
 
 
 def _similarity_duplicates(similarity: _Similarity) -> None:
-    """Check that the builder accepts repeated comparisons, repeated vectors, and weights."""
     for data in similarity.samples(6, 30, seed=4):
         if isinstance(data, np.ndarray):
             similarity.build(np.repeat(data, 2, axis=0))
@@ -130,7 +127,6 @@ def _similarity_numbering(similarity: _Similarity) -> None:
 
 
 def _similarity_direction(similarity: _Similarity) -> None:
-    """Check that pairs within a group are closer on average than pairs of two distant groups."""
     group = np.arange(12) >= 6
     i, j = np.triu_indices(12, 1)
     within = group[i] == group[j]

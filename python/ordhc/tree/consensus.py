@@ -283,7 +283,6 @@ class _Hierarchy:
             self.parents[child] = own
 
     def _top(self, node: int) -> int:
-        """Return the highest ancestor of `node` so far, or `node` itself if it has no parent yet."""
         way = []
         while node in self.parents:
             way.append(node)
@@ -304,7 +303,6 @@ class _Hierarchy:
         return 1 if node < self.n else int(self.clusters.sizes[node - self.n])
 
     def add(self, cluster: int) -> None:
-        """Add a cluster if it contradicts no cluster of the tree."""
         covered: dict[int, int] = {}
         parts: dict[int, list[int]] = {}
         waiting = self._members(cluster)
@@ -328,7 +326,6 @@ class _Hierarchy:
 
 
 def _assembled(clusters: _Clusters, nest: _Hierarchy) -> Dendrogram:
-    """Return the tree of the clusters in `nest`, with support, and with mean heights or lengths."""
     trees, n = clusters.trees, nest.n
     first = trees[0]
     nodes = sorted(nest.children, key=nest.size)

@@ -182,10 +182,7 @@ def _numbered(column: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _is_missing(label: Any) -> bool:
-    """Return True for None, NaN, NaT and pandas.NA.
-
-    pandas.NA is recognised by its type, because ``NA != NA`` is NA, which has no truth value.
-    """
+    # Recognise pandas.NA by its type, because `NA != NA` is NA, which has no truth value.
     return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
@@ -197,12 +194,8 @@ def index_names(labels: Any) -> list[str] | None:
 def square_names(S: Any, own: Sequence[Any] | None = None) -> Sequence[Any] | None:
     """Return the names of the leaves of a square data frame, or None.
 
-    Parameters
-    ----------
-    S
-        The data frame.
-    own
-        The names of the rows, read from a column of names. By default the index of `S` has the names.
+    `own` has the names of the rows, if they were read from a column. By default the index of `S` has the
+    names.
 
     Raises
     ------

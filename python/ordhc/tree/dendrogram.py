@@ -36,8 +36,6 @@ _LONGEST = np.finfo(np.float64).max / 8
 
 
 class _Kept:
-    """The type of `_KEPT`, which signatures show as `...`."""
-
     def __repr__(self) -> str:
         return "..."
 
@@ -246,11 +244,10 @@ class Dendrogram:
         return Dendrogram._made(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
 
     def _cached(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """Return a cached array, computed by `make` once; read-only, because all callers share the array."""
         found: NDArray[Any] | None = self._cache.get(name)
         if found is None:
             found = make()
-            found.flags.writeable = False
+            found.flags.writeable = False  # because all callers share the array
             self._cache[name] = found
         return found
 
@@ -267,7 +264,7 @@ class Dendrogram:
 
     @property
     def _heights_if_any(self) -> NDArray[np.float64] | None:
-        """The heights or None; cached, because finding out if a tree with lengths has heights takes O(n)."""
+        # Cached, because finding out whether a tree with lengths has heights takes O(n).
         if "heights if any" not in self._cache:
             try:
                 self._cache["heights if any"] = self._all_heights
@@ -1149,7 +1146,6 @@ class Dendrogram:
         return Dendrogram._made(self._tree.relabel(order), self._annotations.relabelled(order))
 
     def _leaves_of(self, leaves: Any) -> NDArray[np.int64]:
-        """Return the numbers of leaves that are given by number or name."""
         given = [leaves] if isinstance(leaves, int | str | np.integer) else _checks.listed("leaves", leaves)
         if "leaves" not in self._cache:
             self._cache["leaves"] = _checks.LeafNumbers(self.names or ())
@@ -1506,7 +1502,6 @@ class Dendrogram:
         return f"<Dendrogram: {leaves}{span}{made}>"
 
     def _repr_html_(self) -> str:
-        """Return the page of `savefig` for a notebook; trees of more than 5,000 leaves are shown as text."""
         from ordhc.plotting.pages import inline
 
         return inline(self)

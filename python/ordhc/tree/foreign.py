@@ -11,8 +11,6 @@ __all__ = ["newick_of"]
 
 @dataclass(frozen=True)
 class _Node:
-    """The data that another package has about a node."""
-
     name: str | None = None
     length: float | None = None
     support: float | None = None

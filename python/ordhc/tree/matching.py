@@ -19,17 +19,9 @@ from ordhc.tree.dendrogram import Dendrogram
 def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tuple[Dendrogram, Any]:
     """Return a tree and its reference, over the same leaves in the same order.
 
-    Parameters
-    ----------
-    tree
-        A tree in any form that `as_dendrogram` takes.
-    reference
-        The data that the tree is compared with.
-    kinds
-        The allowed kinds of the reference: "triplets", "quadruplets", "tree", "labels", "similarity",
-        "ranking".
-    what
-        The name of the metric or figure, for messages.
+    `tree` is in any form that `as_dendrogram` takes. `kinds` are the allowed kinds of the reference:
+    "triplets", "quadruplets", "tree", "labels", "similarity", "ranking". `what` is the name of the metric or
+    figure, for messages.
 
     Returns
     -------
@@ -99,11 +91,7 @@ _TAKERS = {
 
 
 def _refuse_others(reference: Any, kinds: tuple[str, ...], what: str) -> None:
-    """Raise `InputError` if the type of `reference` is not among `kinds`, the kinds that a metric takes.
-
-    The message names metrics that take such a reference. Arrays that may be of an accepted kind are not
-    refused. `what` is the name of the metric or figure.
-    """
+    """Raise `InputError` if the type of `reference` is not among `kinds`, the kinds that a metric takes."""
     if isinstance(reference, Triplets | Quadruplets):
         own, title = "triplets" if isinstance(reference, Triplets) else "quadruplets", f"metric {what!r}"
         fine = own in kinds or (own == "triplets" and "quadruplets" in kinds)
@@ -203,7 +191,6 @@ def places_of(tree: Dendrogram, names: Sequence[str] | None, whose: str) -> NDAr
 
 
 def _by_name(tree: Dendrogram, names: Sequence[str] | None, whose: str, given: Any) -> Dendrogram:
-    """Return the tree with leaf i renumbered to the position of its name in `names`."""
     if tree.names is None:
         return tree
     if names is None:

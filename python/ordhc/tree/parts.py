@@ -41,12 +41,7 @@ def root_distances(tree: Dendrogram) -> NDArray[np.float64]:
 def lca_nodes(tree: Dendrogram, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the node at which the two leaves of each pair join; for a leaf and itself, the leaf.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    i, j
-        (m,) the leaves of the pairs.
+    `i` and `j` are (m,), the leaves of the pairs.
 
     Examples
     --------

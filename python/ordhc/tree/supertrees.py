@@ -17,8 +17,6 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tree:
-    """An input tree of `supertree` and its weight."""
-
     shape: Shape
     weight: float
     #: For each leaf of the supertree, its position in `shape.order`; -1 if the tree does not have the leaf.
@@ -58,16 +56,8 @@ def supertree(
 ) -> Dendrogram:
     """Return the supertree of trees with different leaves, with the support of each node by triplets.
 
-    Parameters
-    ----------
-    trees
-        The trees.
-    leaves
-        For each tree, the number in the supertree of each of its leaves.
-    weights
-        (number of trees,) the weights, above 0.
-    names
-        The names of the leaves of the supertree.
+    `leaves` has, for each tree, the number in the supertree of each of its leaves. `weights` are above 0.
+    `names` are the names of the leaves of the supertree.
 
     Returns
     -------
@@ -165,7 +155,6 @@ def _by_sums(similarities: NDArray[np.float64]) -> list[Numbers]:
 
 
 def _joined(clusters: Sequence[Numbers], n: int) -> Numbers:
-    """Return the parent of each node of the tree of the given clusters; -1 for the root."""
     ordered = sorted(clusters, key=lambda members: (len(members), int(members.min())))
     parents = np.full(n + len(ordered), -1, dtype=np.int64)
     top = np.arange(n)

@@ -60,16 +60,13 @@ pub fn agglomerate(data: &[u8]) {
     assert_eq!(auto.map(|tree| bits(&tree)), overwritten.map(|tree| bits(&tree)), "{rule:?}, in place");
 }
 
-/// Returns true if the heights of a tree are much larger than the `values` of the matrix. Smaller heights may then have
-/// large relative errors, because large terms cancel in their computation.
 fn has_grown(tree: &Dendrogram, values: &[f64]) -> bool {
     let largest = |values: &[f64]| values.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
     largest(tree.heights()) > 8.0 * largest(values)
 }
 
-/// Checks that the naive and the nearest-pair algorithm return the same heights up to rounding
-/// errors. Differences are relative to the largest height or value of the matrix. Heights whose
-/// squares are equal also pass, because some linkages compute with squared heights.
+/// Panics unless both lists of heights are equal up to rounding errors, relative to the largest height or matrix value.
+/// Some linkages compute with squared heights, so it suffices if the squares are equal.
 fn assert_near(naive: &[f64], nearest: &[f64], values: &[f64], rule: &Rule) {
     let scale = naive.iter().chain(values).fold(0.0f64, |largest, value| largest.max(value.abs()));
     for (a, b) in naive.iter().zip(nearest) {

@@ -8,7 +8,7 @@ use ordhc::tree::{NewickTree, Underscores, build};
 
 use crate::bytes::Bytes;
 
-/// Reads triplets from delimited text, and makes trees and similarities from them. Errors are fine, panics are not.
+/// Reads triplets from delimited text, and makes trees and similarities from them. Errors are allowed, panics are not.
 pub fn triplets(data: &[u8]) {
     let mut bytes = Bytes(data);
     let names = |names: [&str; 3]| names.map(String::from).to_vec();

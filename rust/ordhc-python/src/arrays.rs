@@ -22,8 +22,7 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Returns `values` as a read-only array. Returns `None` unless `values` is an array with numbers of type `T` and with
-/// `D` dimensions.
+/// Returns `None` unless `values` is an array with numbers of type `T` and with `D` dimensions.
 pub(crate) fn read<'py, T: Element, D: Dimension>(
     values: &Bound<'py, PyAny>,
 ) -> Option<PyResult<PyReadonlyArray<'py, T, D>>> {
@@ -53,7 +52,6 @@ macro_rules! array_of {
 }
 pub(crate) use array_of;
 
-/// Returns the error for an object that is not an array of an accepted type.
 pub(crate) fn unfit(values: &Bound<'_, PyAny>, needed: &str) -> PyErr {
     let found = match values.cast::<PyUntypedArray>() {
         Ok(array) => format!("{}-dimensional {}", array.ndim(), array.dtype()),
@@ -62,7 +60,6 @@ pub(crate) fn unfit(values: &Bound<'_, PyAny>, needed: &str) -> PyErr {
     PyTypeError::new_err(format!("an array of {needed} is needed, not {found}"))
 }
 
-/// Returns the rows of an (m, K) array.
 pub(crate) fn rows<'a, T: Element, const K: usize>(values: &'a [T], shape: &[usize]) -> PyResult<&'a [[T; K]]> {
     if shape.len() != 2 || shape[1] != K {
         return Err(to_py(Error::Argument(format!("rows of {K} leaves are needed, not an array of shape {shape:?}"))));

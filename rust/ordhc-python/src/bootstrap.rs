@@ -90,13 +90,11 @@ pub(crate) fn support<'py>(
     Ok(PyArray1::from_vec(py, found))
 }
 
-/// Returns, for each resample, how often it draws each group of answers.
 fn times_of(times: &PyReadonlyArray2<'_, u32>) -> PyResult<Vec<Vec<u32>>> {
     let n_groups = times.shape()[1].max(1);
     Ok(times.as_slice()?.chunks(n_groups).map(<[u32]>::to_vec).collect())
 }
 
-/// Returns the index of the group of each answer, after checking that all indices are below `n_groups`.
 fn groups_of<'a>(groups: &'a PyReadonlyArray1<'_, u32>, m: usize, n_groups: usize) -> PyResult<&'a [u32]> {
     let groups = groups.as_slice()?;
     if groups.len() != m || groups.iter().any(|&group| group as usize >= n_groups) {

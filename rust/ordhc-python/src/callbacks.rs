@@ -69,7 +69,6 @@ fn run_task(py: Python<'_>, long: bool, progress: Option<&Bound<'_, PyAny>>, tas
 
 type Watched<'a> = &'a mut (dyn FnMut(&Monitor) + Send);
 
-/// Runs work on this thread, with a monitor that checks for Ctrl-C itself.
 fn here(progress: Option<Py<PyAny>>, task: Watched<'_>) -> PyResult<()> {
     let failure = Arc::new(Mutex::new(None));
     let found = Arc::clone(&failure);

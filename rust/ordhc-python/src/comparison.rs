@@ -12,12 +12,10 @@ use crate::arrays::{array_of, rows};
 use crate::error::to_py;
 
 array_of! {
-    /// Rows of leaf ids, of a type that the engine reads without a copy.
     Rows, PyReadonlyArray2, "uint8, uint16 or int32 in 2 dimensions", U8(u8), U16(u16), I32(i32)
 }
 
 impl Rows<'_> {
-    /// Returns the shape, (m, 3) or (m, 4).
     pub(crate) fn shape(&self) -> &[usize] {
         match self {
             Self::U8(rows) => rows.shape(),
@@ -27,7 +25,6 @@ impl Rows<'_> {
     }
 }
 
-/// Comparisons of three or of four leaves.
 pub(crate) enum Answers<'a> {
     Three(Triplets<'a>),
     Four(Quadruplets<'a>),
@@ -55,8 +52,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// Evaluates an expression for either type of [`Answers`]. Keep the expression small, because all its code is compiled
-/// twice.
+/// Evaluates an expression for triplets or for quadruplets. All code of the expression is compiled twice.
 macro_rules! with {
     ($any:expr, $answers:ident => $value:expr) => {
         match $any {
@@ -68,12 +64,10 @@ macro_rules! with {
 pub(crate) use with;
 
 array_of! {
-    /// Rows of leaf ids as the caller passed them. The engine reads int64 only after a conversion, and the other types
-    /// without a copy.
+    /// Rows of leaf ids. int64 rows are converted to int32, and the other types are read without a copy.
     Wide, PyReadonlyArray2, "uint8, uint16, int32 or int64 in 2 dimensions", U8(u8), U16(u16), I32(i32), I64(i64)
 }
 
-/// The rows converted to int32, or `None` if the array needs no conversion. Also the number of leaves.
 type Checked<'py> = (Option<Bound<'py, PyArray2<i32>>>, usize);
 
 #[pyfunction]
@@ -114,7 +108,6 @@ fn checked<'a, const K: usize>(
     py.detach(|| Comparisons::new(rows, n_leaves)).map_err(to_py)
 }
 
-/// Returns a boolean array: for each leaf, true if it has answers of positive weight.
 #[pyfunction]
 pub(crate) fn answered<'py>(
     py: Python<'py>,
@@ -122,7 +115,6 @@ pub(crate) fn answered<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     n_leaves: usize,
 ) -> PyResult<Bound<'py, PyArray1<bool>>> {
-    /// The number of rows that are read before the loop checks whether all leaves were found.
     const ROWS: usize = 1 << 10;
     let answers = Answers::of(&values, weights.as_ref(), n_leaves)?;
     let seen = with!(&answers, answers => {
@@ -142,8 +134,6 @@ pub(crate) fn answered<'py>(
     Ok(PyArray1::from_vec(py, seen))
 }
 
-/// Borrows comparisons from arrays, and validates them. The validation takes little time compared to any work with the
-/// comparisons.
 pub(crate) fn comparisons<'a, const K: usize>(
     values: &'a Rows<'_>,
     weights: Option<&'a PyReadonlyArray1<'_, f64>>,
@@ -164,7 +154,6 @@ pub(crate) fn comparisons<'a, const K: usize>(
 type Ends<'py> = Bound<'py, PyArray1<i64>>;
 type Counts<'py> = Bound<'py, PyArray2<i64>>;
 
-/// Returns the indices of the rows that contain each leaf, leaf by leaf. The rows of leaf `i` end at `ends[i]`.
 #[pyfunction]
 pub(crate) fn index_rows<'py>(
     py: Python<'py>,

@@ -81,7 +81,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InternalError", module.py().get_type::<PanicException>())
 }
 
-/// Panics, so that tests can check what Python receives.
 #[pyfunction]
 pub(crate) fn panic(message: &str) {
     panic!("{message}");

@@ -26,7 +26,6 @@ pub(crate) enum Either {
     Four(Box<dyn learn::Learner<4>>),
 }
 
-/// Runs the same code for learners of three and of four leaves.
 macro_rules! with {
     ($lock:expr, $learner:ident => $body:expr) => {
         match &mut *$lock {
@@ -56,7 +55,6 @@ pub(crate) fn told(answer: i8, p: f64, who: i32) -> Told {
     Told { answer, p: (!p.is_nan()).then_some(p), who: u32::try_from(who).ok().filter(|&who| who > 0) }
 }
 
-/// The ids and leaves of questions, stored one question after the other.
 pub(crate) struct Asked {
     ids: Vec<i64>,
     leaves: Vec<i32>,
@@ -161,8 +159,6 @@ impl Learner {
         Ok(Self(Mutex::new(Either::Four(method.learner(n_leaves, seed).map_err(to_py)?))))
     }
 
-    /// Returns a learner that chooses its questions from the array `among` of shape (m, 3) or
-    /// (m, 4). The learner asks the questions with the most expected information first.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, seed, among, *, questions, repeat))]
     fn uncertain_among(
@@ -185,8 +181,6 @@ impl Learner {
         Ok(Self(Mutex::new(learner.map_err(to_py)?)))
     }
 
-    /// Returns a learner that asks which of two pairs is closer, the questions with the most expected information
-    /// first. If `anchored`, the two pairs share a leaf.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, seed, anchored, *, questions, repeat))]
     fn uncertain_of_pairs(
@@ -267,8 +261,6 @@ impl Learner {
         .map(Tree::from)
     }
 
-    /// Returns, for each merge of `tree`, the share of the answers about the merge that agree with
-    /// it. Returns `None` unless the learner revises a tree (method `revise`).
     fn support(&self, py: Python<'_>, tree: &Bound<'_, Tree>) -> Option<Vec<f64>> {
         let tree = tree.get().topology();
         py.detach(|| with!(self.lock(), learner => learner.support(tree)))
@@ -326,7 +318,6 @@ impl Learner {
     }
 }
 
-/// An oracle that answers questions according to a tree, without errors.
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct TreeOracle(Mutex<Oracle>);
 
@@ -338,7 +329,6 @@ impl TreeOracle {
         Self(Mutex::new(py.detach(|| Oracle::new(tree))))
     }
 
-    /// Returns the (m,) answers to questions about (m, 3) leaves. Invalid leaves raise an error.
     fn answer<'py>(
         &self,
         py: Python<'py>,
@@ -364,8 +354,6 @@ impl TreeOracle {
     }
 }
 
-/// Estimates the probability that an answer is right, from repeated answers to each of several questions. Returns the
-/// estimate and a lower bound of the probability.
 #[pyfunction]
 pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f64)> {
     let narrow = |answers: &Vec<i64>| answers.iter().map(|&x| i8::try_from(x).unwrap_or(i8::MAX)).collect();
@@ -373,7 +361,6 @@ pub(crate) fn estimate_p(answers: Vec<Vec<i64>>, delta: f64) -> PyResult<(f64, f
     learn::estimate_p(&narrow, delta).map_err(to_py)
 }
 
-/// Returns a random tree of the given shape: "uniform", "yule", "balanced" or "caterpillar".
 #[pyfunction]
 pub(crate) fn random_tree(py: Python<'_>, shape: &str, n_leaves: usize, seed: u64) -> PyResult<Tree> {
     let shape = shape.parse().map_err(to_py)?;

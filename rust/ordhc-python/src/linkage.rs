@@ -56,7 +56,6 @@ impl Linkage {
 }
 
 impl Linkage {
-    /// Returns the rule, or `None` if a Python function computes the similarities of merged clusters.
     pub(crate) fn rule(&self) -> Option<&Rule> {
         match &self.0 {
             Form::Rule(rule) => Some(rule),
@@ -72,14 +71,12 @@ pub(crate) fn partition(labels: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<O
 /// Maximum number of values for which the interpreter's lock is kept. For so few values, releasing the lock would take
 /// longer than the work.
 const QUICK: usize = 1 << 11;
-/// Maximum number of values that `agglomerate_few` accepts.
 const MANY: usize = 512 * 512;
 
-/// Returns the tree of a small matrix. The matrix must be a contiguous float64 array, and the linkage must not be a
-/// Python function.
+/// Returns the tree of a small matrix, which must be a contiguous float64 array.
 ///
-/// Returns `None` for other input, for dissimilarities that Python must check, and if there is an error or a warning.
-/// Call `agglomerate` in these cases.
+/// Returns `None` for other input, dissimilarities that Python must check, errors, and warnings. Call `agglomerate` in
+/// these cases.
 #[pyfunction]
 pub(crate) fn agglomerate_few(
     py: Python<'_>,
@@ -112,13 +109,12 @@ pub(crate) fn agglomerate_few(
     Ok(tree.map(Tree::from))
 }
 
-/// Work on more than this number of values runs on a separate thread, because it takes some tenths of a second. Less
-/// work runs on the caller's thread, because a separate thread costs some milliseconds.
+/// Work on more values runs on a separate thread, because it takes some tenths of a second. A separate thread costs
+/// some milliseconds.
 const LONG: usize = 1 << 26;
 
-/// Returns the tree of a matrix. First calls the Python function `look` if a value is negative, or if the matrix is
-/// square and so has a diagonal. `look` reports similarities that were passed as dissimilarities by mistake. With
-/// `overwrite`, `look` is not called.
+/// Returns the tree of a matrix. The Python function `look` reports similarities that were passed as dissimilarities by
+/// mistake.
 #[pyfunction]
 #[pyo3(signature = (values, linkage, dissimilarity, engine, initial, progress, overwrite = false, look = None))]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]

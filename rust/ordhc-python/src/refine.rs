@@ -19,8 +19,7 @@ type How<'py> = (Option<u64>, u32, u64, Option<PyReadonlyArray1<'py, i64>>);
 /// tree.
 type Found = (Tree, f64, u64, bool);
 
-/// If the number of leaves, multiplied by 1 + the number of restarts, is above this limit, the search runs on a
-/// separate thread.
+/// If the number of leaves times (1 + the number of restarts) exceeds this limit, the search has its own thread.
 const LONG: usize = 1000;
 
 fn is_long(n_leaves: usize, search: &Search) -> bool {

@@ -18,14 +18,12 @@ use crate::tree::Tree;
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct SessionLearner(Mutex<Width>);
 
-/// A session learner for questions of three leaves or of four leaves.
 #[derive(Clone)]
 enum Width {
     Three(Box<ordhc::bindings::SessionLearner<3>>),
     Four(Box<ordhc::bindings::SessionLearner<4>>),
 }
 
-/// Runs code for both variants of [`Width`]. The code gets the session learner of the variant.
 macro_rules! with {
     ($lock:expr, $session:ident => $body:expr) => {
         match &mut *$lock {
@@ -88,7 +86,6 @@ impl Table<'_> {
     }
 }
 
-/// Returns the number of leaves in a question.
 fn width<const K: usize>(_: &ordhc::bindings::SessionLearner<K>) -> usize {
     K
 }
@@ -126,7 +123,6 @@ impl SessionLearner {
         py.detach(|| Self(Mutex::new(self.lock().clone())))
     }
 
-    /// Applies events in the order in which they happened. The first event has the sequence number `first`.
     #[expect(clippy::too_many_arguments, reason = "columns of a table")]
     fn replay(
         &self,

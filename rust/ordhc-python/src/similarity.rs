@@ -136,7 +136,6 @@ pub(crate) fn mulk4<'py>(
     callbacks::run(py, long, progress.as_ref(), work).map(|kernel| pairs(py, kernel))
 }
 
-/// Returns the (n, n) matrix of a condensed vector and a diagonal.
 #[pyfunction]
 pub(crate) fn square<'py>(
     py: Python<'py>,
@@ -157,8 +156,6 @@ pub(crate) fn square<'py>(
     result.reshape([n, n])
 }
 
-/// For each near pair and far pair, the number (or total weight) of the comparisons "near pair is closer than far
-/// pair".
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct NearFarCounts {
     inner: Mutex<ordhc::bindings::NearFarCounts>,
@@ -189,7 +186,6 @@ impl NearFarCounts {
         })
     }
 
-    /// Adds the counts of another instance. The arguments are the arrays from its method `columns`.
     fn merge(
         &self,
         py: Python<'_>,

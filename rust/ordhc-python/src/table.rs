@@ -30,7 +30,6 @@ impl FromPyObject<'_, '_> for Chosen {
     }
 }
 
-/// Returns the delimiter of a table. A blank as the delimiter means one or more blanks and tabs.
 fn delimiter_of(delimiter: Option<char>) -> PyResult<Option<Delimiter>> {
     let Some(delimiter) = delimiter else { return Ok(None) };
     match u8::try_from(delimiter) {
@@ -48,10 +47,7 @@ fn ascii(what: &str, text: Option<char>) -> PyResult<Option<u8>> {
     }
 }
 
-/// Reads a table. Returns a dict: the rows with their lines, names, labels and weights, the bad
-/// rows, and the format (such as the delimiter). `chosen` are the positions or names of the columns
-/// to read. Without `chosen`, reads the columns whose names are in `known`, or all columns if
-/// `known` is empty.
+/// Reads a table. Without `chosen`, reads the columns whose names are in `known`, or all columns if `known` is empty.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one call reads a table")]
 pub(crate) fn parse_table<'py>(
@@ -127,8 +123,8 @@ pub(crate) fn split_table(
     Ok((found, lines))
 }
 
-/// A column: an integer code for each row, and the distinct texts of the column. The code is the index of the cell's
-/// text among these texts, or -1 if the row is too short to have this cell.
+/// A column of a table. For each row: the index of its text in the list of distinct texts, or -1 if the row is too
+/// short to have this column. Also this list.
 type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 
 /// Reads a table, and returns:

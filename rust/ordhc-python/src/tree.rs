@@ -43,11 +43,8 @@ type Read<'py> = (
 #[pyclass(frozen, module = "ordhc._ordhc")]
 pub(crate) struct Tree {
     tree: ordhc::tree::Tree,
-    /// A cache of [`Tree::dendrogram`].
     by_height: OnceLock<Dendrogram>,
-    /// A cache of [`Tree::ranked`].
     by_level: OnceLock<Dendrogram>,
-    /// A cache of [`Tree::in_order`].
     by_diameter: OnceLock<Dendrogram>,
     lca: OnceLock<LcaSizes>,
 }
@@ -73,7 +70,6 @@ impl Tree {
         self.tree.topology()
     }
 
-    /// Returns the tree with its heights, or with heights computed from its lengths.
     pub(crate) fn dendrogram(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Heights(tree) => Ok(tree),
@@ -81,8 +77,8 @@ impl Tree {
         }
     }
 
-    /// Returns the tree with heights that determine an order of merging. For a tree with lengths, these are the
-    /// diameters.
+    /// Returns the tree with heights. For a tree with lengths, the height of a node is the length of the longest path
+    /// between two leaves below the node.
     pub(crate) fn in_order(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Lengths(tree) => made_once(&self.by_diameter, || tree.diameters()),
@@ -90,8 +86,8 @@ impl Tree {
         }
     }
 
-    /// Returns the tree with its heights. If it has only a shape, the height of a node is the number of levels below
-    /// it. Use this if only the order of the nodes above a leaf matters.
+    /// Returns the tree with heights. If a tree has only a shape, the height of a node is the number of levels below
+    /// it.
     pub(crate) fn ranked(&self) -> PyResult<&Dendrogram> {
         match &self.tree {
             ordhc::tree::Tree::Shape(tree) => made_once(&self.by_level, || Ok(Dendrogram::of_levels(tree.clone()))),
@@ -100,7 +96,6 @@ impl Tree {
     }
 
     /// Returns the tree with its heights. If it has no heights, the height of a node is the number of levels below it.
-    /// Use this if only the shape matters.
     pub(crate) fn of_shape(&self) -> Dendrogram {
         self.dendrogram().cloned().unwrap_or_else(|_| Dendrogram::of_levels(self.topology().clone()))
     }
@@ -160,8 +155,6 @@ impl Tree {
         Ok(tree.into())
     }
 
-    /// Returns the tree of the given nodes, with heights, with lengths, or with neither. Also returns the former index
-    /// of each node.
     #[staticmethod]
     #[pyo3(signature = (n_leaves, parents, heights, lengths, *, dissimilarity, sort))]
     fn of_nodes<'py>(
@@ -252,7 +245,6 @@ impl Tree {
         self.topology().n_nodes()
     }
 
-    /// Returns the data that the tree has: "shape", "heights" or "lengths".
     #[getter]
     fn scale(&self) -> &'static str {
         match self.tree {
@@ -267,7 +259,6 @@ impl Tree {
         self.is_dissimilarity()
     }
 
-    /// Returns the parent of each node. The parent of the root is the root.
     fn parents<'py>(&self, py: Python<'py>) -> Integers<'py> {
         widened(py, self.topology().parents().iter().copied())
     }
@@ -277,7 +268,6 @@ impl Tree {
         widened(py, merges.iter().flatten().copied()).reshape([merges.len(), 2])
     }
 
-    /// Returns the height of each inner node.
     fn heights<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, self.dendrogram()?.heights()))
     }
@@ -297,7 +287,6 @@ impl Tree {
         }
     }
 
-    /// Returns the length of the edge above each node, or NaN if the edge has no length.
     fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Floats<'py>> {
         Ok(PyArray1::from_slice(py, &self.tree.edge_lengths().map_err(to_py)?))
     }
@@ -307,7 +296,6 @@ impl Tree {
         Ok(self.dendrogram()?.clone().with_leaf_heights(heights).map_err(to_py)?.into())
     }
 
-    /// Returns the number of leaves below each inner node.
     fn sizes<'py>(&self, py: Python<'py>) -> Integers<'py> {
         widened(py, self.topology().sizes().iter().copied())
     }
@@ -341,7 +329,6 @@ impl Tree {
         Ok(widened(py, self.dendrogram()?.cut_height(height).map_err(to_py)?))
     }
 
-    /// Returns clusters of leaves. The path in the tree between two leaves of a cluster is at most `length` long.
     fn cut_path<'py>(&self, py: Python<'py>, length: f64) -> PyResult<Integers<'py>> {
         let labels = match &self.tree {
             ordhc::tree::Tree::Lengths(_) => self.in_order()?.cut_height(length),
@@ -355,7 +342,6 @@ impl Tree {
         Ok(widened(py, labels.map_err(to_py)?))
     }
 
-    /// Returns the node at which the two leaves of each pair join. For a leaf and itself, returns the leaf.
     fn lca_nodes<'py>(
         &self,
         py: Python<'py>,
@@ -388,20 +374,17 @@ impl Tree {
         Ok(self.tree.relabel(&labels(&leaves)?).map_err(to_py)?.into())
     }
 
-    /// Returns the tree with its nodes in the order of their heights, and the former index of each node.
     fn sorted<'py>(&self, py: Python<'py>) -> (Self, Integers<'py>) {
         let (tree, order) = self.tree.clone().sorted();
         (tree.into(), widened(py, order))
     }
 
-    /// Returns the tree without the inner nodes for which `goes` is true, and the former index of each node.
     fn without<'py>(&self, py: Python<'py>, goes: PyReadonlyArray1<'py, bool>) -> PyResult<(Self, Integers<'py>)> {
         let (goes, n) = (goes.as_slice()?, self.topology().n_leaves());
         let (tree, kept) = self.tree.without(|node| goes.get(node - n).copied().unwrap_or(false));
         Ok((tree.into(), widened(py, kept)))
     }
 
-    /// Returns the tree restricted to `leaves`, and the former index of each node.
     fn restricted<'py>(&self, py: Python<'py>, leaves: PyReadonlyArray1<'py, i64>) -> PyResult<(Self, Integers<'py>)> {
         let (tree, kept) = self.tree.restricted(&labels(&leaves)?).map_err(to_py)?;
         Ok((tree.into(), widened(py, kept)))
@@ -411,7 +394,6 @@ impl Tree {
         Ok(self.dendrogram()?.is_monotone())
     }
 
-    /// Returns true if two trees have the same nodes in the same order, with the same heights or lengths.
     fn equals(&self, other: &Self) -> bool {
         self.tree == other.tree
     }

@@ -18,7 +18,6 @@ use crate::linkage::partition;
 use crate::tree::Tree;
 
 array_of! {
-    /// A float64 or float32 matrix whose rows are vectors.
     Dense, PyReadonlyArray2, "float64 or float32 in 2 dimensions", F64(f64), F32(f32)
 }
 
@@ -40,7 +39,6 @@ impl Dense<'_> {
 }
 
 array_of! {
-    /// The values of sparse rows.
     Floats, PyReadonlyArray1, "float64 or float32 in 1 dimension", F64(f64), F32(f32)
 }
 
@@ -67,9 +65,6 @@ pub(crate) fn mean_dot_linkage(
     Ok(tree.into())
 }
 
-/// Returns the tree of vectors by single, Ward's or average linkage. Single linkage takes any
-/// measure (distance or similarity of two vectors). Ward's linkage takes Euclidean distances, and
-/// average linkage takes squared Euclidean distances.
 #[pyfunction]
 pub(crate) fn vector_linkage(
     py: Python<'_>,
@@ -123,7 +118,6 @@ pub(crate) fn neighbor_linkage(
     Ok(tree.into())
 }
 
-/// Returns the distance or similarity `measure` of each pair of rows, in condensed layout.
 #[pyfunction]
 pub(crate) fn vector_distances<'py>(
     py: Python<'py>,

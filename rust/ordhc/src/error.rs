@@ -274,7 +274,6 @@ pub(crate) fn check_n_leaves(n: usize) -> Result<()> {
     if (1..=most).contains(&n) { Ok(()) } else { Err(Error::out_of_range("n_leaves", n, format!("1..={most}"))) }
 }
 
-/// Returns an error if `found` is not `expected`. If `found` is `None`, there are no values to check.
 pub(crate) fn check_len(
     what: &'static str,
     found: impl Into<Option<usize>>,

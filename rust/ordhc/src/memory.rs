@@ -23,7 +23,6 @@ pub fn check(what: &'static str, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns an empty vector with room for `len` values.
 pub(crate) fn room<T>(what: &'static str, len: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     reserve(what, &mut values, len)?;
@@ -36,14 +35,12 @@ pub(crate) fn filled<T: Clone>(what: &'static str, value: T, len: usize) -> Resu
     Ok(values)
 }
 
-/// Returns the values of an iterator that yields at most `most` values.
 pub(crate) fn collected<T>(what: &'static str, most: usize, values: impl Iterator<Item = T>) -> Result<Vec<T>> {
     let mut all = room(what, most)?;
     all.extend(values);
     Ok(all)
 }
 
-/// Appends a value to a vector, and doubles the vector's capacity if needed.
 #[inline]
 pub(crate) fn push<T>(what: &'static str, values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() {

@@ -57,7 +57,6 @@ impl Steps {
     }
 }
 
-/// The state that a monitor shares with its children: the monitors of parts of the computation.
 #[derive(Debug, Default)]
 struct Stop {
     whole: Steps,
@@ -154,7 +153,6 @@ impl Monitor {
         self.check()
     }
 
-    /// Sets a warning that says why the result is less certain than it seems.
     pub(crate) fn warn(&self, text: String) {
         *self.warning.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
     }

@@ -1,6 +1,5 @@
 //! The number types of matrices and counts.
 
-/// A number that converts to a float.
 pub(crate) trait Number: Copy + Sync + PartialEq {
     fn float(self) -> f64;
 }
@@ -35,7 +34,6 @@ impl Number for i16 {
     }
 }
 
-/// A float type that a [`Buffer`](crate::memory::Buffer) can store.
 pub(crate) trait Held: Number + PartialOrd + Send + bytemuck::Pod {
     const ZERO: Self;
 

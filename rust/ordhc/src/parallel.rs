@@ -67,8 +67,7 @@ pub(crate) fn map<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync)
     map_any(items, &work)
 }
 
-/// A pointer to a function of an item. Without the pointer, the code of this module would be compiled again for every
-/// function.
+/// A function is passed by reference, so that the code of this module is compiled only once for all functions.
 type Any<'a, T, R> = &'a (dyn Fn(T) -> R + Sync);
 
 fn map_any<T: Send, R: Send>(mut items: Vec<T>, work: Any<'_, T, R>) -> Vec<R> {
@@ -149,7 +148,6 @@ impl<T, R> Slots<T, R> {
 
 type Work<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// Calls `work` with each index in `0..count`, on threads as in [`map`].
 fn each(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
     if last == 0 {
@@ -164,8 +162,6 @@ fn each(count: usize, work: Work<'_>) {
     });
 }
 
-/// Calls `work` with all indices in `0..count` at the same time, each on its own thread. Makes no call if the system
-/// does not provide enough threads.
 fn each_together(count: usize, work: Work<'_>) {
     let Some(last) = count.checked_sub(1) else { return };
     // Each thread waits until `gate` contains whether the system provided all threads.
@@ -209,7 +205,7 @@ fn join(thread: ScopedJoinHandle<'_, ()>) {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
-/// [`blocks`] splits items into blocks (ranges) of this number of items. The last block may be shorter.
+/// The number of items in a block of [`blocks`]. The last block may be shorter.
 const BLOCK: usize = 1 << 14;
 
 /// Splits `0..n` into blocks (ranges of [`BLOCK`] indices), calls `work` with each block, and returns the results in
@@ -229,7 +225,6 @@ fn blocks<R: Send>(n: usize, work: Any<'_, Range<usize>, R>) -> Vec<R> {
     all
 }
 
-/// Does the same as [`blocks`], and reports each block to a monitor, which may cancel the work.
 pub(crate) fn watched_blocks<R: Send>(
     n: usize,
     monitor: &Monitor,

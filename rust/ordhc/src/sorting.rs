@@ -17,7 +17,6 @@ pub(crate) fn order_by<T: Copy>(values: &mut [T], compare: &dyn Fn(T, T) -> Orde
     values.sort_by(|&a, &b| compare(a, b));
 }
 
-/// Sorts `values` by the function `key`, as [`order_by`] does.
 pub(crate) fn order_by_key<T: Copy, U: Ord>(values: &mut [T], key: impl Fn(T) -> U) {
     order_by(values, &|a, b| key(a).cmp(&key(b)));
 }
@@ -27,7 +26,6 @@ pub(crate) fn sort<T: Ord>(values: &mut [T], monitor: &Monitor) -> Result<()> {
     by_parts(values, T::cmp, SMALL, monitor)
 }
 
-/// Sorts `values` by the function `key`. The sort is not stable.
 pub(crate) fn sort_by_key<T, U: Ord>(values: &mut [T], key: impl Fn(&T) -> U + Copy, monitor: &Monitor) -> Result<()> {
     by_parts(values, move |a, b| key(a).cmp(&key(b)), SMALL, monitor)
 }

@@ -3,7 +3,6 @@
 use crate::kind::Kind;
 use crate::tree::Dendrogram;
 
-/// Returns the pseudo-random states of a linear congruential generator. Only their upper bits are random enough.
 fn states(mut state: u64) -> impl FnMut() -> u64 {
     move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -11,7 +10,6 @@ fn states(mut state: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Returns pseudo-random numbers in [0, 1).
 pub(crate) fn fractions(seed: u64) -> impl FnMut() -> f64 {
     let mut next = states(seed);
     move || (next() >> 11) as f64 / (1u64 << 53) as f64
@@ -22,8 +20,6 @@ pub(crate) fn below(seed: u64) -> impl FnMut(u64) -> u64 {
     move |below| (next() >> 33) % below
 }
 
-/// Returns all binary trees over `n` leaves, with heights 0. Leaves are added one by one, beside
-/// every node of every smaller tree.
 pub(crate) fn all_trees(n: usize) -> Vec<Dendrogram> {
     #[derive(Clone)]
     enum Node {

@@ -6,22 +6,18 @@
 /// The caller chooses which of the two names a joined set keeps. A bad choice of names makes `find` slow.
 #[derive(Debug, Clone)]
 pub(crate) struct UnionFind {
-    /// For each number: the number itself if it is the name of its set, or else another number of the same set.
     parent: Vec<u32>,
 }
 
 impl UnionFind {
-    /// Returns the sets {0}, ..., {n - 1}.
     pub(crate) fn new(n: usize) -> Self {
         Self { parent: (0..n as u32).collect() }
     }
 
-    /// Returns the number of members of all sets.
     pub(crate) fn len(&self) -> usize {
         self.parent.len()
     }
 
-    /// Returns the name of the set that contains a number.
     pub(crate) fn find(&mut self, mut at: u32) -> u32 {
         while self.parent[at as usize] != at {
             let above = self.parent[self.parent[at as usize] as usize];
@@ -31,7 +27,6 @@ impl UnionFind {
         at
     }
 
-    /// Returns true if the number `at` is the name (the representative) of its set.
     pub(crate) fn is_name(&self, at: u32) -> bool {
         self.parent[at as usize] == at
     }

@@ -43,7 +43,6 @@ macro_rules! wide {
     };
 }
 
-/// Runs the code of `wide!(block)`, which has no explicit vector operations.
 #[inline(always)]
 pub(crate) fn widely<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -59,7 +58,6 @@ pub(crate) fn widely<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Runs `work`, compiled for the vector instructions of `simd`.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn with<S: fearless_simd::Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {

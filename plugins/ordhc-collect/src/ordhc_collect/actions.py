@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 
-#: Maximum number of seconds between a signal and the end of the process, even if threads still run.
 _GRACE = 4.0
 
 
@@ -230,7 +229,6 @@ def export(study: Study, data: Path, target: str, how: str | None) -> None:
 
 
 def _options(study: Study, how: str) -> list[str]:
-    """Return the options with which `ordhc cluster` makes the session's tree from the exported file."""
     found = {"salmon": ["--format", "salmon"], "trials": ["--format", "collect"]}.get(how, [])
     if how == "triplets" and study.question == "pairs":
         found = ["--kind", "pairs"]

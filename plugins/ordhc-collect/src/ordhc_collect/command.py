@@ -20,7 +20,6 @@ THIS_MACHINE = "127.0.0.1,::1"
 
 
 def _networks(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Check the value of --behind-proxy; return addresses and networks, separated by commas, or None."""
     found = []
     for part in [] if value is None else value.split(","):
         try:
@@ -34,7 +33,6 @@ def _networks(_context: click.Context, _option: click.Parameter, value: str | No
 
 
 def _prefix(_context: click.Context, _option: click.Parameter, value: str) -> str:
-    """Check the value of --path-prefix; return it with a slash at its beginning and none at its end."""
     found = value.strip("/")
     if not re.fullmatch(r"([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?", found) or ".." in found.split("/"):
         raise click.BadParameter(f"{value!r} is not a path such as /alike or /studies/alike")

@@ -19,7 +19,6 @@ __all__ = ["choose_n_components", "expected_similarities"]
 
 _DIMENSIONS = range(1, 7)
 _FOLDS = 3
-#: Minimum relative decrease of the held-out loss for one more dimension.
 _MIN_DECREASE = 0.01
 
 

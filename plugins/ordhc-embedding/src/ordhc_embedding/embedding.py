@@ -33,8 +33,8 @@ class Embedding:
     points
         (n, n_components) coordinates, read-only. Rotation and position of the points have no meaning.
     loss
-        The weighted sum of the losses of all triplets. The loss of a triplet is -log(P) for "tste", "ste",
-        "forte" and "ckl".
+        The weighted sum of the losses of all triplets. For "tste", "ste", "forte" and "ckl" the loss of
+        a triplet is the negative logarithm of its probability.
     n_iterations
         The number of iterations from the best start.
     converged
@@ -227,7 +227,6 @@ def _solved(
     max_iterations: int,
     tolerance: float,
 ) -> Solution:
-    """Run the solver from the points `start`, as a task of an executor."""
     loss = _loss(triplets, MODELS[model], parameter)
     if not loss.total_weight > 0:
         return Solution(start, 0.0, 0, True)

@@ -12,18 +12,8 @@ __all__ = ["MODELS", "Model"]
 class Model:
     """A model of the probability or the loss of an answer, given points.
 
-    Parameters
-    ----------
-    summary, source
-        A summary and the publication, for lists of methods.
-    loss
-        The name of the loss in the Rust crate.
-    solvers
-        The solvers for this loss; the first one is the default.
-    parameter
-        The name of the model's own parameter, if it has one.
-    default
-        The default of this parameter. None means max(n_components - 1, 1).
+    `loss` is the name of the loss in the Rust crate. The first of `solvers` is the default. `parameter` is
+    the name of the model's own parameter, if it has one. A `default` of None means max(n_components - 1, 1).
     """
 
     summary: str

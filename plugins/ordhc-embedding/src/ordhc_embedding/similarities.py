@@ -20,7 +20,6 @@ from ordhc_embedding.models import MODELS
 __all__ = ["MEASURES", "specs"]
 
 MEASURES = ("cosine", "dot", "sqeuclidean")
-#: Rounding weights to this number of bits removes rounding errors of earlier multiplications of the weights.
 _BITS = 30
 _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, "tolerance": 1e-9}
 

@@ -38,7 +38,6 @@ __all__ = [
     "ordhc_oracles",
 ]
 
-#: The module of each public name.
 _MODULES = {
     "Audit": "auditing",
     "BudgetError": "errors",

@@ -15,29 +15,19 @@ from ordhc_judge.spending import Budget, Pace, Tokens
 
 __all__ = ["Asker", "Chat"]
 
-#: The asker stops after this number of failed prompts in a row.
 _GIVE_UP = 100
 #: The asker stops after this number of rejected prompts in a row if no prompt has succeeded before.
 _GIVE_UP_REJECTED = 8
 #: Fields that are dropped, one by one in this order, if the server rejects a request without naming a field.
 _OPTIONAL = ("top_logprobs", "logprobs", "max_tokens", "max_completion_tokens", "temperature")
-#: After a truncated answer, the maximum number of tokens of answers is raised, up to this number.
 _LONGEST_ANSWER = 4096
 
 
 class Chat:
     """The fields of a chat request besides the messages.
 
-    A field that the server rejects is left out of all later requests.
-
-    Parameters
-    ----------
-    model
-        The name of the model.
-    optional
-        Fields that may be left out.
-    extra
-        Fields that must be sent.
+    A field in `optional` that the server rejects is left out of all later requests. Fields in `extra` are
+    always sent.
     """
 
     def __init__(self, model: str, optional: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
@@ -120,13 +110,6 @@ class Asker:
         Prompts with a reply in the cache are not sent. If another process has sent the same prompt already,
         this method waits for the reply of that process.
 
-        Parameters
-        ----------
-        prompts
-            For each prompt a name and the messages.
-        done
-            Called with the name and the reply of each prompt.
-
         Raises
         ------
         JudgeError
@@ -161,7 +144,6 @@ class Asker:
         await self._wait_for_others(waiting, done)
 
     async def _finished(self, tasks: list["asyncio.Task[None]"], stop: list[JudgeError]) -> None:
-        """Wait until all `tasks` end; after an error other than `BudgetError`, cancel the open tasks."""
         try:
             open_tasks = set(tasks)
             while open_tasks:
@@ -181,7 +163,6 @@ class Asker:
     def _missing(
         self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
     ) -> Iterator[tuple[Any, list[dict[str, str]], bytes]]:
-        """Yield the prompts without a reply in the cache; call `done` for the other prompts."""
         part: list[tuple[Any, list[dict[str, str]], bytes]] = []
         for name, messages in prompts:
             part.append((name, messages, self.key(messages)))
@@ -204,10 +185,6 @@ class Asker:
     async def _wait_for_others(
         self, waiting: list[tuple[Any, list[dict[str, str]], bytes]], done: Callable[[Any, Reply], None]
     ) -> None:
-        """Wait until other processes have stored the replies to the prompts `waiting` in the cache.
-
-        If the process that has sent a prompt gives up, send the prompt from this process.
-        """
         while waiting:
             found = self.cache.find([key for _, _, key in waiting])
             left = []
@@ -230,7 +207,6 @@ class Asker:
     async def _ask(
         self, messages: list[dict[str, str]], key: bytes, read: Callable[[Any], Reply | None] = read_chat
     ) -> Reply:
-        """Send a prompt; store the reply in the cache, then return the reply."""
         asked_again, reply = False, None
         held = self._expected(messages)
         while True:
@@ -295,14 +271,12 @@ class Asker:
             )
 
     def _expected(self, messages: list[dict[str, str]]) -> Tokens:
-        """Return an estimate of the tokens of a prompt and its answer."""
         if self._n_measured >= 5:
             share = 1.25 / self._n_measured
             return int(share * self._measured[0]) + 1, int(share * self._measured[1]) + 1
         return rough_tokens(messages), 16
 
     def _used(self, document: Any, messages: list[dict[str, str]]) -> Tokens | None:
-        """Return the tokens of a chat completion (estimates if the server counts none), and add them up."""
         if read_chat(document) is None:
             return None
         asked, written = usage_of(document)

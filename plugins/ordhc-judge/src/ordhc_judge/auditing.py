@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit"]
 
-#: The default number of questions drawn from a tree.
 _FROM_TREE = 300
 _DISTANCE_GROUPS = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more", 8, 2**31))
 
@@ -64,7 +63,7 @@ class Audit:
         The share of questions whose prompts, one for each order of the items, all get the same reply.
         Questions with a missing reply are left out.
     by_distance
-        The accuracy by distance: the number of edges from the node where the close pair merges up to the node
+        The accuracy by distance: the number of edges from the node where the other two merge up to the node
         where the odd one joins them. The tree is the gold tree, or the tree that `ordhc.cluster` makes from
         gold answers.
     by_place
@@ -260,7 +259,6 @@ def _majorities(gold: ordhc.Triplets) -> NDArray[np.int64]:
 
 
 def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
-    """Return the item number of the judge for each leaf of the tree with the right answers."""
     if tree.names is not None:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)
     if tree.n_leaves > judge.n_leaves:
@@ -272,11 +270,7 @@ def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
 
 
 def _draw(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return at most `n` random questions about leaves of the tree, with the odd one out last.
-
-    Two of the three leaves merge first in the tree. About the same number of questions is drawn for each
-    distance of the odd one out from these two leaves (`_distances`).
-    """
+    """Return at most `n` random questions about leaves of the tree, with the odd one out last."""
     if tree.n_leaves < 3:
         return np.zeros((0, 3), dtype=np.int64)
     rows = random.integers(0, tree.n_leaves, (max(20 * n, 1000), 3))

@@ -21,7 +21,6 @@ __all__ = ["Cache", "Row", "key_of"]
 #: SQLite's application id in the header of the file: "oJdg" in ASCII.
 _APPLICATION = 0x6F4A6467
 _VERSION = 1
-#: Maximum number of seconds to wait for other processes that write.
 _PATIENCE = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies(
@@ -239,7 +238,7 @@ class Cache:
         return True
 
     def release_claims(self) -> None:
-        """Delete this object's claims (marks on open requests), so that other processes can send them."""
+        """Delete this object's claims on requests, so that other processes can send the requests."""
         with self._naming_errors(), self._writing():
             self._connection.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
@@ -255,7 +254,6 @@ class Cache:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Run the body in a transaction, during which no other process can write to the file."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield

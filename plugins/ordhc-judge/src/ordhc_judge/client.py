@@ -24,15 +24,12 @@ __all__ = ["LARGEST_REPLY", "Client", "Received", "Limits"]
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
 #: Upper bound in seconds of the random wait before the second attempt; doubled for each further attempt.
 _FIRST_WAIT = 0.5
-#: Upper bound in seconds of every random wait.
 _LONGEST_WAIT = 30.0
-#: The client stops if a server asks it to wait longer than this number of seconds.
 _PATIENCE = 300.0
 #: Maximum number of times that a request is sent again after status 429 (rate limit).
 _TURNED_AWAY = 50
 #: Maximum size in bytes of an unpacked reply; a chat completion has a few thousand bytes.
 LARGEST_REPLY = 1 << 20
-#: Maximum number of characters of a reply that are kept as text.
 _KEPT = 1 << 16
 _OUT_OF_MONEY = ("insufficient_quota", "billing", "payment")
 _POLICY = ("content_filter", "content_policy", "safety", "moderation", "responsibleai")
@@ -40,17 +37,7 @@ _POLICY = ("content_filter", "content_policy", "safety", "moderation", "responsi
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a client.
-
-    Attributes
-    ----------
-    concurrency
-        The largest number of requests that are open at the same time.
-    timeout
-        The largest number of seconds that one attempt may take.
-    retries
-        The largest number of times that a request is sent again after a fault.
-    """
+    """The limits of a client; `timeout` is the largest number of seconds that one attempt may take."""
 
     concurrency: int
     timeout: float
@@ -206,10 +193,7 @@ class Client:
     async def _exchange(
         self, path: str, body: dict[str, Any] | None, most: int
     ) -> tuple[int, Any, str, float | None]:
-        """Send one attempt; return the status, the JSON document, its text, and the wait in seconds.
-
-        The wait is the one that the server asks for in `Retry-After`.
-        """
+        """Send one attempt; return the status, the JSON document, its text, and `Retry-After` in seconds."""
         address = self.endpoint.address(path, self._version)
         content = None if body is None else json.dumps(body, ensure_ascii=True).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
@@ -242,7 +226,6 @@ class Client:
                 )
 
     def _read(self, text: str) -> tuple[Any, str]:
-        """Return the JSON document (None if the text is not JSON) and its text, both without secrets."""
         try:
             # Search for secrets in the parsed document, because JSON may contain them with escapes.
             document = self._cleaned(json.loads(text))
@@ -261,7 +244,6 @@ class Client:
         return value
 
     def _raise_if_final(self, status: int, message: str, code: str, wait: float | None) -> None:
-        """Raise an error if the status means that no further request can succeed."""
         base = self.endpoint.base
         advice = "all answers so far are in the cache: repeat the call to continue"
         if status in (401, 403, 407):

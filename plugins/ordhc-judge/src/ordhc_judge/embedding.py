@@ -98,7 +98,6 @@ def embed(
 async def _vectors(
     asker: Asker, texts: Sequence[str], size: int, extra: Mapping[str, Any]
 ) -> NDArray[np.float32]:
-    """Return the vectors of texts; each text without a vector in the cache is sent once."""
     base, model = asker.client.endpoint.base, asker.chat.model
     keys = {text: key_of(base, "embedding", {"model": model, "input": text, **extra}) for text in texts}
     found = asker.cache.find_vectors(list(keys.values()))
@@ -126,7 +125,6 @@ async def _vectors(
 
 
 async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> list[NDArray[np.float32]]:
-    """Send one request for the vectors of texts, and return the vectors."""
     body = {"model": asker.chat.model, "input": texts, **extra}
     tokens = sum(len(text.encode()) // 3 + 1 for text in texts)
 
@@ -148,7 +146,6 @@ async def _asked(asker: Asker, texts: list[str], extra: Mapping[str, Any]) -> li
 
 
 def _rows(document: Any, n: int) -> list[NDArray[np.float32]] | None:
-    """Return the vectors in a server's reply; None unless there are n finite vectors of equal length."""
     try:
         data = document["data"]
         by_index = {entry.get("index", at): entry["embedding"] for at, entry in enumerate(data)}

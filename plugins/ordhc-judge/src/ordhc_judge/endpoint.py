@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Endpoint"]
 
-#: The environment variable with the key, if the caller gives no key.
 KEY_VARIABLE = "ORDHC_JUDGE_KEY"
 _PATHS = ("/chat/completions", "/embeddings", "/models")
 _SECRET_QUERIES = ("key", "api_key", "apikey", "api-key", "token", "access_token", "code", "sig", "signature")

@@ -18,7 +18,6 @@ from ordhc_judge.spending import Budget, Pace, whole
 
 __all__ = ["Engine", "Setup", "Counts"]
 
-#: The default limit of requests per minute for servers on other machines.
 _RPM = 500
 
 T = TypeVar("T")
@@ -182,7 +181,6 @@ class Engine:
 
 
 async def _only_model(client: Client) -> str:
-    """Return the name of a server's only model; raise `InputError` if the server has several."""
     try:
         received = await client.send("/models", None, (0, 0), lambda _: (0, 0), lambda: None, _LARGEST_LIST)
         listed = received.document.get("data") if received.document else None

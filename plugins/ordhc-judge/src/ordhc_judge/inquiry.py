@@ -19,7 +19,6 @@ from ordhc_judge.replies import Reply
 
 __all__ = ["Inquiry"]
 
-#: The maximum number of questions in a batch.
 _PART = 4096
 
 
@@ -128,7 +127,6 @@ def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.
 
 
 def _columns(shown: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Reorder the last axis of `shown` from the sorted leaves of a question to the leaves as given."""
     found = np.empty_like(shown)
     np.put_along_axis(found, np.broadcast_to(order[:, None, :], shown.shape), shown, axis=2)
     return found

@@ -12,7 +12,6 @@ from ordhc_judge.prompt import one_line
 
 __all__ = ["Items"]
 
-#: Maximum number of characters of a text.
 _LONGEST = 20_000
 
 

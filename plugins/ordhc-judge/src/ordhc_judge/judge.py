@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge"]
 
-#: Warn when all requests together have waited longer than this number of seconds because of the limit of
-#: requests per minute.
 _LONG_WAIT = 60.0
 
 
@@ -369,7 +367,6 @@ class Judge:
         return Engine(replace(self._setup, optional=dict(optional)), self._budget)
 
     def _checked(self, rows: ArrayLike) -> NDArray[np.int64]:
-        """Return questions as (m, 3) numbers of items; raise `InputError` for invalid questions."""
         table = np.asarray(rows)
         if table.dtype.kind in "UO" and table.size:
             names = [str(name) for name in table.ravel().tolist()]

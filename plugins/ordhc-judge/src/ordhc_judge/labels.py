@@ -33,7 +33,6 @@ Answer with a name of one to {words} words alone.{taken}"""
 
 _LONGEST_NAME = 60
 _OPTIONAL = {"temperature": 0, "max_tokens": 64}
-#: The settings of the server, as in `Judge`, that `label` takes if no judge is given, with defaults.
 _SETTINGS = {
     "concurrency": 8,
     "rpm": "auto",
@@ -163,7 +162,6 @@ class _Naming:
         self._medoids: dict[int, tuple[int, int]] = {}
 
     async def names(self, asker: Asker, tree: ordhc.Dendrogram, levels: int | None) -> dict[int, str]:
-        """Return the names of clusters by the labels of their nodes."""
         found: dict[int, str] = {}
         for node in tree.nodes("postorder"):
             self._medoids[node.label] = self._medoid(node)
@@ -189,7 +187,6 @@ class _Naming:
                 found[node.label] = name if name not in taken else _numbered(name, taken)
 
     def _taken(self, node: "Node", found: Mapping[int, str]) -> list[str]:
-        """Return the names that a node cannot have: those of its earlier siblings and of its parent."""
         if node.parent is None:
             return []
         siblings = [child.label for child in node.parent.children]
@@ -215,7 +212,6 @@ class _Naming:
         return [{"role": "user", "content": text}]
 
     def _shown(self, nodes: Sequence["Node"]) -> list[int]:
-        """Return the medoids of the largest subclusters of the clusters `nodes`."""
         parts = list(nodes)
         while 0 < len(parts) < self._examples:
             largest = max(parts, key=lambda node: node.size)
@@ -243,7 +239,6 @@ class _Naming:
 
 
 async def _written(asker: Asker, prompts: list[list[dict[str, str]]]) -> list[str | None]:
-    """Send prompts at the same time, and return the names that the model writes."""
     slots = asyncio.Semaphore(asker.client.limits.concurrency)
 
     async def one(messages: list[dict[str, str]]) -> str | None:

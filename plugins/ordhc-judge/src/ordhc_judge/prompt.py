@@ -22,7 +22,6 @@ Two of them are more alike than the third. By {criterion}, which one is the odd 
 Answer with its number alone: 1, 2 or 3. Answer 0 if there is none."""
 
 _FIELDS = re.compile(r"\{(criterion|1|2|3)\}")
-#: White space, line separators and control characters; each run of them is replaced by one blank.
 _BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")

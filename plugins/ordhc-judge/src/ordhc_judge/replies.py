@@ -86,7 +86,6 @@ def read_text(document: Any) -> Reply | None:
 
 
 def _first_choice(document: Any) -> tuple[dict[str, Any], str, str] | None:
-    """Return the first choice of a chat completion, its text and its refusal; None for other documents."""
     try:
         choice = document["choices"][0]
         message = choice["message"]
@@ -110,15 +109,7 @@ def usage_of(document: Any) -> tuple[int | None, int | None]:
 
 
 def message_of(document: Any, text: str) -> tuple[str, str, str]:
-    """Return the message, the code and the parameter of a server's error; "" for a missing part.
-
-    Parameters
-    ----------
-    document
-        The JSON document of the error; None if there is none.
-    text
-        The text of the error.
-    """
+    """Return the message, the code and the parameter of a server's error; "" for a missing part."""
     if document is None:
         return brief(text), "", ""
     error = document.get("error", document) if isinstance(document, dict) else document

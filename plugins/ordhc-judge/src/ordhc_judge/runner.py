@@ -31,12 +31,7 @@ class Runner:
     def run(self, work: Coroutine[Any, Any, T], on_tick: Callable[[], None] | None = None) -> T:
         """Return the result of a coroutine, or raise its exception; Ctrl-C cancels the coroutine.
 
-        Parameters
-        ----------
-        work
-            The coroutine.
-        on_tick
-            Called on the caller's thread, about ten times a second.
+        `on_tick` is called on the caller's thread, about ten times a second.
         """
         future = asyncio.run_coroutine_threadsafe(work, self._started())
         try:

@@ -80,13 +80,8 @@ def columns_of(kind: Kind, tree: Floats, points: Floats) -> Floats:
 
     The test compares a tree with a model of points in space, on answers to which the tree gives even odds.
 
-    Parameters
-    ----------
-    kind
-        The answers.
-    tree, points
-        (a, K) the probabilities of all possible answers by the tree, and by the model of points. The given
-        answer comes first.
+    `tree` and `points` are (a, K): the probabilities of all possible answers by the tree and by the model of
+    points. The given answer comes first.
 
     Returns
     -------

@@ -103,7 +103,8 @@ class Structure:
         The smallest number of dimensions whose log loss is within one standard error of the smallest log loss
         of points.
     coins
-        The coin-flip test: whether points predict answers to which the better tree gives (nearly) even odds.
+        The coin-flip test: whether points in space predict answers to which the better tree gives (nearly)
+        even odds.
     misfits
         Items and clusters whose answers are predicted better by points in space than by the better tree, the
         largest difference first. At most 5% of the entries are expected to be there by chance.

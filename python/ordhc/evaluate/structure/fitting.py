@@ -19,25 +19,10 @@ _ARMIJO = 1e-4
 
 
 def answer_loss(choices: Choices, S: Floats, noise: float) -> tuple[float, Floats, float]:
-    """Return the summed log loss of answers, and its derivatives.
+    """Return the weighted sum of the log losses of answers, in nats, and its derivatives.
 
-    Parameters
-    ----------
-    choices
-        The answers.
-    S
-        (n, n) the closeness of each pair of leaves, symmetric.
-    noise
-        Half of the share of answers that are given by chance.
-
-    Returns
-    -------
-    loss
-        The weighted sum, in nats.
-    by_closeness
-        (n, n) symmetric; the derivative with respect to the closeness of each pair.
-    by_noise
-        The derivative with respect to the noise.
+    `S` is the symmetric (n, n) closeness of leaves. `noise` is half of the share of answers that are given by
+    chance. The derivatives are those with respect to `S`, symmetric (n, n), and to `noise`.
     """
     n = len(S)
     loss, by_noise, by_pair = 0.0, 0.0, np.zeros(n * n)
@@ -60,16 +45,8 @@ def minimised(
 ) -> tuple[Floats, float]:
     """Return the minimum of a function, as its point and value, by L-BFGS with backtracking.
 
-    Parameters
-    ----------
-    function
-        Returns the value and the gradient at a point.
-    start
-        (k,) the point at which to begin.
-    iterations
-        The maximum number of iterations.
-    tolerance
-        Stop when the value falls by at most this share of the value.
+    `function` returns the value and the gradient at a point (k,). The search ends after `iterations` steps,
+    or when the value falls by at most the share `tolerance` of the value.
 
     Notes
     -----

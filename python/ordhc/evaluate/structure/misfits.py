@@ -62,10 +62,9 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Misfits:
-    """The items and clusters that points predict better than the tree, and the numbers of tested ones.
+    """The items and clusters whose answers points in space predict better than the tree does.
 
-    The item or cluster with the largest mean difference between the log losses of the tree and of points is
-    first.
+    The largest mean difference between the log losses of the tree and of points is first.
     """
 
     misfits: tuple[Misfit, ...]
@@ -76,16 +75,8 @@ class Misfits:
 def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, behind: Floats) -> Misfits:
     """Return the items and clusters whose answers are predicted better by points in space than by the tree.
 
-    Parameters
-    ----------
-    scored
-        The held-out answers, and the unit (person or question) of each.
-    data
-        The comparisons from which `scored` was made.
-    tree
-        The tree whose clusters are tested.
-    behind
-        (a,) the log loss of the tree minus that of points, for each answer of `scored`.
+    `scored` was made from `data`. `behind` is (a,): for each answer of `scored`, the log loss of the tree
+    minus that of points.
     """
     answers, leaves = incidences(data)
     # Maps the number of an answer in the data to its index in `scored`; -1 if the answer is not in `scored`.

@@ -149,14 +149,8 @@ def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> 
 def chosen_effects(inner: Choices, apart: Choices, whole: Choices) -> tuple[Fitted, float]:
     """Fit only a length for each leaf; return the model, and the standard deviation of the lengths' prior.
 
-    The closeness of two leaves is minus the lengths of both leaves.
-
-    Parameters
-    ----------
-    inner, apart
-        Parts of the answers: models are fitted to `inner` and compared on `apart`.
-    whole
-        All answers; the chosen model is fitted to them.
+    The closeness of two leaves is minus the lengths of both leaves. The standard deviation with which a model
+    of the answers `inner` predicts the answers `apart` best is used for the model of all answers, `whole`.
     """
     losses = [loss_of(apart, _points(inner, 0, deviation, 1.0)) for deviation in _DEVIATIONS]
     deviation = _DEVIATIONS[int(np.argmin(losses))]
@@ -172,18 +166,12 @@ def chosen_clusters(
 ) -> tuple[Fitted, int]:
     """Fit flat clusters; return the model, and the number of clusters that predicts best.
 
-    Parameters
-    ----------
-    inner, apart
-        Parts of the answers: models are fitted to `inner` and compared on `apart`.
-    whole
-        All answers; the chosen model is fitted to them.
-    deviation
-        The standard deviation of the prior of the lengths of leaves. The closeness of two leaves falls by the
-        lengths of both leaves.
-    cuts
-        Two functions that receive a number of clusters and return (n,) labels of clusters. The first cuts a
-        tree made of `inner`, the second a tree made of `whole`.
+    The number with which a model of the answers `inner` predicts the answers `apart` best is used for the
+    model of all answers, `whole`. The closeness of two leaves falls by the lengths of both leaves.
+    `deviation` is the standard deviation of the lengths' prior.
+
+    `cuts` are two functions that take a number of clusters and return (n,) labels. The first cuts a tree made
+    of `inner`, the second a tree made of `whole`.
     """
     numbers = [number for number in _CLUSTERS if number <= max(2, whole.n_leaves // 2)]
     losses = [loss_of(apart, _clusters(inner, cuts[0](number), deviation)) for number in numbers]
@@ -202,29 +190,17 @@ def chosen_points(
     """Fit one model for each number of dimensions: a point and a length for each leaf.
 
     The closeness of two leaves is minus the distance of their points, minus the lengths of both leaves. Each
-    model has the prior of coordinates with which a model of `inner` predicts `apart` best.
+    model has the prior of coordinates with which a model of the answers `inner` predicts the answers `apart`
+    best. The returned models are fitted to all answers, `whole`.
 
-    Parameters
-    ----------
-    inner, apart
-        Parts of the answers: models are fitted to `inner` and compared on `apart`.
-    whole
-        All answers; the returned models are fitted to them.
-    deviation
-        The standard deviation of the prior of the lengths of leaves.
-    dimensions
-        The numbers of dimensions of the spaces.
-    first
-        (n, d) points at which the solver begins. Fits in fewer dimensions begin at the principal components
-        of the fit before.
+    `deviation` is the standard deviation of the lengths' prior. The solver begins at `first`, points of shape
+    (n, d). Fits in fewer dimensions begin at the principal components of the fit before.
 
     Returns
     -------
-    models
-        The model of all answers, by number of dimensions.
-    weights
-        The weight of each model in a weighted mean of their predictions, by number of dimensions. The sum is
-        1. The weights are chosen so that the weighted mean of models of `inner` predicts `apart` best.
+    models, weights
+        By number of dimensions: the model, and its weight in a weighted mean of predictions. The weights have
+        the sum 1. With these weights, the mean of models of `inner` predicts `apart` best.
     """
     models, tried, n = {}, {}, whole.n_leaves
     for d in sorted(dimensions, reverse=True):
@@ -263,7 +239,6 @@ def _stacked(choices: Choices, models: list[Fitted]) -> Floats:
 
 
 def _principal(X: Floats, d: int) -> Floats:
-    """Return the first `d` principal components of points, padded with zeros if there are fewer."""
     X = X - X.mean(axis=0)
     if X.shape[1] <= d:
         return np.pad(X, ((0, 0), (0, d - X.shape[1])))

@@ -164,7 +164,7 @@ def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadrupl
     """Split answers at random: about 6/7 to fit models, and the rest to choose the priors of the models.
 
     All answers of a person are in the same part. If people are unknown, all answers to a question are in the
-    same part. With fewer than seven people (or questions), each part has half of the questions.
+    same part. If there are too few people (or questions) for this, each part has half of the questions.
     """
     count = round(1 / _APART)
     try:

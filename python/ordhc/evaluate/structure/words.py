@@ -142,7 +142,6 @@ def verdict_of(found: Evidence) -> Verdict:
 
 
 def _without_structure(found: Evidence) -> Verdict:
-    """Return the conclusion if no structure clearly predicts better than how typical each item is."""
     if not found.beyond_effects.high < SAME * found.chance:
         headline = "There are too few answers to decide whether a hierarchy describes them."
         text = (

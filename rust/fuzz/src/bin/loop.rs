@@ -107,7 +107,6 @@ impl Random {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    /// Changes an input at random. A change may insert some bytes of another input.
     fn changed(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         let mut input = inputs[self.below(inputs.len())].clone();
         for _ in 0..=self.below(6) {

@@ -14,8 +14,7 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// The number of rows and columns in a block of the square matrix of similarities. Blocks are processed one at a time,
-/// to stay in the cache.
+/// The side of a square block of the matrix. Blocks are processed one at a time, to stay in the cache.
 const BLOCK: usize = 32;
 
 /// Clusters in ascending order of their smallest leaves (`names`). `slots` has the index of each leaf's cluster.
@@ -23,16 +22,14 @@ pub(super) struct Clusters {
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
     leaves: Vec<Vec<u32>>,
-    /// For each cluster: the sum of the similarities between its leaves, minus `shift` for each pair. For Ward's
-    /// linkage.
+    /// For Ward's linkage: for each cluster, the sum of the similarities between its leaves, minus `shift` for each
+    /// pair.
     inside: Vec<f64>,
-    /// For each leaf: its weight in the weighted mean (WPGMA).
     shares: Vec<f64>,
     slots: Vec<u32>,
-    /// True if all sums of similarities of leaves are exact.
     exact: bool,
-    /// This value is subtracted from all similarities, so that fewer digits cancel in Ward's linkage. The shift does
-    /// not change the tree of Ward's linkage.
+    /// This value is subtracted from all similarities, so that fewer digits cancel in Ward's linkage. The tree stays
+    /// the same.
     shift: f64,
 }
 
@@ -123,9 +120,9 @@ impl Clusters {
         Ok(certain.then_some(values))
     }
 
-    /// Converts sums (or minima) over pairs of leaves into similarities of clusters. In the square matrix `values`,
-    /// each pair of clusters has a sum (or minimum) above the diagonal and another below it. The two are combined.
-    /// Returns false if too many digits have cancelled.
+    /// Adds, for each pair of clusters, the sum above the diagonal of `values` to the sum below the diagonal, and
+    /// converts the result into a similarity (complete linkage: takes the minimum of both). Returns false if too many
+    /// digits have cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
         let (k, side) = (self.names.len(), stride(self.names.len()));
         let mut certain = true;
@@ -140,7 +137,6 @@ impl Clusters {
         Ok(certain)
     }
 
-    /// Does the same as [`join`](Self::join) for a submatrix above the diagonal, and for the mirrored submatrix below.
     #[inline(always)]
     fn join_block(&self, values: &mut [f64], rows: Range<usize>, columns: Range<usize>, between: Between) -> bool {
         let side = stride(self.names.len());
@@ -168,8 +164,6 @@ impl Clusters {
         certain
     }
 
-    /// Does the same as [`join`](Self::join) for the pairs of cluster `a` with the clusters `others`. `row` has the
-    /// sums (or minima) above the diagonal, and `line` has the sums of the same pairs of clusters below the diagonal.
     #[inline(always)]
     fn join_row<'s>(
         &self,

@@ -55,10 +55,8 @@ struct Search<'a> {
     /// also at least the largest absolute input value.
     inside: f64,
     doubts: Doubts<'a>,
-    /// True if sums of similarities are exact.
     whole: bool,
     merges: Vec<RawMerge>,
-    /// A buffer for the rows whose nearest cluster a merge may change, with their similarities to the merged cluster.
     updates: Vec<(usize, f64)>,
     monitor: &'a Monitor,
 }
@@ -103,8 +101,6 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Finds the nearest later cluster of each cluster. If two later clusters are about equally near, stores only an
-    /// upper bound of the similarity.
     #[inline(always)]
     fn search_all<S: Simd>(&mut self, simd: S) -> Result<()> {
         let n = self.rows.n_alive;
@@ -156,15 +152,11 @@ impl<'a> Search<'a> {
         self.limit[i] = second.min(best - self.reach(best));
     }
 
-    /// Marks the nearest cluster of the cluster at row `i` as unknown. `bound` is an upper bound of the similarities to
-    /// the clusters at later rows.
     #[inline(always)]
     fn forget(&mut self, i: usize, bound: f64) {
         (self.near[i], self.best[i], self.limit[i]) = (NONE, bound, bound);
     }
 
-    /// Finds the nearest later cluster of the cluster at row `i`: the first cluster whose similarity has the largest
-    /// key (rounded value).
     #[inline(always)]
     fn search_row<S: Simd>(&mut self, simd: S, i: usize) -> Result<()> {
         self.rows.bring_up_to_date(i);
@@ -179,8 +171,6 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Does the same as [`search_row`](Self::search_row) by comparing keys (rounded similarities), because several
-    /// clusters are about equally near.
     #[inline(never)]
     fn search_keys(&mut self, i: usize, top: f64, second: f64) -> Result<()> {
         entered!(centers_keys);
@@ -208,8 +198,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Returns the key (rounded value) of the similarity of the clusters at rows `i` and `k`. All merges must have been
-    /// applied to row `i`.
+    /// All merges must have been applied to row `i`.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
         let rounded = self.rows.similarity(i, k);
         let key = self.certain_key(i, k, rounded);
@@ -239,8 +228,6 @@ impl<'a> Search<'a> {
         if low == high { low } else { f64::NAN }
     }
 
-    /// Returns the rows of the nearest pair of clusters, and their similarity. The nearest pair is the first pair whose
-    /// similarity has the largest key (rounded value).
     #[inline(always)]
     fn nearest_pair<S: Simd>(&mut self, simd: S) -> Result<(usize, usize, f64)> {
         // Each iteration finds the nearest cluster of at least one cluster for which it was unknown. If the loop does
@@ -289,8 +276,6 @@ impl<'a> Search<'a> {
         Err(Error::changed_meanwhile())
     }
 
-    /// Returns row `first` or row `i`: the row whose cluster has the larger similarity to its nearest cluster. Compares
-    /// keys (rounded similarities), and returns `first` if both are equal.
     #[inline(always)]
     fn first_of(&mut self, first: usize, i: usize) -> Result<usize> {
         for i in [first, i] {
@@ -317,8 +302,6 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Updates the nearest cluster of each row before `i`, after the cluster at row `j` was merged into the cluster at
-    /// row `i`.
     #[inline(always)]
     fn update_rows_before<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let [near_i, near_j] = [u32x8::splat(simd, i as u32), u32x8::splat(simd, j as u32)];
@@ -347,8 +330,6 @@ impl<'a> Search<'a> {
         self.updates = updates;
     }
 
-    /// Marks the nearest cluster as unknown for all rows between `i` and `j` whose nearest cluster was at row `j`,
-    /// which was removed.
     #[inline(always)]
     fn forget_between<S: Simd>(&mut self, simd: S, i: usize, j: usize) {
         let near_j = u32x8::splat(simd, j as u32);
@@ -366,8 +347,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Updates the nearest cluster of row `k < i`. `similarity` is the similarity of the clusters at row `k` and row
-    /// `i`, which absorbed row `j`.
     #[inline(always)]
     fn update_row(&mut self, k: usize, similarity: f64, i: usize, j: usize) {
         let near = self.near[k];
@@ -397,7 +376,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Removes the stored nearest clusters of all rows except `kept`, the rows that [`Rows::pack`] has kept.
     fn keep(&mut self, kept: &[usize]) {
         let mut place = vec![NONE; self.best.len()];
         kept.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);

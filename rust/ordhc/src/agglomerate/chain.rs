@@ -5,7 +5,6 @@ use super::nearest::{Linkage, NO_CLUSTER, Nearest};
 use crate::error::{Error, Result};
 use crate::tree::RawMerge;
 
-/// The initial capacity of the stack of a nearest-neighbour chain. Most chains are shorter.
 const STACK: usize = 64;
 
 /// A nearest-neighbour chain: each cluster is the nearest neighbour of the cluster before it. The chain grows until its
@@ -40,7 +39,6 @@ impl Chain {
         chain
     }
 
-    /// Returns a new chain, for a linkage that keeps its own list of clusters.
     pub(crate) fn unlisted(n_leaves: usize) -> Self {
         Self {
             active: Vec::new(),
@@ -67,14 +65,12 @@ impl Chain {
 
     /// Merges until `until` clusters are left.
     ///
-    /// Among equally near clusters, the cluster with the smallest leaf is the nearest. The chain has a cycle only if
-    /// rounding makes the similarity of two clusters depend on their order. Then the last two clusters of the chain
-    /// merge. If rounding errors could change the nearest cluster, `doubts` finds the nearest cluster.
+    /// The chain has a cycle only if rounding makes the similarity of two clusters depend on their order. Then the last
+    /// two clusters of the chain merge.
     pub(crate) fn run(&mut self, linkage: &mut dyn Linkage, until: usize, doubts: &mut Doubts<'_>) -> Result<()> {
         self.run_on(linkage, until, doubts)
     }
 
-    /// Does the same as [`run`](Self::run), compiled into the caller.
     #[inline(always)]
     pub(super) fn run_on(
         &mut self,

@@ -81,11 +81,8 @@ pub(super) fn choose<U: Update>(
     }
 }
 
-/// Returns the merges of `n` leaves with equal similarities, in O(n). By the rule for ties, the first cluster merges
-/// with one leaf after the other. Returns `None` if the linkage makes the cluster farther from a leaf than leaves are
-/// from each other, because other pairs then merge first.
-///
-/// For dissimilarities, most linkages return merges: the heights stay equal, or fall (centroid, median).
+/// Returns the merges of `n` leaves with equal similarities, in O(n). Returns `None` if the linkage makes a cluster
+/// farther from a leaf than leaves are from each other, because other pairs then merge first.
 fn equal<U: Update>(update: &U, n: usize, similarity: f64, tolerance: Tolerance) -> Option<Vec<RawMerge>> {
     let mut merges = Vec::with_capacity(n.saturating_sub(1));
     // The similarity of the growing cluster to each remaining leaf.

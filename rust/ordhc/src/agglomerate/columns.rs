@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The smallest number of rows for which columns of a condensed matrix are copied, so that the columns are read faster.
-/// A smaller matrix fits into a core's cache.
+/// Columns are copied only from condensed matrices with at least this number of rows. A smaller matrix fits into a
+/// core's cache.
 const MANY: usize = 1500;
 /// The number of rows that are read together. The values of these rows in one column are mostly written to one cache
 /// line.
@@ -20,19 +20,16 @@ const SIDE: usize = 8;
 /// Copies of columns of a condensed matrix. For each given pair of cluster indices `i < j`, the copy has the
 /// similarities of cluster `j` to all clusters between `i` and `j`.
 pub(super) struct Columns<'r> {
-    /// The copied similarities: for each range of rows in `parts`, one column after the other.
     values: &'r [f64],
     /// For each range of rows: the range, and the index in `values` at which each column's values start.
     parts: Vec<(Range<usize>, Vec<usize>)>,
-    /// For each cluster (by its index in the matrix): the index of its copied column, or [`NONE`].
+    /// For each cluster: the index of its copied column, or [`NONE`].
     places: Vec<u32>,
-    /// For each copied column: the index `i` of the pair `i < j` for which the column was copied.
     firsts: Vec<usize>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// A column that is being copied, for the pair of cluster indices `i < j`. The next value is written to index `to`.
 struct Cursor {
     i: usize,
     j: usize,
@@ -58,7 +55,6 @@ impl<'r> Columns<'r> {
         Self::gathered(triangle, pairs, &mut room[..len], parts(k), monitor).map(Some)
     }
 
-    /// Does the same as [`of`](Self::of), for the given ranges of rows.
     fn gathered<T: TriangleRows>(
         triangle: &T,
         mut pairs: Vec<(usize, usize)>,
@@ -109,8 +105,7 @@ impl<'r> Columns<'r> {
         Ok(Self { values, parts: starts, places, firsts })
     }
 
-    /// Writes the similarities of cluster `j` to the earlier clusters `others` to `out`. Clusters are given by their
-    /// indices in the matrix. Returns false if these similarities were not copied.
+    /// Writes the similarities of cluster `j` to the earlier clusters `others`. Returns false if they were not copied.
     fn write(&self, j: usize, others: &Range<usize>, mut out: &mut [f64]) -> bool {
         let place = self.places[j];
         if place == NONE || others.start <= self.firsts[place as usize] {
@@ -130,7 +125,6 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// Copies the values of at most [`SIDE`] rows into each column.
 fn take(lines: &[&[f64]; SIDE], rows: Range<usize>, cursors: &mut [Cursor], out: &mut [f64]) {
     for Cursor { i, j, to } in cursors {
         let inside = rows.start.max(*i + 1)..rows.end.min(*j);
@@ -185,7 +179,6 @@ mod tests {
         ) {
             let values: Vec<f64> = (0..condensed_len(k)).map(|at| at as f64).collect();
             let triangle = Condensed { values: &values, k, n_gone: 0 };
-            // Every third index `j`, from the last index backwards, with some index `i < j`.
             let pairs = firsts.iter().zip((1..k).rev().step_by(3)).map(|(&i, j)| (i % j, j));
             let pairs: Vec<(usize, usize)> = pairs.collect();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(k)).chain([0, k]).collect();

@@ -20,9 +20,7 @@ use crate::tree::RawMerge;
 /// The similarities of clusters as a condensed matrix, which needs half the memory of a square matrix. This layout is
 /// used until a square matrix of the remaining clusters fits into the same memory.
 ///
-/// Reciprocal nearest pairs merge in rounds. Each round reads the condensed matrix once, and writes the condensed
-/// matrix of the remaining clusters. A cluster is named by its smallest leaf. `clusters` has the names in the order of
-/// the matrix's rows, and `slots` has the row index of each name.
+/// `clusters` has the smallest leaf of each row's cluster, and `slots` has the row of each smallest leaf.
 pub(crate) struct CondensedRows<'a, U: Update> {
     update: &'a U,
     values: Store<'a>,
@@ -49,8 +47,8 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         pairs.len() > 0 && pairs.len() >= k / WORTHWHILE[usize::from(k <= self.square_fits())]
     }
 
-    /// Merges reciprocal nearest pairs in rounds, and returns the condensed matrix of the remaining clusters. The first
-    /// round reads the input. If the first round would merge only a few pairs, copies the input and runs no rounds.
+    /// Merges reciprocal nearest pairs in rounds, and returns the condensed matrix of the remaining clusters. If the
+    /// first round would merge only a few pairs, copies the input and runs no rounds.
     pub(crate) fn after_rounds(
         update: &'a U,
         given: &Given<'_>,
@@ -88,7 +86,6 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         side
     }
 
-    /// Merges all reciprocal nearest pairs, round by round, until one cluster is left or rounds find few pairs.
     pub(crate) fn rounds(
         &mut self,
         mut known: Option<Vec<Nearest>>,
@@ -122,7 +119,6 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Appends the merges of a round to `merges`. Returns the sizes of the clusters after the round.
     fn log(
         &self,
         pairs: &Pairs,
@@ -152,9 +148,6 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         }
     }
 
-    /// Merges cluster `j` into cluster `i < j`, which are given by their indices in the condensed matrix. Updates the
-    /// similarities of `i` to all later clusters. Returns what [`Update::fold`] needs to update the similarities to
-    /// earlier clusters.
     fn merge_after(&mut self, i: usize, j: usize) -> U::Merge {
         let k = self.clusters.len();
         let values = &mut *self.values;
@@ -176,7 +169,6 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         merge
     }
 
-    /// Removes the similarities of all clusters except `kept`, which are indices in the condensed matrix.
     fn pack(&mut self, kept: &[usize], monitor: &Monitor) -> Result<()> {
         entered!(triangle_packed);
         let k = self.clusters.len();
@@ -192,7 +184,6 @@ impl<'a, U: Update> CondensedRows<'a, U> {
         Ok(())
     }
 
-    /// Converts the condensed matrix into a square matrix of the active clusters, in the same memory.
     pub(crate) fn into_square(mut self, active: &[usize], monitor: &Monitor) -> Result<Similarities<'a>> {
         entered!(triangle_to_square);
         let kept: Vec<usize> = active.iter().map(|&cluster| self.slots[cluster]).collect();
@@ -253,7 +244,6 @@ impl<U: Update> Linkage for CondensedRows<'_, U> {
     }
 }
 
-/// Moves the rows of a condensed matrix of `k` clusters to the rows of a square matrix, which have `side` values.
 fn spread(values: &mut [f64], k: usize, side: usize) {
     let triangle = Triangle::new(k);
     let put = |row: usize, from: &[f64], to: &mut [f64]| {

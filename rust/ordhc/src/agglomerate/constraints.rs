@@ -64,8 +64,6 @@ impl Constraints {
         self.sizes.as_deref()
     }
 
-    /// Returns an error if the constraints are for a number of leaves other than `n_leaves`, or contradict the initial
-    /// clusters.
     pub(super) fn check(&self, n_leaves: usize, initial: Option<&Partition>) -> Result<()> {
         if self.n_leaves != n_leaves {
             return Err(Error::Argument(format!(
@@ -104,7 +102,6 @@ impl<'a, L: Linkage> KeptApart<'a, L> {
         found
     }
 
-    /// Allows clusters that were kept apart to merge from now on.
     pub(super) fn release(&mut self) {
         self.n_words = 0;
     }
@@ -147,8 +144,6 @@ impl<L: Linkage> Linkage for KeptApart<'_, L> {
     }
 }
 
-/// Appends the merges of clusters that were kept apart. Lowers their similarities to at most the smallest similarity of
-/// the earlier merges.
 pub(super) fn with_last(mut merges: Vec<RawMerge>, last: Vec<RawMerge>) -> Vec<RawMerge> {
     let smallest = merges.iter().map(|merge| merge.similarity).fold(f64::INFINITY, f64::min);
     merges.extend(last.into_iter().map(|merge| RawMerge { similarity: merge.similarity.min(smallest), ..merge }));

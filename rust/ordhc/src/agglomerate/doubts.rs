@@ -23,15 +23,12 @@ pub(crate) struct Doubts<'a> {
     source: Option<Source<'a>>,
     tolerance: Tolerance,
     monitor: &'a Monitor,
-    /// For each merge: the nodes of the two merged clusters.
     parts: Vec<[u32; 2]>,
-    /// The node of each cluster, after the merges recorded so far.
     node_of: Vec<u32>,
     sizes: Vec<f64>,
     /// Cached sums over the pairs of leaves between two nodes, in two tables. If the first table is full, it replaces
     /// the second table.
     between: [HashMap<[u32; 2], Precise>; 2],
-    /// Cached sums over the pairs of leaves within a node.
     inside: HashMap<u32, Precise>,
     /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than this limit.
     /// `None` before the limit is first needed.
@@ -42,7 +39,6 @@ pub(crate) struct Doubts<'a> {
     open: bool,
 }
 
-/// The input similarities of leaves, from which the similarities of clusters are computed.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     matrix: &'a Matrix<'a>,
@@ -50,7 +46,6 @@ struct Source<'a> {
     form: Form,
 }
 
-/// How the similarity of two clusters follows from the similarities of their leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Mean,
@@ -75,25 +70,22 @@ impl Form {
         }
     }
 
-    /// Returns true if each leaf has the weight 2^-depth. The depth of a leaf is the number of merges that contain it.
     fn is_halves(self) -> bool {
         matches!(self, Self::Halves | Self::Median)
     }
 }
 
-/// The maximum number of cached sums per leaf, in each of the two tables of sums.
 const KEPT: usize = 16;
 /// The maximum number of similarities of leaves that are summed to correct rounding errors, divided by the number of
 /// pairs of leaves. Summing more would take longer than computing all merges again with about 32 digits.
 const PATIENCE: usize = 16;
-/// If more than this number of clusters are almost, but not exactly, equally near to a cluster, the order in which
-/// reciprocal pairs merge can change the tree. Two of these clusters can merge first, and the rounded mean of their
-/// similarities can equal the largest similarity.
+/// The largest number of almost equally near clusters for which the order in which reciprocal pairs merge cannot change
+/// the tree. With three such clusters, two can merge first, and the rounded mean of their similarities can equal the
+/// largest similarity.
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Without a matrix or form, rounding errors are not corrected. [`found`](Self::found) reports if rounding errors
-    /// may have changed the tree.
+    /// Without a matrix or form, rounding errors are not corrected.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,
@@ -118,7 +110,6 @@ impl<'a> Doubts<'a> {
         }
     }
 
-    /// Without a matrix, rounding errors are not corrected.
     pub(crate) fn left_open(monitor: &'a Monitor) -> Self {
         Self::new(None, None, false, Tolerance::GRID, monitor)
     }
@@ -139,9 +130,8 @@ impl<'a> Doubts<'a> {
         self.monitor
     }
 
-    /// Returns the nearest cluster to cluster `i` among `others`, after `merges`. This is the first cluster whose
-    /// similarity has the largest key (rounded value). `others` are ascending, and `nearest` is the result from rounded
-    /// similarities.
+    /// Returns the first of the clusters `others` whose similarity to cluster `i` has the largest key (rounded value).
+    /// `others` are ascending, and `nearest` is the result from rounded similarities.
     pub(crate) fn nearest(
         &mut self,
         nearest: Nearest,
@@ -199,9 +189,8 @@ impl<'a> Doubts<'a> {
         Ok(true)
     }
 
-    /// Returns true if cluster `j` is as near to cluster `i` as `nearest`, the nearest cluster of `i` after `merges`.
-    /// The rounded similarities to `i` are `found` for `j`, and `best` for `nearest`. If `j` and `nearest` are not
-    /// equally near, records that rounding errors may have changed the tree.
+    /// Returns true if cluster `j` is as near to cluster `i` as `nearest`, the nearest cluster of `i`. `found` and
+    /// `best` are the rounded similarities of `j` and `nearest` to `i`.
     pub(super) fn are_tied(
         &mut self,
         merges: &[RawMerge],
@@ -228,15 +217,11 @@ impl<'a> Doubts<'a> {
         self.key_of_nodes(source, a, b)
     }
 
-    /// Returns the key of two clusters: their similarity, rounded so that equal similarities are tied (see
-    /// [`Tolerance::key`]). `rounded` is the stored similarity.
     fn key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
         let [low, high] = self.tolerance.ends(rounded);
         if low == high { Ok(low) } else { self.computed_key(merges, i, k, rounded) }
     }
 
-    /// Does the same as [`key`](Self::key), but computes the similarity from the leaves. This is needed if the error of
-    /// `rounded` makes its key uncertain.
     pub(super) fn computed_key(&mut self, merges: &[RawMerge], i: usize, k: usize, rounded: f64) -> Result<f64> {
         let Some(source) = self.source else { return Ok(key(rounded)) };
         self.bring_up_to_date(merges);
@@ -248,7 +233,6 @@ impl<'a> Doubts<'a> {
         Ok(self.certain_key(similarity))
     }
 
-    /// Returns the key (rounded value) of a similarity that was computed from exact sums.
     pub(super) fn key_of_number(&mut self, similarity: Precise) -> Result<f64> {
         let similarity = self.or_zero(similarity)?;
         Ok(self.certain_key(similarity))
@@ -364,8 +348,6 @@ impl<'a> Doubts<'a> {
         leaves
     }
 
-    /// Returns the sum of the similarities of all pairs of leaves within a node. The sum is weighted for
-    /// [`Form::Median`].
     fn inside(&mut self, source: Source<'_>, node: u32) -> Result<Precise> {
         let n = source.matrix.n_leaves();
         let mut stack = vec![node];
@@ -442,7 +424,6 @@ mod tests {
         (Rule::Median, Form::Median),
     ];
 
-    /// Returns the merges of the tree of the naive engine, with heights converted back to similarities.
     fn naive(matrix: &Matrix<'_>, rule: &Rule) -> Vec<RawMerge> {
         let tree = Agglomeration::new(rule.clone()).engine(Engine::Naive).run(matrix).unwrap();
         let n = tree.n_leaves();

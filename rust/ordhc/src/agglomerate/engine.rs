@@ -27,7 +27,6 @@ named!(Engine, "engine", {
     "naive": Self::Naive => Self::Naive,
 });
 
-/// A function that merges the given clusters into one cluster, and updates the list of active clusters.
 pub(super) type Among = fn(&mut (dyn Linkage + '_), Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Found>;
 
 /// Merges within the initial clusters first, then the remaining clusters, by the same engine. Returns both lists of

@@ -29,11 +29,10 @@ use crate::tree::{Found, RawMerge};
 /// The largest number of leaves in a group. The leaves of a group merge first with each other. Their square similarity
 /// matrix fits into a core's cache.
 const MOST: usize = 2048;
-/// The reciprocal pairs of leaves merge first, all at once, only if at most n / `LITTLE` clusters are then left, for n
-/// leaves. With more clusters left, this would be slower.
+/// Reciprocal pairs of leaves merge first only if at most n / `LITTLE` clusters are then left, for n leaves. With more
+/// clusters left, this would be slower.
 const LITTLE: usize = 2;
 
-/// The remaining clusters with their similarities, and the merges that were made before.
 type Rest = (Similarities<'static>, Vec<RawMerge>);
 
 /// Splits the leaves into groups that are far from each other, and merges within each group. Returns the remaining
@@ -142,7 +141,6 @@ fn merges_within<U: Update>(
     Ok(all)
 }
 
-/// Returns the values between the given leaves, as a condensed vector.
 #[inline(never)]
 fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
     let mut values = vec![0.0; condensed_len(leaves.len())];
@@ -157,7 +155,6 @@ fn within(matrix: &Matrix<'_>, leaves: &[u32]) -> Vec<f64> {
     values
 }
 
-/// Returns, for each leaf, the largest similarity to a leaf of another group.
 fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Monitor) -> Result<Vec<f64>> {
     const LANES: usize = 16;
     let n = of.len();
@@ -194,9 +191,9 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
     Ok(found.into_iter().reduce(both).unwrap_or_default())
 }
 
-/// Returns the merges of a nearest-neighbour chain within a group. The bound of a cluster is its largest similarity to
-/// a leaf outside of the group. Clusters merge only if their similarity is certainly above their bounds. Other clusters
-/// are left unmerged (`waits`), and also clusters whose nearest cluster is left unmerged.
+/// Returns the merges of a nearest-neighbour chain within a group. Clusters merge only if their similarity is certainly
+/// above their `bounds`, the largest similarities to leaves outside of the group. Other clusters are left unmerged
+/// (`waits`), and also clusters whose nearest cluster is left unmerged.
 fn merges_above<U: Update>(
     mut rows: Square<'_, U>,
     mut bounds: Vec<f64>,
@@ -276,8 +273,6 @@ mod tests {
     use crate::testkit::below;
     use crate::tree::Dendrogram;
 
-    /// Merges within the groups `of` first, then the remaining clusters. Returns all merges, sorted by similarity, or
-    /// `None` if rounding errors may have changed the tree.
     fn merges<U: Update>(update: &U, rule: &Rule, matrix: &Matrix<'_>, of: &[u32]) -> Option<Vec<RawMerge>> {
         let monitor = Monitor::new();
         let task = Task::checked(matrix, rule, Engine::Auto, None, &monitor).unwrap();

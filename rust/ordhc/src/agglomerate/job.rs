@@ -33,7 +33,6 @@ const SQUARED_TO: i32 = 400;
 type Scaled = (Vec<RawMerge>, [f64; 2]);
 
 impl Task<'_> {
-    /// Runs the code that is compiled for the rule.
     pub(super) fn dispatch(&self, input: Input<'_>) -> Result<Dendrogram> {
         match self.rule {
             Rule::Single => self.run(&Single, input),
@@ -71,8 +70,7 @@ impl Task<'_> {
     }
 
     /// Returns true if the caller's memory must not be overwritten, because the input may be needed again to decide
-    /// ties. This is possible only if the linkage rounds similarities. For such linkages, returns true for few leaves,
-    /// or if a sample of the values has repeated values.
+    /// ties. If the linkage rounds similarities, this is likely for few leaves and for repeated values.
     fn is_kept<U: Update>(&self, values: &[f64]) -> bool {
         const SAMPLE: usize = 1000;
         if U::EXACT || self.about.n < AT_ONCE {
@@ -84,7 +82,6 @@ impl Task<'_> {
         sample.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    /// Returns the merges in the order of the dendrogram.
     fn merges<U: Update>(&self, update: &U, input: Input<'_>) -> Result<Scaled> {
         let given = input.given().copied();
         let scaled = given.map(|matrix| Matrix { unit: self.about.unit, ..matrix });
@@ -107,7 +104,6 @@ impl Task<'_> {
         Ok((found.merges, [self.about.unit, 1.0]))
     }
 
-    /// Returns the merges in the order of the dendrogram, computed from rounded similarities.
     pub(super) fn quickly<U: Update>(
         &self,
         update: &U,
@@ -141,7 +137,6 @@ impl Task<'_> {
         Ok(doubts.found(merges))
     }
 
-    /// Returns the merges in the order of the dendrogram, computed with about 32 digits.
     fn precisely<U: Update>(&self, update: &U, matrix: &Matrix<'_>) -> Result<Scaled> {
         let (squared, reducible, monitor) = (self.rule.is_squared(), self.rule.is_reducible(), self.monitor);
         let exponent = matrix.exponent();
@@ -178,8 +173,6 @@ impl Task<'_> {
         Ok((with_initial(rows.with_heights(within), after), unit))
     }
 
-    /// Calls `work` with the similarities as a [`Linkage`]. The similarities are stored in a square matrix, or in a
-    /// condensed matrix in the caller's memory if this memory may be overwritten.
     fn with_rows<U: Update, R>(
         &self,
         update: &U,
@@ -200,7 +193,6 @@ impl Task<'_> {
         }
     }
 
-    /// Returns the merges within initial clusters, and the later merges, found by a nearest-neighbour chain.
     fn chain_from(&self, rows: &mut dyn Linkage, doubts: &mut Doubts<'_>) -> Result<Found> {
         entered!(initial_clusters);
         let n = self.about.n;
@@ -224,7 +216,6 @@ impl Task<'_> {
         Ok(found)
     }
 
-    /// Returns the merges of a nearest-neighbour chain on the square similarity matrix of all leaves.
     fn at_once<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(small);
         let n = self.about.n;
@@ -236,8 +227,6 @@ impl Task<'_> {
         Ok(chain.into_merges())
     }
 
-    /// Returns the merges of many leaves. First merges within groups that are far from each other. Without such groups,
-    /// merges the reciprocal pairs of leaves, if this leaves few clusters. Otherwise merges reciprocal pairs in rounds.
     fn rounds<U: Update>(&self, update: &U, matrix: &Matrix<'_>, doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         let (squared, n, tolerance) = (self.rule.is_squared(), self.about.n, doubts.tolerance());
         self.monitor.start((n * n / 2) as u64);
@@ -261,8 +250,6 @@ impl Task<'_> {
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// Merges reciprocal pairs in rounds, in the memory of the input, and then continues with a nearest-neighbour
-    /// chain. Returns the merges.
     fn in_place<U: Update>(&self, update: &U, values: &mut [f64], doubts: &mut Doubts<'_>) -> Result<Vec<RawMerge>> {
         entered!(in_place);
         let (n, mut merges) = (self.about.n, Vec::new());
@@ -273,8 +260,6 @@ impl Task<'_> {
         self.chain_on_triangle(update, rows, merges, doubts)
     }
 
-    /// Continues with a nearest-neighbour chain on a condensed matrix. When the square similarity matrix of the
-    /// remaining clusters fits into the memory of the condensed matrix, continues on the square matrix.
     fn chain_on_triangle<U: Update>(
         &self,
         update: &U,
@@ -293,7 +278,6 @@ impl Task<'_> {
         self.chain_on(update, clusters, chain, doubts)
     }
 
-    /// Continues a nearest-neighbour chain on a square similarity matrix until one cluster is left.
     pub(super) fn chain_on<U: Update>(
         &self,
         update: &U,

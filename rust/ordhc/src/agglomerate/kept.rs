@@ -13,7 +13,6 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// `slots` are the indices of the kept clusters. All are less than `k`.
     pub(super) fn of(slots: impl Iterator<Item = usize>, k: usize) -> Self {
         let mut words = vec![0; k / BITS + 2];
         slots.for_each(|slot| words[slot / BITS] |= 1 << (slot % BITS));
@@ -57,7 +56,6 @@ impl Kept {
         }
     }
 
-    /// Moves the kept values of `row` to its beginning. `row` has one value for each cluster.
     #[inline(always)]
     pub(super) fn pack<S: Simd>(&self, simd: S, row: &mut [f64]) {
         let (mut slot, mut to) = (0, 0);

@@ -54,7 +54,6 @@ pub struct Matrix<'a> {
     pub(super) unit: f64,
 }
 
-/// All properties of a matrix except its values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct About {
     pub(super) layout: Layout,
@@ -223,7 +222,6 @@ impl<'a> Matrix<'a> {
         Ok(about)
     }
 
-    /// Returns true if the absolute value of any value except zero is below `limit`.
     pub(super) fn any_below(&self, limit: f64) -> bool {
         let none_below = self.facts.low >= limit || self.facts.whole && limit <= 1.0;
         if limit == 0.0 || none_below {

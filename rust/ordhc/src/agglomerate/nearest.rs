@@ -14,7 +14,6 @@ pub struct Nearest {
     pub doubtful: bool,
 }
 
-/// The result if there is no other cluster.
 pub(crate) const NO_CLUSTER: Nearest = Nearest { cluster: usize::MAX, similarity: f64::NEG_INFINITY, doubtful: false };
 
 impl Nearest {

@@ -33,7 +33,6 @@ struct Cached {
     similarity: f64,
     /// Similarities below this value are certainly smaller than `similarity`.
     floor: f64,
-    /// True if `cluster` has been merged, so that the nearest neighbour is unknown.
     stale: bool,
     doubtful: bool,
 }
@@ -44,8 +43,6 @@ impl Cached {
         Self { cluster, similarity, floor: tolerance.floor(similarity), stale: false, doubtful }
     }
 
-    /// Updates the cached nearest neighbour of a cluster, after `j` was merged into `i`. `similarity` is the cluster's
-    /// similarity to the merged cluster `i`.
     fn update(&mut self, (i, j): (usize, usize), similarity: f64, tolerance: Tolerance) {
         if similarity < self.floor {
             self.stale |= self.cluster == i || self.cluster == j;
@@ -78,7 +75,6 @@ impl Cached {
     }
 }
 
-/// Merges the clusters `members` until no two have a finite similarity. `members` are some or all of `active`.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,
@@ -126,7 +122,7 @@ fn nearest(linkage: &mut dyn Linkage, i: usize, members: &[usize], all: bool) ->
 }
 
 /// Returns the most similar pair, and true if rounding errors could decide which pair this is. Returns `None` if no
-/// similarity is finite. Replaces cached upper bounds that are as large as the best similarity by new searches.
+/// similarity is finite.
 fn largest(
     linkage: &mut dyn Linkage,
     active: &[usize],

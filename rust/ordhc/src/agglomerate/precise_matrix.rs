@@ -21,13 +21,11 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     update: &'a U,
     cells: Vec<Cell>,
     sizes: Vec<f64>,
-    /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than this limit.
     zero: f64,
     /// True if similarities have no rounding errors. Keys are then the similarities themselves.
     exact: bool,
     /// For each removed cluster: the similarity of its merge.
     heights: Vec<f64>,
-    /// True if rounding errors could decide which clusters are nearer.
     is_doubtful: bool,
 }
 
@@ -106,8 +104,6 @@ impl<'a, U: Update> PreciseMatrix<'a, U> {
         Triangle::new(self.sizes.len()).index(i, k)
     }
 
-    /// Returns true if rounding errors could decide how the similarity of clusters `i` and `j` compares with the
-    /// similarity of clusters `i` and `k`.
     fn doubtful(&self, (i, j): (usize, usize), k: usize) -> bool {
         let about = |i: usize, j: usize| (self.cells[self.at(i, j)], self.sizes[i], self.sizes[j]);
         let [(a, a_i, a_k), (b, b_i, b_k)] = [about(i, j), about(i, k)];
@@ -144,7 +140,6 @@ fn key<U: Update>(value: Precise, n_i: f64, n_k: f64) -> f64 {
     key_of(similarity).0
 }
 
-/// Returns the key (value rounded to 36 bits) of a number, and true if the key is certain.
 pub(super) fn key_of(number: Precise) -> (f64, bool) {
     // If the exact number, within its error bound, could round to two different keys, choose the key farther from zero.
     let [low, high] = number.ends().map(key_of_sum);

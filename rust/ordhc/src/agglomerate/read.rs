@@ -14,7 +14,6 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
 impl Matrix<'_> {
-    /// Writes all pairs in condensed order, as similarities (larger is closer).
     pub(crate) fn write_condensed(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let n = self.n;
         debug_assert_eq!(out.len(), condensed_len(n));
@@ -64,7 +63,6 @@ impl Matrix<'_> {
         });
     }
 
-    /// Returns the similarity of two different leaves.
     #[inline]
     pub(crate) fn similarity(&self, a: u32, b: u32) -> f64 {
         let (n, first, second) = (self.n, a.min(b) as usize, a.max(b) as usize);
@@ -76,7 +74,6 @@ impl Matrix<'_> {
         })
     }
 
-    /// Returns a function that converts a value of the matrix into a similarity.
     #[inline(always)]
     fn turn(&self, squared: bool) -> impl Fn(f64) -> f64 {
         let sign = if self.dissimilarity { -1.0 } else { 1.0 };
@@ -84,7 +81,6 @@ impl Matrix<'_> {
         move |x| if squared { -(x * unit) * (x * unit) } else { sign * x }
     }
 
-    /// Writes the similarities of leaf `j` with the leaves `others`, which are all before `j`.
     pub(crate) fn write_column_before(&self, j: usize, others: Range<usize>, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let turn = self.turn(squared);
@@ -107,8 +103,7 @@ impl Matrix<'_> {
         }));
     }
 
-    /// Writes the full (n, n) matrix as similarities to a square matrix with at least n rows. The diagonal becomes
-    /// minus infinity.
+    /// Writes the full (n, n) matrix as similarities (larger is closer). The diagonal becomes minus infinity.
     pub(crate) fn write_square(&self, squared: bool, out: &mut [f64], monitor: &Monitor) -> Result<()> {
         let (n, stride) = (self.n, out.len().isqrt());
         let parts = Triangle::new(n).shares();
@@ -147,7 +142,6 @@ impl Matrix<'_> {
         }
     }
 
-    /// Writes row `i` from column `i + 1` on, as similarities (larger is closer).
     pub(crate) fn write_row_after(&self, i: usize, squared: bool, out: &mut [f64]) {
         let n = self.n;
         let turn = self.turn(squared);
@@ -184,7 +178,6 @@ impl About {
         move |x| if square { -(x * unit) * (x * unit) } else { sign * x }
     }
 
-    /// Returns the similarity of all pairs if all similarities are equal, and otherwise `None`.
     pub(super) fn only_similarity(&self, squared: bool) -> Option<f64> {
         self.facts.all_equal().then(|| self.turn(squared)(self.facts.largest))
     }
@@ -218,7 +211,6 @@ impl About {
     }
 }
 
-/// Copies the upper triangle of a square matrix to the lower triangle.
 pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
     let half = if parallel::ranges(n * n, 1 << 21).len() > 1 { n / 2 } else { 0 };
     let (top, bottom) = values.split_at_mut(half * n);
@@ -234,8 +226,6 @@ pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<
     parallel::map(triangles.collect(), triangle).into_iter().collect()
 }
 
-/// Copies the upper triangle of a square block of the matrix to the block's lower triangle. The block consists of all
-/// `rows`, and of as many columns from column `first` on.
 fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) -> Result<()> {
     let height = rows.len() / n;
     if height <= TILE {
@@ -256,8 +246,6 @@ fn mirror_triangle(rows: &mut [f64], first: usize, n: usize, monitor: &Monitor) 
 /// The number of rows and columns of a square block that is transposed in registers.
 const TILE: usize = 8;
 
-/// Copies a rectangular block of the matrix rows `from` to the rows `out`, transposed. The block starts at column
-/// `column` in `from`, and at column `to` in `out`.
 fn transposed(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, monitor: &Monitor) -> Result<()> {
     wide!(transpose(from, column, out, to, n, monitor))
 }
@@ -293,7 +281,6 @@ fn transpose(from: &[f64], column: usize, out: &mut [f64], to: usize, n: usize, 
     Ok(())
 }
 
-/// The number of values in a SIMD vector.
 pub(super) const LANES: usize = 8;
 
 pub(super) fn padded(n: usize) -> usize {
@@ -307,8 +294,8 @@ pub(super) fn stride(n: usize) -> usize {
     if n < MANY { padded(n) } else { padded(n) | LANES }
 }
 
-/// Writes a matrix as similarities to a square matrix whose rows start at multiples of `stride`. The diagonal becomes
-/// minus infinity. The number of rows is padded in the same way as the number of columns.
+/// Writes the similarities to a square matrix whose rows start at multiples of `stride`. The diagonal becomes minus
+/// infinity. The number of rows is padded like the number of columns.
 pub(super) fn write_padded(
     matrix: &Matrix<'_>,
     squared: bool,
@@ -353,7 +340,6 @@ fn mirror_padded<S: Simd>(simd: S, values: &mut [f64], n: usize, stride: usize) 
     }
 }
 
-/// Transposes a matrix of [`LANES`] rows and columns.
 #[inline(always)]
 fn columns<S: Simd>(mut rows: [f64x8<S>; LANES]) -> [f64x8<S>; LANES] {
     for _ in 0..LANES.ilog2() {

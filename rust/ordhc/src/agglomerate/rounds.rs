@@ -25,7 +25,6 @@ use crate::similarity::Triangle;
 /// searches tied clusters, so that larger groups can merge.
 const FEW: usize = 8;
 
-/// Returns true if many clusters have the same similarity to their nearest cluster.
 fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool {
     let mut keys: Vec<f64> = nearest.iter().map(|nearest| tolerance.key(nearest.similarity)).collect();
     keys.sort_unstable_by(f64::total_cmp);
@@ -34,8 +33,6 @@ fn many_ties(nearest: &[Nearest], n_pairs: usize, tolerance: Tolerance) -> bool 
     keys.len() + n_pairs + nearest.len() / FEW < nearest.len()
 }
 
-/// Returns the nearest cluster of every cluster, in one pass over the condensed matrix. Clusters are given by their
-/// indices in the matrix. Results that rounding errors could change are marked as doubtful.
 pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     triangle: &T,
     sizes: &[f64],
@@ -58,7 +55,7 @@ pub(super) fn all_nearest<U: Update, T: TriangleRows>(
     Ok(RowSearch::join(found.into_iter().collect::<Result<_>>()?))
 }
 
-/// Corrects the nearest clusters that [`all_nearest`] has marked as doubtful, by similarities computed from the leaves.
+/// Computes the doubtful results of [`all_nearest`] again, from the similarities of leaves.
 pub(super) fn settle<U: Update, T: TriangleRows>(
     triangle: &T,
     slots: Slots<'_>,
@@ -100,8 +97,6 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Returns the merges of a round, given the nearest cluster of each cluster. The merges are the reciprocal pairs,
-    /// or groups if ties leave few reciprocal pairs.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
@@ -139,12 +134,10 @@ impl Pairs {
         Self { left, merged }
     }
 
-    /// Returns the number of clusters after the round.
     pub(super) fn n_left(&self) -> usize {
         self.left.len()
     }
 
-    /// Returns, for each merge, the indices (before the round) of the absorbing and of the absorbed cluster.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, usize)> {
         self.merged.iter().map(|&(i, j)| (self.left[i as usize] as usize, j as usize))
     }
@@ -153,7 +146,6 @@ impl Pairs {
         self.merged.len()
     }
 
-    /// Returns the sizes of the clusters after the round, given the sizes before.
     pub(super) fn sizes(&self, sizes: &[f64]) -> Vec<f64> {
         let mut new: Vec<f64> = self.left().map(|slot| sizes[slot]).collect();
         self.merged.iter().for_each(|&(i, j)| new[i as usize] += sizes[j as usize]);
@@ -165,8 +157,6 @@ impl Pairs {
     }
 }
 
-/// One round of merges. `sizes` and `clusters` describe the clusters before the round, and `new_sizes` the clusters
-/// after the round.
 pub(super) struct Round<'a, U: Update> {
     pub(super) update: &'a U,
     pub(super) pairs: &'a Pairs,
@@ -183,7 +173,7 @@ struct Worker {
 
 impl<U: Update> Round<'_, U> {
     /// Writes the condensed matrix after the merges to the beginning of `out`, which may be longer. Returns the nearest
-    /// cluster of each cluster after the merges. Results that rounding errors could change are marked as doubtful.
+    /// cluster of each cluster after the merges.
     pub(super) fn run<T: TriangleRows>(&self, from: &T, out: &mut [f64], monitor: &Monitor) -> Result<Vec<Nearest>> {
         let mut workers = self.workers(from.len());
         let merges = self.merges(from);
@@ -242,7 +232,6 @@ impl<U: Update> Round<'_, U> {
         RowSearch::join(workers.into_iter().map(|worker| worker.search).collect())
     }
 
-    /// Writes rows of the condensed matrix after the merges. A free thread takes the next range of rows.
     fn write<T: TriangleRows>(
         &self,
         from: &T,
@@ -277,7 +266,6 @@ impl<U: Update> Round<'_, U> {
         done.into_iter().collect()
     }
 
-    /// Returns the argument `merge` of [`Update::fold`] for each merge, in the order of the merges.
     fn merges<T: TriangleRows>(&self, from: &T) -> Vec<U::Merge> {
         let Pairs { left, merged } = self.pairs;
         let mut merges = Vec::with_capacity(merged.len());
@@ -302,8 +290,6 @@ impl<U: Update> Round<'_, U> {
         merges
     }
 
-    /// Writes the row of the cluster with index `slot` of the condensed matrix after the merges. First applies the
-    /// merges into this cluster, then the merges into later clusters, in order.
     #[inline(always)]
     fn write_row<S: Simd, T: TriangleRows>(
         &self,

@@ -31,8 +31,6 @@ pub struct RowMerge<'a> {
     pub others: &'a [i64],
 }
 
-/// A linkage whose similarities are computed by `update`. See
-/// [`Agglomeration::by_rows`](super::Agglomeration::by_rows).
 pub(crate) struct RowUpdate<F> {
     values: Buffer,
     sizes: Vec<i64>,
@@ -50,7 +48,6 @@ struct Scratch {
 }
 
 impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> RowUpdate<F> {
-    /// Returns the linkage of a matrix. Dissimilarities are negated.
     pub(crate) fn new(matrix: &Matrix<'_>, update: F, monitor: &Monitor) -> Result<Self> {
         entered!(row_update);
         let n = matrix.n_leaves();

@@ -25,8 +25,7 @@ impl RowSearch {
         Self { tolerance, bar: vec![f64::NEG_INFINITY; k], equal: vec![f64::NAN; k], nearest: vec![NO_CLUSTER; k] }
     }
 
-    /// Adds `row`, the values of the pairs of cluster `i` with all clusters after `i`. `sizes` are the sizes of all
-    /// clusters.
+    /// `row` has the values of cluster `i` and all later clusters. `sizes` are the sizes of all clusters.
     pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
         wide!(self.add_row::<U>(i, row, sizes));
     }
@@ -99,7 +98,6 @@ impl RowSearch {
     }
 }
 
-/// Converts the value of a pair into a similarity.
 #[inline(always)]
 pub(super) fn similarity<U: Update>(value: f64, n_i: f64, n_k: f64) -> f64 {
     if U::SUMS { value / (n_i * n_k) } else { value }
@@ -121,8 +119,6 @@ fn largest<U: Update>(row: &[f64], sizes: &[f64], n_i: f64) -> f64 {
     best.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
 }
 
-/// Returns the nearest cluster in a row, which is the first cluster with the largest similarity. Returns `None` if the
-/// largest similarity is not above `bar`.
 #[inline(always)]
 fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: Tolerance, bar: f64) -> Option<Nearest> {
     // Split the row into a few blocks, so that mostly only the block with the largest similarity is read again.
@@ -147,7 +143,6 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     if tolerance == Tolerance::EXACT {
         return Some(best);
     }
-    // Compare the other clusters with nearly equal values.
     offer_all::<U>(
         (&mut best, &mut n_best, floor),
         (&values[place + 1..], &counts[place + 1..]),
@@ -162,7 +157,7 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
 }
 
 /// Replaces `best`, the nearest cluster so far, if another cluster is nearer. Compares only clusters whose similarity
-/// is at least `floor`. `n_best` is the size of cluster `best`. `first` is the index of the first value's cluster.
+/// is at least `floor`. `first` is the index of the first value's cluster.
 #[inline(always)]
 fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),
@@ -191,7 +186,6 @@ fn offer_all<U: Update>(
     }
 }
 
-/// Returns an error if a value of a row is not finite, for example because a formula of the linkage divides by zero.
 pub(super) fn check_row(row: &[f64], cluster: impl Fn(usize) -> usize, i: usize) -> Result<()> {
     match row.iter().position(|x| !x.is_finite()) {
         None => Ok(()),

@@ -5,14 +5,12 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// The numbers of groups of leaves that the search may try, in ascending order.
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
 /// The number of test leaves. For each number of groups, the search checks whether these leaves have their nearest
 /// leaves in their own group.
 const TESTED: usize = 16;
 /// A test leaf passes if this number of its nearest leaves, and all ties with the last of these, are in its own group.
 const NEAREST: usize = 8;
-/// Groups are used only if at least this number of test leaves pass (see [`NEAREST`]).
 const LEAST: usize = TESTED / 2;
 /// The search for the best number of groups stops when the number of test leaves that pass (see [`NEAREST`]) is more
 /// than `LESS` below its maximum so far.

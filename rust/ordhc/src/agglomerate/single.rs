@@ -11,7 +11,6 @@ use crate::tree::RawMerge;
 /// From this number of leaves on, single linkage first looks for a spanning tree whose edges all have the largest
 /// similarity. For fewer leaves, a spanning tree is grown at once.
 const PASS_FROM: usize = 1000;
-/// The largest number of passes over the input matrix.
 const PASSES: usize = 8;
 
 /// Returns the merges of single linkage, in order. Above 1,024 leaves, the memory besides the matrix is O(n). For fewer

@@ -58,7 +58,6 @@ pub(super) fn all_largest(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Opti
 const AIM: usize = 8;
 /// A pass over the matrix stops without a result if it would keep more than this number of pairs per leaf.
 const MOST: usize = 128;
-/// The number of sampled pairs per leaf, from which the threshold of a pass is estimated.
 const SAMPLE: usize = 2;
 
 /// Returns the most similar pairs of leaves of different clusters, including all ties: about [`AIM`] pairs per leaf.
@@ -106,8 +105,6 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     sample.into_iter().filter(|&x| x > wanted).min_by(f64::total_cmp)
 }
 
-/// Returns all pairs of leaves of different clusters whose similarity is at least the threshold. Returns `None` if
-/// there are too many such pairs.
 fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     const LANES: usize = 16;
     let n = matrix.n_leaves();
@@ -154,12 +151,10 @@ const PACK: usize = 4;
 /// Up to this number of leaves, the input is first copied to a square matrix, so that rows are read instead of columns.
 pub(super) const SQUARE: usize = 1024;
 
-/// Returns the edges of a maximum spanning tree by Prim's algorithm, in the order in which they join the tree.
 pub(super) fn grown(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     if matrix.n_leaves() <= SQUARE { grown_in_square(matrix, monitor) } else { grown_in_place(matrix, monitor) }
 }
 
-/// Does the same as [`grown`], in O(n) memory.
 pub(super) fn grown_in_place(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(grown_in_place);
     let n = matrix.n_leaves();
@@ -212,9 +207,7 @@ fn grown_in_square(matrix: &Matrix<'_>, monitor: &Monitor) -> Result<Vec<RawMerg
 /// The state of [`LANES`] leaves (one SIMD vector) while the tree grows.
 #[derive(Clone)]
 struct Grown {
-    /// For each leaf: the largest similarity with a leaf of the tree.
     best: [f64; LANES],
-    /// For each leaf: the leaf of the tree with similarity `best`, stored as a float (see [`NUMBERED`]).
     with: [f64; LANES],
     /// The summand that is added to similarities: minus infinity for leaves in the tree, and otherwise 0.
     gone: [f64; LANES],

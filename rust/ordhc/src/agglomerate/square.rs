@@ -29,8 +29,8 @@ use crate::parallel;
 /// The largest number of clusters for which a square matrix of similarities fits into a core's cache.
 pub(super) const FEW: usize = 1500;
 
-/// The number of SIMD vectors in a block of a row. A search stores the largest similarity of each block. It then reads
-/// only the blocks with similarities near the largest again.
+/// The number of SIMD vectors in a block of a row. A search stores the largest similarity of each block, and reads only
+/// the blocks with a similarity near the largest again.
 const BLOCK: usize = 8;
 /// Square matrices with at most this number of rows keep the rows and columns of removed clusters.
 const PACK_FROM: usize = 64;
@@ -55,7 +55,6 @@ impl Similarities<'_> {
     }
 }
 
-/// Returns the similarities of leaves as a square matrix, padded to [`stride`] rows and columns.
 pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> Result<Store<'static>> {
     let stride = stride(matrix.n_leaves());
     let mut values = Store::zeros(stride * stride)?;
@@ -67,7 +66,6 @@ pub(super) fn written(matrix: &Matrix<'_>, squared: bool, monitor: &Monitor) -> 
     Ok(values)
 }
 
-/// A merge of the clusters of rows `i` and `j`.
 struct Logged<M> {
     i: usize,
     j: usize,
@@ -80,13 +78,10 @@ pub(super) struct Square<'a, U: Update> {
     update: &'a U,
     /// Similarities, or their sums over pairs of leaves ([`Update::SUMS`]). Minus infinity on the diagonal.
     values: &'a mut [f64],
-    /// The largest number of clusters for which a row with more than [`AT_ONCE`] values copies its values for merged
-    /// clusters from the rows of these clusters. With more clusters, these values are computed. Both happen only when
-    /// the row is read.
+    /// With at most this number of clusters, long rows copy the values of merged clusters from other rows. With more
+    /// clusters, rows compute these values.
     few: usize,
-    /// The length of a row, including unused values at its end.
     stride: usize,
-    /// The number of rows in use, including the rows of removed clusters.
     n_used: usize,
     n_alive: usize,
     sizes: Vec<f64>,
@@ -104,19 +99,15 @@ pub(super) struct Square<'a, U: Update> {
     log: Vec<Logged<U::Merge>>,
     /// For each row: the number of merges in `copied` or `log` that were applied to the row.
     seen: Vec<u32>,
-    /// For each block of the row that is searched: the largest similarity in each SIMD lane.
     tops: Vec<[f64; LANES]>,
     tolerance: Tolerance,
 }
 
 impl<'a, U: Update> Square<'a, U> {
-    /// Returns memory for [`of_leaves`](Self::of_leaves).
     pub(super) fn room(n: usize) -> Vec<f64> {
         vec![0.0; stride(n) * padded(n)]
     }
 
-    /// Returns the square matrix of the leaves. The similarities are written to `values`, which is memory from
-    /// [`room`](Self::room).
     pub(super) fn of_leaves(
         (update, few): (&'a U, usize),
         matrix: &Matrix<'_>,
@@ -130,7 +121,6 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(Self::over((update, few), values, names.clone(), names, |_| 1.0, doubts.tolerance()))
     }
 
-    /// Returns the square matrix of `clusters`, which are clusters of `n` leaves.
     pub(super) fn of(
         update: &'a U,
         clusters: &'a mut Similarities<'_>,
@@ -183,18 +173,15 @@ impl<'a, U: Update> Square<'a, U> {
         }
     }
 
-    /// Merges clusters with the nearest-neighbour chain algorithm, starting from `chain`, until one cluster is left.
     pub(super) fn finish(&mut self, chain: &mut Chain, doubts: &mut Doubts<'_>) -> Result<()> {
         wide!(simd => chain.run_on(&mut InLanes { rows: self, simd }, 1, doubts))
     }
 
-    /// Returns true if rows are too long to copy values from other rows, so that each row computes its values.
     #[inline(always)]
     fn is_large(&self) -> bool {
         self.n_used > self.few
     }
 
-    /// Applies merges of other clusters to row `at`, if the row has not applied them yet.
     #[inline(always)]
     fn bring_up_to_date(&mut self, at: usize) {
         if self.is_large() {
@@ -219,7 +206,6 @@ impl<'a, U: Update> Square<'a, U> {
         self.seen[at] = self.log.len() as u32;
     }
 
-    /// Writes the values of a merged cluster's row into all other rows.
     #[inline(always)]
     fn update_rows(&mut self, merged: usize) {
         let (before, rest) = self.values.split_at_mut(merged * self.stride);
@@ -348,7 +334,6 @@ impl<'a, U: Update> Square<'a, U> {
         Ok(())
     }
 
-    /// Removes the rows and columns of removed clusters.
     #[inline(never)]
     fn pack(&mut self) {
         entered!(square_packed);
@@ -383,8 +368,8 @@ impl<'a, U: Update> Square<'a, U> {
     }
 }
 
-/// Keeps only the rows and columns `kept` of a square matrix, after `bring_up_to_date` has updated these rows. Uses
-/// several threads if `is_much` is true. Returns the new stride.
+/// Keeps only the rows and columns `kept` of a square matrix. Uses several threads if `is_much` is true. Returns the
+/// new stride.
 pub(super) fn packed(
     values: &mut [f64],
     old: usize,
@@ -439,9 +424,7 @@ fn about<S: Simd, U: Update>(simd: S, x: &[f64; LANES], share: &[f64; LANES], go
 }
 
 /// Returns the nearer cluster, `near` or `another`. If both are equally near, returns the cluster that comes first.
-/// `are_leaves` is true if both clusters, and the cluster whose nearest cluster is searched, are leaves. `certain`
-/// caches [`Tolerance::certain`] for the similarity of `near`, or is NaN. If `another` has exactly this similarity,
-/// both clusters are equally near.
+/// `certain` caches [`Tolerance::certain`] for the similarity of `near`, or is NaN.
 #[inline(never)]
 fn consider(
     mut near: Nearest,
@@ -487,7 +470,6 @@ impl<U: Update> Linkage for Square<'_, U> {
     }
 }
 
-/// A square matrix, and the SIMD instruction set for which the nearest-neighbour chain algorithm is compiled.
 struct InLanes<'r, 'a, U: Update, S> {
     rows: &'r mut Square<'a, U>,
     simd: S,

@@ -18,7 +18,6 @@ const SMALL_SQUARED: f64 = 1e-135;
 
 pub(super) enum Input<'a> {
     Given(&'a Matrix<'a>),
-    /// The values in the caller's memory, which may be overwritten.
     Mutable(&'a mut [f64]),
 }
 
@@ -41,7 +40,7 @@ pub(super) struct Task<'a> {
     pub(super) monitor: &'a Monitor,
     /// The largest number of leaves for which the agglomeration uses a square matrix from the start.
     pub(super) at_once: usize,
-    /// The largest number of clusters whose square similarity matrix fits into a core's cache. The default is [`FEW`].
+    /// The largest number of clusters whose square similarity matrix fits into a core's cache (default [`FEW`]).
     pub(super) few: usize,
 }
 
@@ -67,7 +66,6 @@ impl<'a> Task<'a> {
         Ok(Self { about, rule, engine, initial, constraints: None, monitor, at_once: AT_ONCE, few: FEW })
     }
 
-    /// Checks and sets the constraints.
     pub(super) fn constrained(mut self, constraints: Option<&'a Constraints>) -> Result<Self> {
         if let Some(constraints) = constraints {
             constraints.check(self.about.n, self.initial)?;
@@ -85,7 +83,6 @@ impl<'a> Task<'a> {
         self.constraints.and_then(Constraints::sizes)
     }
 
-    /// Returns true if every sum of similarities over the pairs of leaves between two clusters is exact.
     pub(super) fn sums_are_exact(&self) -> bool {
         let facts = self.about.facts;
         let half = self.about.n as f64 / 2.0;
@@ -129,8 +126,6 @@ impl<'a> Task<'a> {
         Some(if self.initial.is_none() { tolerance.with_leaves(squared) } else { tolerance })
     }
 
-    /// Returns `Doubts`, which computes similarities from the input `matrix` if rounding errors matter. Without a
-    /// matrix, rounding errors are not corrected.
     pub(super) fn doubts<'b, U: Update>(&self, matrix: Option<&'b Matrix<'b>>, tolerance: Tolerance) -> Doubts<'b>
     where
         'a: 'b,

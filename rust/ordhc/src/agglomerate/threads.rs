@@ -12,8 +12,6 @@ const GRAIN: usize = 1 << 17;
 /// about the same time.
 const PARTS: usize = 8;
 
-/// Returns the indices of the threads, from 0. The number of threads depends on `k`, the number of clusters in a
-/// condensed matrix.
 pub(super) fn threads(k: usize) -> Vec<usize> {
     (0..parallel::ranges(condensed_len(k), 1 << 18).len()).collect()
 }
@@ -29,21 +27,16 @@ pub(super) fn parts(k: usize) -> Vec<Range<usize>> {
     (0..parts).map(|p| end(p)..if p + 1 == parts { k } else { end(p + 1) }).collect()
 }
 
-/// Splits a range of rows of a condensed matrix of `k` clusters into several smaller ranges for each thread, with about
-/// the same number of rows.
 pub(super) fn shared(rows: &Range<usize>, k: usize) -> Vec<Range<usize>> {
     let parts = PARTS * threads(k).len();
     let end = |part: usize| rows.start + rows.len() * part / parts;
     (0..parts).map(|part| end(part)..end(part + 1)).collect()
 }
 
-/// Returns the next item of a queue that threads share.
 pub(super) fn next<T>(items: &Mutex<std::vec::IntoIter<T>>) -> Option<T> {
     items.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next()
 }
 
-/// Splits items into one list for each thread. The items have `n_values` values in all, which decides the number of
-/// threads.
 pub(super) fn split<T>(items: Vec<T>, n_values: usize) -> Vec<Vec<T>> {
     let ranges = parallel::ranges(items.len(), items.len().div_ceil((n_values / GRAIN).max(1)));
     let mut items = items.into_iter();

@@ -12,7 +12,6 @@ const NONE: u32 = u32::MAX;
 
 /// Functions for leaves that are points in space, to find ties without comparing all pairs.
 pub(crate) struct Space<'a> {
-    /// Returns true if two leaves are at the same point.
     pub(crate) same: &'a dyn Fn(u32, u32) -> bool,
     /// Returns a function that finds tied leaves among the given leaves, which must be at different points.
     pub(crate) finder: &'a dyn Fn(&[u32]) -> Finder<'a>,
@@ -21,7 +20,6 @@ pub(crate) struct Space<'a> {
 /// A function that appends all leaves whose similarity with a leaf is exactly the given similarity.
 pub(crate) type Finder<'a> = Box<dyn Fn(u32, f64, &mut Vec<u32>) + 'a>;
 
-/// The clusters of single linkage. A cluster is named by its smallest leaf.
 pub(super) struct Clusters<'a> {
     leaves: UnionFind,
     /// Finds tied pairs of clusters. `None` if the edges include all tied pairs.
@@ -34,33 +32,27 @@ pub(super) struct Clusters<'a> {
 struct Lookup<'a> {
     similarity: &'a dyn Fn(u32, u32) -> f64,
     members: Vec<Vec<u32>>,
-    /// `Some` if ties can be found in space. Then leaves at the same point are in one cluster, and only the smallest of
+    /// `Some` if the leaves are points. Then leaves at the same point are in one cluster, and only the smallest of
     /// these leaves stays a member.
     space: Option<Space<'a>>,
     finder: Option<Finder<'a>>,
 }
 
 impl<'a> Clusters<'a> {
-    /// Returns clusters of single leaves, for edges that include all tied pairs.
     pub(super) fn without_lookup(n: usize) -> Self {
         Self { leaves: UnionFind::new(n), lookup: None, places: vec![NONE; n] }
     }
 
-    /// Returns clusters of single leaves, for the edges of a spanning tree. Other tied pairs are found by comparing
-    /// pairs, or in `space`.
     pub(super) fn along_tree(n: usize, similarity: &'a dyn Fn(u32, u32) -> f64, space: Option<Space<'a>>) -> Self {
         entered!(tied_clusters);
         let members = (0..n as u32).map(|leaf| vec![leaf]).collect();
         Self { lookup: Some(Lookup { similarity, members, space, finder: None }), ..Self::without_lookup(n) }
     }
 
-    /// Returns the name of each leaf's cluster.
     pub(super) fn names(&self) -> Vec<u32> {
         self.leaves.names()
     }
 
-    /// Merges the clusters that edges connect. Edges of the same similarity (a level) are processed together, starting
-    /// with the largest similarity.
     pub(super) fn join_all(
         &mut self,
         mut edges: Vec<RawMerge>,
@@ -79,7 +71,6 @@ impl<'a> Clusters<'a> {
         Ok(())
     }
 
-    /// Merges the clusters that are connected by the edges of a level (edges of the same similarity).
     fn join(&mut self, level: &[RawMerge], merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<()> {
         let similarity = level[0].similarity;
         let leaves = &mut self.leaves;
@@ -136,8 +127,8 @@ impl Lookup<'_> {
         self.members.iter_mut().zip(0..).for_each(|(members, name)| members.retain(|&leaf| leaf == name));
     }
 
-    /// Adds the tied pairs of clusters in each group to `ends`, if `space` can find them. The finder is not called for
-    /// the members of a group's largest cluster, because the other clusters of a group already find all ties.
+    /// Adds the tied pairs of clusters in each group to `ends`, if the leaves are points. The finder is not called for
+    /// a group's largest cluster, because the other clusters already find all ties.
     fn add_ties(
         &mut self,
         level: &Level,
@@ -179,7 +170,6 @@ impl Lookup<'_> {
         std::mem::take(&mut self.members[name as usize])
     }
 
-    /// Returns true if the similarity of any member of a cluster with any of `leaves` is exactly `similarity`.
     fn any(&self, name: u32, leaves: &[u32], similarity: f64) -> bool {
         let members = &self.members[name as usize];
         leaves.iter().any(|&a| members.iter().any(|&b| (self.similarity)(a, b) == similarity))
@@ -208,7 +198,6 @@ struct Level {
 }
 
 impl Level {
-    /// Returns the groups of connected clusters, given by their indices in `names`, in ascending order within a group.
     fn groups(&self) -> Vec<Vec<u32>> {
         let mut seen = vec![false; self.names.len()];
         let mut groups = Vec::new();
@@ -282,13 +271,11 @@ impl Level {
     }
 }
 
-/// The clusters of a group that were not yet found to be tied with the growing cluster. Each cluster is compared at
-/// most once with each leaf of the growing cluster, and only if the cluster comes before all clusters that were found
-/// to be tied.
+/// The clusters of a group that are not known to be tied with the growing cluster. Each of them is compared at most
+/// once with each leaf of the growing cluster.
 struct Apart<'g> {
     group: &'g [u32],
-    /// For each index in the group: the index of the next cluster that was not yet found to be tied with the growing
-    /// cluster, which has index 0.
+    /// For each index in the group: the index of the next cluster that is not known to be tied.
     next: Vec<usize>,
     /// For each index in the group: the number of leaves of the growing cluster that were compared with the cluster.
     compared: Vec<usize>,
@@ -299,8 +286,6 @@ impl<'g> Apart<'g> {
         Self { group, next: (1..=group.len()).collect(), compared: vec![0; group.len()] }
     }
 
-    /// Returns the first cluster before `before` that is tied with the growing cluster, which has `n_inside` leaves.
-    /// `tied(cluster, from)` compares a cluster with the growing cluster's leaves from index `from` on.
     fn first(
         &mut self,
         before: u32,
@@ -327,7 +312,6 @@ impl<'g> Apart<'g> {
     }
 }
 
-/// For each cluster of a [`Level`]: the indices of the clusters that share an edge with it.
 struct Neighbours {
     starts: Vec<usize>,
     others: Vec<u32>,

@@ -20,7 +20,6 @@ use crate::parallel;
 /// condensed matrix.
 pub(super) struct Ties {
     k: usize,
-    /// The number of 64-bit words per row.
     stride: usize,
     /// A table of bits. Bit `j` of row `i`, for `i < j`, is set if cluster `j` is tied with the nearest cluster of `i`.
     of_row: Vec<u64>,
@@ -32,7 +31,6 @@ const WORD: usize = 64;
 const LANES: usize = 16;
 
 impl Ties {
-    /// Returns the ties, from one pass over the condensed matrix. `nearest` is the nearest cluster of each cluster.
     pub(super) fn of<U: Update>(
         triangle: &impl TriangleRows,
         nearest: &[Nearest],
@@ -126,10 +124,8 @@ impl Ties {
         &bits[i * self.stride..(i + 1) * self.stride]
     }
 
-    /// Returns the groups of clusters that merge, as indices, ordered by their first clusters. Every cluster is in one
-    /// group. A group repeatedly absorbs the first cluster that is among the nearest clusters of all clusters in the
-    /// group. The group is complete if this next cluster has nearer clusters itself, or cannot merge before an earlier
-    /// group is complete.
+    /// Returns the groups of clusters that merge in this round, as indices, ordered by their first clusters. A cluster
+    /// that does not merge is a group of its own.
     pub(super) fn groups(&self) -> Vec<Vec<u32>> {
         // Two bit sets of clusters. `apart`: the clusters that are in no group yet. `free`: the clusters that need not
         // wait for the merge of an earlier group. Other clusters get groups of their own, so they do not merge now.
@@ -151,15 +147,13 @@ impl Ties {
         groups
     }
 
-    /// Adds to a group the clusters that are among the nearest clusters of all clusters in the group. `apart` and
-    /// `free` are bit sets of clusters. `apart`: the clusters that are in no group yet. `free`: the clusters that need
-    /// not wait for the merge of an earlier group.
     fn grow(&self, group: &mut Vec<u32>, apart: &mut [u64], free: &[u64]) {
         let i = group[0] as usize;
         // A cluster whose nearest clusters include a whole earlier group is not in `free`, so earlier groups are not
         // searched here.
         let mut tied: Vec<u64> = self.row(&self.of_row, i).iter().zip(&*apart).map(|(a, b)| a & b).collect();
         while let Some(j) = first(&tied, group[group.len() - 1] as usize) {
+            // The group is complete: `j` waits for an earlier group, or other clusters are nearer to `j`.
             if !is_set(free, j) || !is_set(self.row(&self.of_column, i), j) {
                 return;
             }
@@ -198,7 +192,6 @@ impl Ties {
     }
 }
 
-/// Returns the indices of the bits that are set.
 fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let at = (bits != 0).then(|| bits.trailing_zeros() as usize);
@@ -207,7 +200,6 @@ fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Sets the bits of `lanes` in `bits`, shifted to start at `at`. `lanes` has at most [`LANES`] bits.
 fn or_at(bits: &mut [u64], at: usize, lanes: u64) {
     let (word, shift) = (at / WORD, at % WORD);
     bits[word] |= lanes << shift;
@@ -230,7 +222,6 @@ fn and(bits: &mut [u64], other: &[u64], from: usize) {
     }
 }
 
-/// Returns the index of the first set bit after bit `after`.
 fn first(bits: &[u64], after: usize) -> Option<usize> {
     let start = after + 1;
     let (word, before) = (start / WORD, (1u64 << (start % WORD)) - 1);

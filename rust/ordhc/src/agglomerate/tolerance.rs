@@ -51,13 +51,10 @@ impl Tolerance {
     /// taken as zero.
     pub const GRID: Self = Self { exact: false, relative: 0.0, absolute: 0.0, of_leaves: f64::INFINITY, given: false };
 
-    /// Returns the tolerance for numbers whose error is at most `relative` times the number, plus `absolute`.
     pub(crate) fn rounded(relative: f64, absolute: f64) -> Self {
         Self { relative, absolute, ..Self::GRID }
     }
 
-    /// Returns the same tolerance, with the error of similarities of two leaves. These are input values, or squares of
-    /// input values if `squared` is true.
     pub(crate) fn with_leaves(self, squared: bool) -> Self {
         Self { of_leaves: if squared { f64::EPSILON } else { 0.0 }, ..self }
     }
@@ -104,8 +101,6 @@ impl Tolerance {
         self.relative * x.abs() + self.absolute
     }
 
-    /// Returns the tolerance for similarities of two leaves ([`of_leaves`](Self::of_leaves)) if `leaves` is true, and
-    /// otherwise `self`.
     #[inline(always)]
     pub(crate) fn among(self, leaves: bool) -> Self {
         if leaves { self.of_leaves() } else { self }
@@ -116,7 +111,6 @@ impl Tolerance {
         if self.exact { [x; 2] } else { [key(x - self.error(x)), key(x + self.error(x))] }
     }
 
-    /// Returns true if two similarities differ by more than their errors.
     pub(crate) fn are_apart(self, a: f64, b: f64) -> bool {
         (a - b).abs() > self.error(a) + self.error(b)
     }
@@ -125,9 +119,8 @@ impl Tolerance {
         self.relative == 0.0 && self.absolute == 0.0
     }
 
-    /// Compares two similarities. Also returns true if the result is in doubt. Either rounding errors could change the
-    /// result, or the similarities are nearly but not exactly equal. Then the order in which reciprocal pairs merge can
-    /// change the tree.
+    /// Compares two similarities. Also returns true if the result is in doubt: rounding errors could change the result,
+    /// or the similarities are nearly but not exactly equal.
     pub(crate) fn compare(self, a: f64, b: f64) -> (Ordering, bool) {
         let (order, doubtful) = self.compare_keys(a, b);
         if doubtful || self.exact || self.has_no_errors() || !a.is_finite() || !b.is_finite() {

@@ -15,10 +15,8 @@ pub(super) trait TriangleRows: Sync {
     /// are written to `scratch`.
     fn row<'s>(&'s self, i: usize, scratch: &'s mut [f64]) -> &'s [f64];
 
-    /// Writes the values of the pairs of cluster `j` with the clusters `others`, which are all before `j`.
     fn column(&self, j: usize, others: Range<usize>, out: &mut [f64]);
 
-    /// Returns the value of the pair of clusters `i < j`.
     fn value(&self, i: usize, j: usize) -> f64 {
         let mut value = [0.0];
         self.column(j, i..i + 1, &mut value);
@@ -26,7 +24,6 @@ pub(super) trait TriangleRows: Sync {
     }
 }
 
-/// The input matrix, read as a condensed matrix.
 pub(super) struct Given<'m> {
     pub(super) matrix: &'m Matrix<'m>,
     pub(super) squared: bool,

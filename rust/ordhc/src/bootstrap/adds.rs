@@ -99,9 +99,8 @@ struct Work<'a, const K: usize> {
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
-    /// For each answer: how much an answer of weight 1 adds to the revenue of the original tree, and a verdict. The
-    /// verdict is 1 if the tree agrees with the answer, -1 if the tree disagrees, or 0 if neither pair is closer in the
-    /// tree.
+    /// For each answer: its revenue in the original tree at weight 1, and a verdict. The verdict is 1 if the tree
+    /// agrees, -1 if the tree disagrees, and otherwise 0.
     first: Vec<(i64, i8)>,
 }
 

@@ -41,7 +41,6 @@ fn codes(tree: &Topology) -> Vec<u128> {
     codes
 }
 
-/// Returns the random number of a leaf. Its two halves are made by SplitMix64.
 fn code(leaf: u64) -> u128 {
     let mix = |seed: u64| {
         let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -77,7 +76,6 @@ mod tests {
             merges.push([a, b]);
             there.push((n + k) as u32);
         }
-        // Remove some nodes. Their children become children of the node above.
         Topology::from_merges(merges).unwrap().without(|node| node % 3 == order[0] % 4).0
     }
 

@@ -12,14 +12,10 @@ use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 use crate::tree::Dendrogram;
 
-/// The number of answers between two checks for an interruption by the user.
 const BLOCK: usize = 1 << 16;
 
-/// Sums over the answers of one bootstrap resample: AddS similarities (`pairs`, a condensed matrix), and two scores of
-/// the original tree for these answers.
 pub(super) struct Tally {
     pairs: Vec<f64>,
-    /// For each leaf: true if it has answers with positive weight.
     mentioned: Vec<bool>,
     revenue: f64,
     satisfied: Satisfied,
@@ -37,11 +33,9 @@ impl Tally {
         })
     }
 
-    /// Adds answers to the sums of this resample. `times` returns how often the resample contains an answer.
-    ///
-    /// `first` returns two scores of the original tree for an answer: how much an answer of weight 1 adds to the
-    /// revenue, and a verdict. The verdict is 1 if the tree agrees, -1 if the tree disagrees, or 0 if neither pair is
-    /// closer in the tree.
+    /// Adds answers to the sums of this resample. `times` returns how often the resample contains an answer. `first`
+    /// returns the revenue of the answer in the original tree at weight 1, and a verdict: 1 if the tree agrees, -1 if
+    /// the tree disagrees, and otherwise 0.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,
@@ -79,7 +73,6 @@ impl Tally {
         self.satisfied
     }
 
-    /// Returns the tree of the resample. Leaves without answers are merged last.
     pub(super) fn tree(self, rule: &Rule, monitor: &Monitor) -> Result<Dendrogram> {
         let Self { mut pairs, mentioned, starts, .. } = self;
         let n = mentioned.len();
@@ -109,8 +102,6 @@ fn weight<const K: usize>(comparisons: &Comparisons<'_, K>, at: usize) -> f64 {
     comparisons.weights().map_or(1.0, |weights| weights[at])
 }
 
-/// Adds to `sum` the weights of the answers that a resample did not draw. The weights of answers that agree with a tree
-/// and of answers that disagree are added separately.
 pub(super) fn add_rest<const K: usize>(
     sum: &mut Satisfied,
     comparisons: &Comparisons<'_, K>,
@@ -234,7 +225,6 @@ pub fn add_held_out<const K: usize>(
     Ok(())
 }
 
-/// Calls `work` with each item, on all available threads. Returns the results in the order of the items.
 fn in_turns<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let ranges = parallel::ranges(items.len(), 1);
     let mut items = items.into_iter();

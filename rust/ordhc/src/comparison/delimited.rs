@@ -27,7 +27,6 @@ pub struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// Returns the text of the cell without outer blanks, even if the cell is quoted.
     pub(crate) fn trimmed(&self) -> &[u8] {
         self.text.trim_ascii()
     }
@@ -103,7 +102,6 @@ impl<'a> Rows<'a> {
         self.data.get(self.at).copied()
     }
 
-    /// Skips `\n`, `\r\n` or `\r`.
     fn end_line(&mut self) {
         match self.peek() {
             Some(b'\r') => self.at += 1 + usize::from(self.data.get(self.at + 1) == Some(&b'\n')),
@@ -197,7 +195,6 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns the number of bytes before the first byte that is in `stops`.
 fn until(data: &[u8], stops: [u8; 3]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (words, rest) = data.as_chunks::<8>();
@@ -232,7 +229,6 @@ pub(crate) fn text_error(line: usize, message: impl Into<String>) -> Error {
     Error::Line { line, reason: message.into() }
 }
 
-/// Escapes control characters, and cuts the text to 80 characters, for error messages.
 pub(crate) fn shown(text: &[u8]) -> String {
     const LIMIT: usize = 80;
     let head = &text[..text.len().min(4 * LIMIT)];
@@ -254,7 +250,6 @@ pub(crate) fn shown(text: &[u8]) -> String {
     quoted
 }
 
-/// Returns the first cells of a row as one text for error messages.
 pub(crate) fn listed<'a>(cells: impl ExactSizeIterator<Item = &'a [u8]>) -> String {
     let count = cells.len();
     let mut text = String::new();
@@ -269,7 +264,6 @@ pub(crate) fn listed<'a>(cells: impl ExactSizeIterator<Item = &'a [u8]>) -> Stri
     text
 }
 
-/// Removes a byte order mark. Text that is not UTF-8 is an error.
 pub(crate) fn checked_utf8(data: &[u8]) -> Result<&[u8]> {
     if let Err(error) = std::str::from_utf8(data) {
         let at = error.valid_up_to();
@@ -279,7 +273,6 @@ pub(crate) fn checked_utf8(data: &[u8]) -> Result<&[u8]> {
     Ok(data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data))
 }
 
-/// The number of lines that are examined to detect the delimiter.
 const SAMPLE: usize = 20;
 
 /// Detects the delimiter of a text from its first rows. The candidates are tab, comma, semicolon and bar.

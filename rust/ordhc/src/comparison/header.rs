@@ -33,7 +33,6 @@ const HEADER_WORDS: [&str; 20] = [
 /// ids.
 const LITERAL: &str = "_name";
 
-/// The columns that are read, by their indices in a row.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) leaves: Vec<usize>,
@@ -44,7 +43,6 @@ pub(super) struct Plan {
     /// True if the first row may be an unknown header, although it is read as leaves. This is an error unless a word of
     /// the first row occurs again in a later row.
     pub(super) doubtful: bool,
-    /// True if the column names end in [`LITERAL`]. Quoted cells then keep their outer blanks.
     pub(super) literal: bool,
 }
 
@@ -201,7 +199,6 @@ impl<'a, 'b> Header<'a, 'b> {
         Ok(labels)
     }
 
-    /// Returns an error if the name of a column contradicts its use, such as a column `far` that is used as `near`.
     fn check_order(&self, leaves: &[usize], known: &[Vec<String>]) -> Result<()> {
         for names in known {
             for (role, &at) in leaves.iter().enumerate() {

@@ -114,8 +114,6 @@ pub fn index_parts<const K: usize>(index: Index<'_, '_, K>) -> (Vec<usize>, Vec<
     (index.ends, index.rows)
 }
 
-/// Returns the question that a row answers, in the form of [`Index::questions`], and true if the row gives the second
-/// of the two possible answers.
 fn question<const K: usize>(row: [i32; K]) -> ([u32; K], bool) {
     let mut leaves = row.map(|leaf| leaf as u32);
     if K == 3 {

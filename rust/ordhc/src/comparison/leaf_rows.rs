@@ -24,8 +24,7 @@ pub enum LeafRows<'a, const K: usize> {
     I32(Cow<'a, [[i32; K]]>),
 }
 
-/// Implements the conversions of vectors and slices of rows to [`LeafRows`], for several types of ids. Each type of id
-/// is followed by lifetime bounds in brackets, which the conversion of slices needs.
+/// In a call, each type of id is followed by the lifetime bounds that the conversion of slices needs.
 macro_rules! made_from {
     ($($id:ty: [$($outlives:tt)*] $from_vec:expr, $from_slice:expr;)*) => {$(
         impl<const K: usize> TryFrom<Vec<[$id; K]>> for LeafRows<'_, K> {
@@ -55,7 +54,7 @@ made_from! {
     usize: [] |rows: Vec<_>| narrowed(&rows), narrowed;
 }
 
-/// An id that doesn't fit into 32 bits is an error. [`Comparisons`](super::Comparisons) does all other checks.
+/// Checks only that the ids fit into 32 bits, because [`Comparisons`](super::Comparisons) does all other checks.
 fn narrowed<I, const K: usize>(rows: &[[I; K]]) -> Result<LeafRows<'static, K>>
 where
     I: Copy + Display + TryInto<i32> + TryInto<i64>,
@@ -74,10 +73,8 @@ where
     Ok(LeafRows::I32(Cow::Owned(narrow)))
 }
 
-/// The number of rows of `u8` or `u16` that are converted to `i32` at a time. The converted rows fit into the
-/// first-level cache.
+/// The number of rows that are converted to `i32` at a time. The converted rows fit into the first-level cache.
 const WIDENED: usize = 1 << 10;
-/// The number of rows between two checks for cancellation.
 const WATCHED: usize = 1 << 16;
 
 impl<const K: usize> LeafRows<'_, K> {
@@ -113,7 +110,6 @@ impl<const K: usize> LeafRows<'_, K> {
         (0..self.len()).map(|at| self.row(at))
     }
 
-    /// Calls `work` with the index and the leaves of each row in a range, in order.
     #[inline]
     pub(crate) fn each(&self, range: Range<usize>, mut work: impl FnMut(usize, &[i32; K])) {
         self.each_block(range, |start, rows| {
@@ -137,8 +133,6 @@ impl<const K: usize> LeafRows<'_, K> {
         });
     }
 
-    /// Calls `work` for blocks of consecutive rows in a range, with the index of the first row of the block and its
-    /// rows.
     #[inline]
     fn each_block(&self, range: Range<usize>, mut work: impl FnMut(usize, &[[i32; K]])) {
         let mut wide = [[0; K]; WIDENED];
@@ -154,7 +148,6 @@ impl<const K: usize> LeafRows<'_, K> {
         }
     }
 
-    /// Does the same as `each` for all rows, and checks for cancellation at regular intervals.
     #[inline]
     pub(crate) fn each_watched(&self, monitor: &Monitor, mut work: impl FnMut(usize, &[i32; K])) -> Result<()> {
         for start in (0..self.len()).step_by(WATCHED) {

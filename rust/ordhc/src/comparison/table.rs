@@ -150,7 +150,6 @@ pub fn parse_table(data: &[u8], options: &TableOptions, monitor: Option<&Monitor
     reader.finish(first_line)
 }
 
-/// The number of bytes that are read between two reports of progress.
 const BLOCK: usize = 1 << 18;
 
 struct Reader<'a> {
@@ -158,26 +157,22 @@ struct Reader<'a> {
     options: &'a TableOptions,
     header: &'a [Cell<'a>],
     table: Table,
-    /// See [`TableOptions::ids`]. `None` before the first row without missing leaves.
+    /// True if leaves are given by ids, false if by names. `None` before the first row without missing leaves.
     numeric: Option<bool>,
     names: Coder,
     labels: Vec<Option<(Coder, Labels)>>,
     leaves: Vec<i64>,
 }
 
-/// Distinct texts and their integer codes. The code of a text is its index in `texts`.
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
-    /// For each hash ([`slot`]): the code of the last text with this hash. Most codes are found here, without the
-    /// slower hash map `codes`.
+    /// A cache that is faster than `codes`. For each hash ([`slot`]): the code of the last text with this hash.
     recent: Vec<usize>,
 }
 
-/// The number of entries of [`Coder::recent`], a power of two.
 const SLOTS: usize = 1 << 12;
 
-/// Returns a fast hash of a text, which is its index in [`Coder::recent`].
 fn slot(text: &[u8]) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = text.as_chunks::<8>();

@@ -7,7 +7,6 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::similarity::condensed_len;
 
-/// The number of leaves between two reports of progress.
 const STEP: usize = 8;
 
 /// Returns the expected AddS3 similarities if a model answers all triplets. The similarity `s_ij` is the sum over k of
@@ -64,8 +63,8 @@ pub fn expected_adds3(points: &[f64], n_leaves: usize, model: Model, monitor: Op
     Ok(pairs)
 }
 
-/// Compares each two leaves once, by their `scores` for the same anchor. Returns, for each leaf, the expected number of
-/// wins minus losses.
+/// Returns, for each leaf, its expected number of wins minus losses in comparisons with all other leaves. `scores` are
+/// the scores of the leaves for the same anchor.
 fn leads(scores: &[f64]) -> Vec<f64> {
     let mut leads = vec![0.0; scores.len()];
     let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -19,21 +19,14 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::similarity::{Triangle, condensed_len};
 
-/// The loss of triplets with the same first leaf is computed from exponentials of scores, if all
-/// exponentials are in this range. Otherwise, the loss is computed from the scores. This is slower,
-/// but works for any distances.
+/// The loss is computed from exponentials of scores if all of them are in this range. Otherwise, it is computed from
+/// the scores, which is slower but works for any distances.
 const TAME: Range<f64> = 1e-18..1e18;
-/// The factor of a triplet is 1 + `K_far` / `K_near`, where K is the exponential of the score of a
-/// pair. When a product of factors exceeds `LARGE`, its logarithm is added to the loss. A factor is
-/// at most about 1e36, so the product cannot overflow.
+/// When a product of factors 1 + `K_far` / `K_near` exceeds this value, its logarithm is added to the loss. K is the
+/// exponential of the score of a pair. A factor is at most about 1e36, so the product cannot overflow.
 const LARGE: f64 = 1e250;
 
 /// The loss of weighted triplets under a [`Model`]: the sum over all triplets of weight times loss.
-///
-/// The triplets are grouped once by their first leaf, the anchor. Each evaluation first computes
-/// the exponential of the score (the kernel value) for each pair of an anchor and another leaf of
-/// its triplets. Then the evaluation looks up the two kernel values of each triplet, and sums the
-/// derivatives for each pair. The weights of repeated triplets are added.
 ///
 /// ```
 /// use ordhc::{Triplets, embedding::{EmbeddingLoss, Model}};
@@ -54,7 +47,6 @@ pub struct EmbeddingLoss {
     total_weight: f64,
 }
 
-/// Buffers with an element for each pair of an anchor (first leaf of triplets) and another leaf of its triplets.
 #[derive(Default)]
 struct Scratch {
     squared: Vec<f64>,
@@ -138,8 +130,6 @@ impl EmbeddingLoss {
         finite(loss)
     }
 
-    /// Calls `work` with each range of anchors (first leaves of triplets) in `blocks`, on several threads. Returns the
-    /// results in the order of the ranges.
     fn by_block<R: Send>(&self, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
         let parts = parallel::ranges(self.blocks.len(), 1);
         let one = |part: Range<usize>| self.blocks[part].iter().cloned().map(&work).collect::<Vec<R>>();
@@ -177,8 +167,8 @@ impl EmbeddingLoss {
         loss
     }
 
-    /// Returns the loss of all triplets with the first leaf `anchor`. The loss of a triplet is
-    /// `-log(P) = log(1 + K_far / K_near)`, where K is the exponential of the score of a pair.
+    /// Returns the loss of all triplets with the first leaf `anchor`: the sum of `log(1 + K_far / K_near)`, where K is
+    /// the exponential of the score of a pair.
     fn by_kernels(&self, anchor: &Anchor, kernel: &[f64], pull: &mut [f64]) -> f64 {
         let mut fars = &self.triplets.fars[anchor.fars.clone()];
         let (mut loss, mut product, mut weight) = (0.0, 1.0f64, 1.0);
@@ -208,9 +198,6 @@ impl EmbeddingLoss {
         loss + weight * product.ln()
     }
 
-    /// Returns the loss of all triplets with the first leaf `anchor`, from the scores of pairs.
-    /// This is slower than [`by_kernels`](Self::by_kernels), but works for any model and any
-    /// distances.
     fn by_scores(&self, anchor: &Anchor, score: &[f64], pull: &mut [f64]) -> f64 {
         let mut fars = &self.triplets.fars[anchor.fars.clone()];
         let mut loss = 0.0;

@@ -28,7 +28,6 @@ pub use model::Model;
 
 use crate::error::{Error, Position, Result};
 
-/// Returns the dimension d of `points`, an (n, d) array of finite numbers.
 fn dimension(points: &[f64], n_leaves: usize) -> Result<usize> {
     let d = points.len() / n_leaves;
     if d == 0 || d * n_leaves != points.len() {

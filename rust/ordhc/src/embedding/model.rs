@@ -112,7 +112,6 @@ impl Model {
         }
     }
 
-    /// Returns the exponential of the score of a pair.
     pub(super) fn kernel(&self, squared: f64) -> f64 {
         match *self {
             Self::TSte { alpha } => power(1.0 + squared / alpha, alpha + 1.0),

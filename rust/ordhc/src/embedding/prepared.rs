@@ -13,14 +13,13 @@ use crate::memory;
 pub(super) struct Prepared {
     pub(super) anchors: Vec<Anchor>,
     pub(super) others: Vec<u32>,
-    /// Groups of triplets with the same anchor (first leaf), weight and near leaf, sorted in this order.
+    /// Groups of triplets with the same anchor (first leaf), weight and near leaf, sorted by these three.
     pub(super) runs: Vec<Run>,
     /// The far leaf of each triplet, in the order of `runs`. Each far leaf is given as an index into its anchor's list
     /// in `others`.
     pub(super) fars: Vec<u32>,
 }
 
-/// An anchor (first leaf of triplets), and the ranges of its elements in the lists of [`Prepared`].
 #[derive(Debug)]
 pub(super) struct Anchor {
     pub(super) leaf: usize,
@@ -39,7 +38,6 @@ pub(super) struct Run {
 }
 
 impl Prepared {
-    /// Triplets of weight 0 are left out.
     pub(super) fn new(triplets: &Triplets<'_>) -> Result<Self> {
         let (n, m) = (triplets.n_leaves(), triplets.len());
         memory::check("the triplets in order", (m as u64).saturating_mul(40))?;
@@ -64,8 +62,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Adds triplets (weight, near leaf, far leaf) with the first leaf `leaf`. `number` is a buffer with an element for
-    /// each leaf. All elements must be `u32::MAX`, and are so again afterwards.
+    /// Adds triplets (weight, near leaf, far leaf) with the first leaf `leaf`. All elements of the buffer `number` are
+    /// `u32::MAX` before and after the call.
     fn add(&mut self, leaf: usize, answers: &mut [(f64, u32, u32)], number: &mut [u32]) {
         answers.sort_unstable_by(|a, b| (a.1, a.2).cmp(&(b.1, b.2)).then(a.0.total_cmp(&b.0)));
         let mut distinct: Vec<(f64, u32, u32)> = Vec::with_capacity(answers.len());
@@ -108,13 +106,9 @@ impl Prepared {
         });
     }
 
-    /// Splits the anchors (first leaves of triplets) into ranges of about equal work. The ranges do not depend on the
-    /// number of threads.
     pub(super) fn blocks(&self) -> Vec<Range<usize>> {
         /// The computing time for a pair of leaves, in units of the time for a triplet.
         const PAIR: usize = 4;
-        /// The ranges take at least this time on average (unit: the time for a triplet), unless there is only one
-        /// range.
         const GRAIN: usize = 1 << 15;
         const MOST: usize = 16;
         let work = |anchor: &Anchor| anchor.fars.len() + PAIR * anchor.others.len();
@@ -137,7 +131,6 @@ impl Prepared {
 mod tests {
     use super::*;
 
-    /// Returns (anchor, near leaf, far leaf, weight) of each triplet, in stored order.
     fn read(prepared: &Prepared) -> Vec<(usize, u32, u32, f64)> {
         let mut found = Vec::new();
         for anchor in &prepared.anchors {

@@ -106,7 +106,6 @@ impl PlantedModel {
         Ok(Planted { rows, labels: self.labels(&blocks) })
     }
 
-    /// Draws the pure cluster of each leaf, and the (n, n) similarities, with 0 on the diagonal.
     fn similarities(&self, rng: &mut ChaCha8Rng) -> Result<(Vec<u32>, memory::Buffer<f64>)> {
         let n = self.n_leaves();
         let mut blocks: Vec<u32> = (0..n as u32).map(|leaf| leaf / self.leaves_per_cluster as u32).collect();
@@ -162,15 +161,13 @@ pub fn planted_similarities(model: &PlantedModel) -> Result<(Vec<f64>, Vec<Vec<u
     Ok((similarities.to_vec(), model.labels(&blocks)))
 }
 
-/// Returns a normal random number (Box-Muller transform).
+/// Draws a standard normal number by the Box-Muller transform.
 fn normal(rng: &mut impl Rng) -> f64 {
     let radius: f64 = 1.0 - rng.random::<f64>();
     let angle: f64 = rng.random::<f64>() * std::f64::consts::TAU;
     (-2.0 * radius.ln()).sqrt() * angle.cos()
 }
 
-/// Returns the number of possible questions about `n` leaves. A question of triplets (`K` = 3) is an anchor and a pair
-/// of other leaves. A question of quadruplets (`K` = 4) is two pairs.
 fn n_questions<const K: usize>(n: usize) -> u128 {
     let n = n as u128;
     let pairs = n * n.saturating_sub(1) / 2;
@@ -205,8 +202,6 @@ fn ask<const K: usize>(question: u128, n: usize) -> [i32; K] {
     row
 }
 
-/// Returns `m` distinct numbers below `all`, in random order. Repeated draws are rejected. If `m` is more than half of
-/// `all`, the result is the beginning of a random permutation instead.
 fn distinct(m: usize, all: u128, rng: &mut impl Rng, monitor: &Monitor) -> Result<Vec<u128>> {
     if (m as u128) * 2 > all {
         let mut numbers: Vec<u128> = (0..all).collect();

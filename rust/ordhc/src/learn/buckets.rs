@@ -17,8 +17,6 @@ use crate::tree::Dendrogram;
 /// the tree where its search ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
-    /// All leaves except removed (retired) ones, in the order of insertion. Some of these leaves may not be in the tree
-    /// yet.
     order: Order,
     /// The number of leaves that the learner ever had, including removed (retired) ones.
     n: usize,
@@ -31,8 +29,7 @@ pub(crate) struct Buckets {
     free: Vec<u32>,
     n_tasks: usize,
     ready: VecDeque<Seeker>,
-    /// The estimated remaining work in bits: the sum of [`bits`] over the leaves that are not in the tree yet, minus
-    /// the information from the answers of unfinished searches.
+    /// The estimated information, in bits, that is still needed to find the places of all leaves in the tree.
     left: f64,
     /// The approximate number of answers that give one bit of information about a leaf's place in the tree.
     price: f64,
@@ -50,11 +47,8 @@ struct Bucket {
     /// inserted.
     placed: usize,
     end: usize,
-    /// The number of searches or smaller buckets that must finish before more leaves of this bucket are inserted.
     waiting: usize,
-    /// The number of answers so far about the leaves that are being inserted.
     steps: usize,
-    /// The results of finished searches: a state of the [`PivotTree`] and the leaf that belongs there.
     found: Vec<(u32, u32)>,
     parent: Option<u32>,
 }
@@ -96,8 +90,6 @@ impl Buckets {
         new
     }
 
-    /// Starts the search for the place of an added leaf in the tree. If a bucket of leaves that may belong anywhere in
-    /// the tree is being inserted, adds the leaf to this bucket instead.
     fn search(&mut self, leaf: u32) {
         self.left += bits(self.order.len());
         if let Some(whole) = self.tasks.iter_mut().find(|task| task.parent.is_none() && !task.leaves.is_empty()) {
@@ -116,9 +108,8 @@ impl Buckets {
         self.proceed(task);
     }
 
-    /// Inserts the first of the `leaves` at the place in the tree that belongs to `state`. This is a state of the
-    /// [`PivotTree`], the decision tree of all searches. If there are other leaves, makes a bucket of all `leaves`, and
-    /// returns its index in `tasks`.
+    /// Inserts the first of the `leaves` at the place in the tree that belongs to `state`. If there are other leaves,
+    /// makes a bucket of all `leaves`, and returns its index in `tasks`.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);
@@ -141,9 +132,7 @@ impl Buckets {
         })
     }
 
-    /// Starts the next searches for the bucket with the index `task`, after all its searches and smaller buckets have
-    /// finished. If all leaves of the bucket are in the tree, continues with the larger bucket that contains the
-    /// bucket.
+    /// Starts the next searches of the bucket `task`. Its earlier searches and its smaller buckets must have finished.
     fn proceed(&mut self, task: Option<u32>) {
         let mut open: Vec<u32> = task.into_iter().collect();
         while let Some(number) = open.pop() {
@@ -172,8 +161,8 @@ impl Buckets {
         }
     }
 
-    /// Divides the leaves of a bucket into smaller buckets of leaves whose searches ended at the same place in the
-    /// tree. All searches of the bucket must have ended. `number` is the index of the bucket in `tasks`.
+    /// Divides a bucket into smaller buckets of leaves whose searches ended at the same place. All its searches must
+    /// have ended.
     fn distribute(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut found = std::mem::take(&mut task.found);
@@ -196,8 +185,6 @@ impl Buckets {
     }
 }
 
-/// Returns the next value of `task.end`. The leaves from index `task.placed` to this index are
-/// inserted next, in parallel.
 fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     let all = task.leaves.len();
     if task.is_under && task.placed == 1 && all > 3 {
@@ -212,8 +199,7 @@ fn end(task: &Bucket, shrink: Option<usize>) -> usize {
     end
 }
 
-/// Returns the approximate information, in bits, that determines the place in the tree of a leaf in a bucket of `k`
-/// leaves.
+/// Returns the approximate information, in bits, about the place of one leaf in a bucket of `k` leaves.
 fn bits(k: usize) -> f64 {
     (k as f64 + 1.0).log2()
 }

@@ -15,15 +15,12 @@ pub(crate) struct Exact {
     tree: GrowingTree,
     root: u32,
     region: Region,
-    /// The leaf belongs at or below this node. `top` is an index in `region` (the nodes beside which the leaf may
-    /// belong).
     top: u32,
     /// The node that the next question is about, as an index in `region` (the nodes beside which the leaf may belong).
     pivot: u32,
     /// The children of the node `pivot` that may contain the leaf, as indices in `region`. Children with the most
     /// possible places come first.
     children: Vec<u32>,
-    /// The number of pairs of `children` that are ruled out, because the leaf is below neither child.
     pairs: usize,
     is_ready: bool,
 }
@@ -55,8 +52,6 @@ impl Exact {
         self.narrow(0);
     }
 
-    /// Continues the search for the place of the leaf at and below the node with the index `top` in `region`. Inserts
-    /// the leaf if only one place in the tree is possible.
     fn narrow(&mut self, top: u32) {
         self.top = top;
         if self.region.size(top) == 1 {
@@ -80,7 +75,6 @@ impl Exact {
         }
     }
 
-    /// Returns the two children of `pivot` to ask about, or only one if no second child is left.
     fn pair(&self) -> (u32, Option<u32>) {
         (self.children[2 * self.pairs], self.children.get(2 * self.pairs + 1).copied())
     }

@@ -20,7 +20,6 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts with the first `placed` leaves of `order` already in the tree.
     pub(crate) fn new(order: Order, placed: usize, work: Work) -> Self {
         let n = order.len();
         Self { order, n, placed, under_way: 0, work }
@@ -42,7 +41,6 @@ impl Progress {
         self.order.leaf(at)
     }
 
-    /// Returns the first leaf that is not in the tree, if leaves are inserted in the order of `order`.
     pub(crate) fn next_leaf(&self) -> u32 {
         self.order.leaf(self.placed)
     }
@@ -52,19 +50,16 @@ impl Progress {
         self.work.add(self.order.len());
     }
 
-    /// Counts an answer about a leaf that is not in the tree yet.
     pub(crate) fn answered(&mut self) {
         self.under_way += 1;
     }
 
-    /// Records that a leaf was inserted into the tree after `answers` answers about it.
     pub(crate) fn place(&mut self, answers: u64) {
         self.placed += 1;
         self.under_way -= answers;
         self.work.placed(self.placed);
     }
 
-    /// Records that the next leaf was inserted into the tree. All answers since the last insertion are about this leaf.
     pub(crate) fn place_next(&mut self) {
         self.place(self.under_way);
     }
@@ -101,7 +96,6 @@ pub(crate) trait Inserting: Send + Clone + 'static {
     /// are in the tree.
     fn resume(&mut self, was_done: bool);
 
-    /// Returns the tree of the inserted leaves, and its root.
     fn grown(&self) -> (&GrowingTree, u32);
 
     /// Returns the likely places of a leaf in the tree, with their probabilities. Returns `None` if the strategy

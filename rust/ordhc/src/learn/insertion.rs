@@ -60,8 +60,6 @@ impl Insertion {
         }
     }
 
-    /// Continues `search` after an answer. Either the search can ask its next question, or its leaf is inserted into
-    /// the tree. `slot` is the index of the search in `searches`.
     fn search(&mut self, slot: u32, search: Descent) {
         let Descent { leaf, state, steps } = search;
         if self.tree.question(state).is_some() {

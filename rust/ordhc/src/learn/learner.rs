@@ -241,7 +241,6 @@ pub trait Learner<const K: usize = 3>: Send {
     fn boxed_clone(&self) -> Box<dyn Learner<K>>;
 }
 
-/// Returns the error for a change of the leaves, for a method whose set of leaves is fixed.
 pub(crate) fn fixed() -> Error {
     Error::Argument("this method cannot add or remove leaves: it needs all leaves at the start".to_string())
 }

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 /// type `T` that are returned with the answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger<T, const K: usize = 3> {
-    /// The id of the first question in the list `open`.
     first: u64,
     /// All questions since the oldest open question, each with its purpose. `None` for an answered question.
     open: VecDeque<Option<([u32; K], T)>>,
@@ -99,7 +98,6 @@ impl<T, const K: usize> Ledger<T, K> {
         order.into_iter().filter_map(|(_, at)| told[at].take()).collect()
     }
 
-    /// Keeps the memory of a list of answers from [`take`](Self::take) for the next list.
     pub(crate) fn give_back(&mut self, mut told: Vec<(u64, T, Told)>) {
         told.clear();
         self.told = told;

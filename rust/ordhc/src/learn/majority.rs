@@ -22,17 +22,14 @@ pub(crate) struct Majority<S: Strategy> {
     delta: f64,
     planned: u64,
     asked: u64,
-    /// The number of questions whose most frequent answer was passed to `inner`.
     decided: u64,
     polls: Vec<Option<Poll<S::Purpose>>>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
-    /// The number of answers so far to questions whose majority is not decided yet.
     under_way: u64,
 }
 
-/// The share of `delta` (the largest probability that some majority is wrong) for the questions that `inner` is
-/// expected to ask. The rest is for additional questions.
+/// The share of `delta` for the questions that `inner` is expected to ask. The rest is for additional questions.
 const PLANNED: f64 = 0.9;
 
 #[derive(Debug, Clone)]
@@ -45,15 +42,12 @@ struct Poll<P> {
 }
 
 impl<S: Strategy> Majority<S> {
-    /// `planned` is the number of questions that `inner` is expected to ask. `p` is the probability that an answer is
-    /// right. All majorities are right with a probability of at least 1 - `delta`.
     pub(crate) fn new(inner: S, planned: u64, p: f64, delta: f64) -> Self {
         let k = repeats(p, PLANNED * delta / planned.max(1) as f64);
         let (polls, free, ready) = (Vec::new(), Vec::new(), VecDeque::new());
         Self { inner, k, p, delta, planned, asked: 0, decided: 0, polls, free, ready, under_way: 0 }
     }
 
-    /// Returns the maximum number of times k that the next question of `inner` is asked.
     fn repeats(&mut self) -> u64 {
         self.asked += 1;
         let Some(beyond) = self.asked.checked_sub(self.planned).filter(|beyond| *beyond > 0) else { return self.k };

@@ -32,7 +32,6 @@ pub(crate) struct Risk {
     delta: f64,
     each: f64,
     n_added: u64,
-    /// The failure probabilities of added leaves, and of leaves the search for whose place was restarted.
     own: HashMap<u32, f64>,
 }
 
@@ -41,7 +40,6 @@ impl Risk {
         Self { delta, each: delta / n.max(1) as f64, n_added: 0, own: HashMap::new() }
     }
 
-    /// Returns the failure probability of each leaf that the learner had at the start.
     pub(crate) fn each(&self) -> f64 {
         self.each
     }
@@ -98,7 +96,6 @@ named!(Schedule, "schedule", {
     "rounds": Self::Rounds => Self::Rounds,
 });
 
-/// Returns an error unless 1/2 < p <= 1 and 0 < delta < 1.
 pub(crate) fn check(p: f64, delta: f64) -> Result<()> {
     if !(p > 0.5 && p <= 1.0) {
         return Err(Error::out_of_range("p", p, "(1/2, 1]"));

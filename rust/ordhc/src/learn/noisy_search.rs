@@ -35,8 +35,6 @@ impl Settings {
         if p == self.p { 1.0 } else { ((2.0 * p - 1.0) / (2.0 * self.p - 1.0)).powi(2).min(1.0) }
     }
 
-    /// Returns true if the search accepts a place of a leaf by the posterior probability of the place alone, without
-    /// verification.
     pub(crate) fn is_by_posterior(&self) -> bool {
         self.assume == Assume::Uniform || self.noise == Noise::Persistent
     }
@@ -60,14 +58,11 @@ impl Settings {
         entropy - noise > self.delta * 1e-3 * (self.p - self.wrong()) * (self.p / self.wrong()).ln()
     }
 
-    /// Returns the threshold for the count of a place in the tree: answers for the place minus answers against the
-    /// place. The count of a wrong place reaches this threshold with a probability of at most `failure`.
     pub(crate) fn needed(&self, failure: f64) -> f64 {
         needed(self.p, failure)
     }
 
-    /// Returns an upper bound of the probability that a wrong place in the tree reaches this `count`: answers for the
-    /// place minus answers against the place.
+    /// Returns an upper bound of the probability that a wrong place in the tree reaches this `count`.
     pub(crate) fn failure(&self, count: f64) -> f64 {
         ((1.0 - self.p) / self.p).powf(count)
     }
@@ -91,18 +86,15 @@ pub(crate) struct NoisySearch {
     pub(crate) pivot: Option<(u32, [u32; 2])>,
     pub(crate) attempt: Option<Attempt>,
     pub(crate) attempts: u32,
-    /// The part of the leaf's failure probability (the allowed probability of a wrong place in the tree) that is not
-    /// used yet.
+    /// The part of the leaf's failure probability (the allowed probability of a wrong place) that is not used yet.
     pub(crate) risk_left: f64,
     pub(crate) open: u32,
     pub(crate) answered: u64,
-    /// The sum of [`Settings::worth`] over the answers so far.
     pub(crate) effort: f64,
     pub(crate) is_ready: bool,
     /// The random stream of this search alone, so that other searches don't change its questions.
     random: ChaCha8Rng,
-    /// For each pivot (node that was asked about): the pairs of leaves in the questions, if questions must not be
-    /// repeated.
+    /// For each pivot: the pairs of leaves that were asked about, if questions must not be repeated.
     asked: HashMap<u32, HashSet<[u32; 2]>>,
 }
 
@@ -131,8 +123,6 @@ impl NoisySearch {
         }
     }
 
-    /// Sets `pivot` to the question with the most expected information, or to `None` if no question
-    /// is informative.
     pub(crate) fn choose(&mut self, tree: &SizedTree, settings: &Settings) {
         let Self { posterior, asked, .. } = self;
         let may = |pivot: u32, pair: [u32; 2]| match (settings.noise, asked.get(&pivot)) {
@@ -174,8 +164,6 @@ impl NoisySearch {
         pair
     }
 
-    /// Updates the posterior distribution over the leaf's places by an answer that is right with probability `p`.
-    /// `about` has the node that the question is about (the pivot), and two of its children.
     pub(crate) fn learn(&mut self, tree: &SizedTree, p: f64, about: (u32, [u32; 2]), outcome: Outcome) {
         let mut factors = [wrong(p); 4];
         factors[outcome as usize] = p;
@@ -189,7 +177,6 @@ fn wrong(p: f64) -> f64 {
     0.5 * (1.0 - p)
 }
 
-/// Returns the number of `pairs` of leaves with one leaf below each of the two `children` of `pivot`.
 fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[u32; 2]>) -> u64 {
     let is_between = |pair: &&[u32; 2]| {
         let [a, b] = pair.map(|leaf| tree.child_towards(pivot, tree.node_of(leaf)));
@@ -203,10 +190,7 @@ fn n_between(tree: &SizedTree, pivot: u32, children: [u32; 2], pairs: &HashSet<[
 pub(crate) struct Attempt {
     pub(crate) place: Place,
     number: u32,
-    /// The place of the leaf is accepted when each test has at least this count: answers as expected minus other
-    /// answers.
     pub(crate) threshold: f64,
-    /// The maximum number of open questions about the leaf.
     pub(crate) at_once: u32,
     tests: Vec<Test>,
 }
@@ -270,15 +254,12 @@ impl Attempt {
         self.tests.iter().all(|test| test.count >= self.threshold)
     }
 
-    /// Returns true if the place of the leaf is probably wrong: in one test, the other answers outnumber the expected
-    /// answers by at least the threshold.
     pub(crate) fn is_refuted(&self) -> bool {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// Returns a question for the test with the smallest count (answers as expected minus other answers): the node
-    /// `pivot` that the question is about, nodes at or below two children of `pivot`, and the [`Check`]. The count
-    /// includes open questions as if answered as expected. Returns `None` if all tests then pass.
+    /// Returns a question for the test with the smallest count, or `None` if all tests pass. Open questions count as if
+    /// they were answered as expected.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
         // It is unknown which person will answer an open question. So an open question counts as an expected answer of
         // weight 1, the weight for the assumed probability.
@@ -290,8 +271,6 @@ impl Attempt {
         Some((test.pivot, test.children, (self.number, which as u32, test.expected)))
     }
 
-    /// Adds `step` to the count of a test if the outcome is as expected, and subtracts `step` otherwise. Ignores
-    /// answers to questions of earlier verifications.
     pub(crate) fn count(&mut self, (number, which, expected): Check, outcome: Outcome, step: f64) {
         if number == self.number {
             let test = &mut self.tests[which as usize];

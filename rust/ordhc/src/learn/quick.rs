@@ -46,23 +46,19 @@ struct Division {
     pivots: [u32; 2],
     attempt: u32,
     seed: u64,
-    /// The index in `leaves` of the next leaf to ask about.
     cursor: u32,
     /// The number of missing answers while the leaves are divided into parts. Later, the number of parts whose trees
     /// are missing.
     waiting: u32,
-    /// For each of the four parts of the leaves: the index in `tasks` of the part's own division, or [`NONE`].
+    /// For each of the four parts: its index in `tasks`, or [`NONE`].
     parts: [u32; 4],
-    /// For each of the four parts of the leaves: the root of the part's finished tree, or [`NONE`].
     trees: [u32; 4],
     merge: Option<Walk>,
     /// The index in `stand_ins` of the artificial leaf (stand-in) that represents the first pivot in part 3 of the
     /// leaves. [`NONE`] if there is none, or if part 3 contains the stand-in of another division.
     stand_in: u32,
-    /// The index in `tasks` of the division of which this set of leaves is a part, or [`NONE`] for the set of all
-    /// leaves.
+    /// The index in `tasks` of the larger set of which this set is a part, or [`NONE`] for the set of all leaves.
     parent: u32,
-    /// The index (0 to 3) of this set among the parts of the division `parent`.
     part: u8,
 }
 
@@ -71,7 +67,6 @@ struct Division {
 /// 1/2 in most trees. Without the limit, contradictory answers could reject pivots forever.
 const ATTEMPTS: u32 = 64;
 
-/// Marks the [`Purpose`] of a question that merges two trees. Stored in place of the index of a leaf.
 const MERGE: u32 = u32::MAX;
 
 impl Quick {
@@ -104,8 +99,8 @@ impl Quick {
         leaf
     }
 
-    /// Starts to divide the leaves of `task`, and returns the index of the division in `tasks`. If
-    /// there are only one or two leaves, returns their tree instead.
+    /// Starts to divide the leaves of `task`, and returns its index in `tasks`. Returns their tree instead if there are
+    /// only one or two leaves.
     fn open(&mut self, task: Division) -> (u32, Option<u32>) {
         if task.leaves.len() <= 2 {
             let nodes: Vec<u32> = task.leaves.iter().map(|&leaf| self.leaf(leaf)).collect();
@@ -136,8 +131,6 @@ impl Quick {
         node
     }
 
-    /// Chooses two random leaves of a division as pivots. The next questions compare all other leaves of the division
-    /// with these pivots.
     fn divide(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let mut random = ChaCha8Rng::seed_from_u64(task.seed);
@@ -153,8 +146,6 @@ impl Quick {
         self.ready.push_back(number);
     }
 
-    /// Starts the divisions of the four parts, after all leaves are divided into these parts. Chooses other pivots if
-    /// one part is too large.
     fn divided(&mut self, number: u32) {
         let task = &mut self.tasks[number as usize];
         let n = task.leaves.len();
@@ -201,8 +192,6 @@ impl Quick {
         self.arrive(number);
     }
 
-    /// Records that the tree of one more part of a division is finished. If the trees of all parts are finished, merges
-    /// these trees.
     fn arrive(&mut self, number: u32) {
         let mut number = number;
         loop {
@@ -258,8 +247,6 @@ impl Quick {
         false
     }
 
-    /// Passes the finished tree of a division to its parent. Returns the index of the parent, or
-    /// `None` if the tree has all leaves.
     fn close(&mut self, number: u32) -> Option<u32> {
         let Division { trees, parent, part, .. } = std::mem::take(&mut self.tasks[number as usize]);
         self.free.push(number);

@@ -50,20 +50,16 @@ const MOST: usize = 1 << 22;
 struct Repeated<const K: usize> {
     learner: Box<dyn Learner<K>>,
     times: u64,
-    /// The questions of `learner` that will be repeated. The first of them was already asked
-    /// `n_begun` times.
+    /// The questions of `learner` to repeat. The first was already asked `n_begun` times.
     begun: VecDeque<Question<K>>,
     n_begun: u64,
-    /// The questions of this learner. The purpose stored with each question is the id of the repeated question of
-    /// `learner`.
+    /// The purpose of each question is the id of the repeated question of `learner`.
     ledger: Ledger<u64, K>,
-    /// For each question of `learner`, by its id: how often each of the answers -1, 0, 1 and 2 was
-    /// given.
+    /// For each id of a question of `learner`: the numbers of answers -1, 0, 1 and 2.
     votes: HashMap<u64, [u64; 4]>,
 }
 
 impl<const K: usize> Repeated<K> {
-    /// Returns the number of questions that can be asked before more questions of `learner` are needed.
     fn ready(&self) -> u64 {
         self.begun.len() as u64 * self.times - self.n_begun
     }
@@ -80,7 +76,6 @@ impl<const K: usize> Repeated<K> {
     }
 }
 
-/// Returns the most frequent answer, or the answer "neither" if no answer is more frequent than all others.
 fn verdict<const K: usize>(votes: [u64; 4]) -> i8 {
     let most = votes.into_iter().max();
     let mut best = (-1..).zip(votes).filter(|&(_, count)| Some(count) == most);
@@ -206,8 +201,6 @@ mod tests {
         assert!(repeated(QuadrupletMethod::Single.learner(4, 0).unwrap(), 0).is_err());
     }
 
-    /// Two learners give the same questions if one returns many questions per call of `ask`, and the other one question
-    /// per call.
     #[test]
     fn questions_come_in_a_row() {
         let new = || repeated(Method::Rounds.learner(9, 1).unwrap(), 3).unwrap();

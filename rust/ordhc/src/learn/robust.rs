@@ -31,8 +31,7 @@ pub(crate) struct Robust {
     settings: Settings,
     progress: Progress,
     risk: Risk,
-    /// The number of leaves whose places in the tree were known at the start, or the searches for whose places have
-    /// begun.
+    /// The number of leaves whose places were known at the start, or whose searches have begun.
     started: usize,
     /// For each leaf: its likely places in the tree when it was inserted. Stored only if the learner started from a
     /// tree or leaves were added.
@@ -43,8 +42,7 @@ pub(crate) struct Robust {
     searches: Vec<Option<Box<NoisySearch>>>,
     idle: Vec<u32>,
     ready: VecDeque<u32>,
-    /// The part of the failure probability `delta` that finished searches did not use, so that other searches may use
-    /// this part.
+    /// The failure probability that finished searches did not use. Other searches may use it.
     spare: f64,
     patience: u64,
     seed: u64,
@@ -65,9 +63,8 @@ pub(crate) struct Purpose {
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// The verification of a leaf's place in the tree may use this share of the remaining failure probability. A
-/// verification with two or more tests may use twice this share. A test asks about two children of a node, and expects
-/// a certain answer.
+/// The share of the remaining failure probability that a verification with one test may use. A verification with more
+/// tests may use twice this share.
 const SHARE: f64 = 0.3;
 
 /// The prior number of leaves that are inserted as one more child of a node, before any leaf is inserted.
@@ -77,15 +74,12 @@ const FEW: f64 = 0.25;
 /// rest is a margin, because a posterior is only as good as its assumptions.
 const MARGIN: f64 = 0.7;
 
-/// The verification of a leaf's place in the tree with a probability below `SURE` has at most `CAREFUL` open questions
-/// at a time.
+/// A verification has at most `CAREFUL` open questions if the probability of the leaf's place is below `SURE`.
 const SURE: f64 = 0.95;
 const CAREFUL: u32 = 6;
 
-/// Places of a leaf in the tree with a smaller probability than `LEAST` are not reported.
 const LEAST: f64 = 1e-3;
 
-/// Larger probabilities of a right answer are replaced by this probability.
 const MOST_SURE: f64 = 1.0 - 1e-9;
 
 impl Robust {
@@ -147,11 +141,9 @@ impl Robust {
         }
     }
 
-    /// Returns the prior odds of two places for a new leaf in the tree: as one more child of an inner node, against on
-    /// the edge above a node. The odds are the start of the posterior over places in [`NoisySearch`].
-    ///
-    /// The odds are estimated from the number of leaves that became one more child so far. They are 1 if places
-    /// are accepted by their posterior probability alone, without verification.
+    /// Returns the prior odds for the place of a new leaf: as one more child of an inner node, against on the edge
+    /// above a node. The odds are estimated from the leaves inserted so far. They are 1 if places are accepted by their
+    /// posterior probability alone.
     fn likelier(&self) -> f64 {
         if self.settings.is_by_posterior() {
             return 1.0;
@@ -161,8 +153,8 @@ impl Robust {
         share / (1.0 - share) * self.tree.nodes(root) / self.tree.inner(root)
     }
 
-    /// Inserts the leaf of a search if the place of the leaf is found. Otherwise, continues the search. `slot` is the
-    /// index of the search in `searches`. The search must have no open questions.
+    /// Inserts the leaf of a search if its place is found, and otherwise continues the search. The search must have no
+    /// open questions.
     fn decide(&mut self, slot: u32) {
         let Some(mut search) = self.searches[slot as usize].take() else { return };
         match self.found(&mut search) {
@@ -176,8 +168,6 @@ impl Robust {
         }
     }
 
-    /// Returns the place of the leaf in the tree if the search is finished. Otherwise, `search` has chosen its next
-    /// question, or is verifying a place.
     fn found(&mut self, search: &mut NoisySearch) -> Option<Place> {
         let Self { tree, settings, .. } = self;
         if search.effort > (self.patience * u64::from(tree.widest()) / 2) as f64 {

@@ -38,7 +38,6 @@ enum Stage {
 }
 
 impl RobustPaper {
-    /// `p`, the probability of a right answer, must be less than 1.
     pub(crate) fn new(order: Order, p: f64, delta: f64) -> Self {
         let risk = Risk::new(delta, order.len() - order.n_begun());
         Self::with_risk(order, p, risk)
@@ -70,7 +69,6 @@ impl RobustPaper {
         new
     }
 
-    /// Returns a quarter of the failure probability (allowed probability of a wrong place) of the current leaf.
     fn delta(&self) -> f64 {
         self.risk.of(self.progress.next_leaf()) / 4.0
     }
@@ -82,7 +80,6 @@ impl RobustPaper {
         }
     }
 
-    /// Starts the next query, the second stage of the search, or the verification of the leaf's place in the tree.
     fn proceed(&mut self) {
         let delta = self.delta();
         loop {

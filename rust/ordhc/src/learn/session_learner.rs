@@ -83,8 +83,6 @@ pub struct SessionLearner<const K: usize = 3> {
     /// If `is_restarting`: the answers that the learner has used, in order. They are stored again after a leaf is
     /// retired. Answers that are only about leaves in the tree may be missing.
     used: Vec<([u32; K], Told)>,
-    /// The length of `used` after the last removal of answers that are only about leaves in the
-    /// tree.
     n_used: usize,
     /// The number of answers that returned from `used` to `stored` when a leaf was retired. They
     /// already count in `spent` and `answered`.
@@ -214,7 +212,6 @@ impl<const K: usize> SessionLearner<K> {
         Ok(())
     }
 
-    /// Removes answers from `used` that are only about leaves in the tree.
     fn keep_unplaced(&mut self) {
         let unplaced: BTreeSet<u32> = self.learner.unplaced().into_iter().flatten().collect();
         self.used.retain(|(leaves, _)| leaves.iter().any(|leaf| unplaced.contains(leaf)));
@@ -258,8 +255,6 @@ impl<const K: usize> SessionLearner<K> {
         Ok(())
     }
 
-    /// Returns the number of questions that may be asked. The number is at most `count`, and within the limit of open
-    /// questions and the budget.
     fn room(&self, count: u64) -> u64 {
         let n_open = (self.live.len() - self.waiting.len()) as u64;
         count.min(self.limit.saturating_sub(n_open)).min(self.left())
@@ -333,9 +328,8 @@ impl<const K: usize> SessionLearner<K> {
         Ok(())
     }
 
-    /// Uses an answer to a question that was not handed to a person. If the learner asks the question several times,
-    /// repetitions that were not handed to a person get the answer first. If the learner doesn't ask the question now,
-    /// the answer is stored.
+    /// Uses an answer to a question that was not handed to a person, or stores it if the learner doesn't ask the
+    /// question now. Repetitions of the question that no person has get the answer first.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
             return Ok(());
@@ -450,7 +444,6 @@ impl<const K: usize> SessionLearner<K> {
     }
 }
 
-/// Removes and returns the first element of the list `table[key]` for which `fits` is true.
 fn take_from<const K: usize, T>(
     table: &mut HashMap<[u32; K], VecDeque<T>>,
     key: [u32; K],

@@ -61,7 +61,6 @@ pub(super) struct Uncertain<const K: usize = 3> {
     /// The number of questions by which the total `questions` grows for each added leaf, or `None`
     /// if the total is fixed.
     each: Option<u64>,
-    /// The leaves to ask about, in ascending order.
     leaves: Vec<u32>,
     pool: Pool<K>,
     ledger: Ledger<[u32; K], K>,
@@ -84,10 +83,7 @@ struct Follower<const K: usize> {
     /// The number of answers at each request for questions when answers were new. The tree is updated once for each
     /// number in this list.
     counts: Vec<usize>,
-    /// The number of `counts` for which the tree is updated.
     done: usize,
-    /// The tree, or `None` before the first update. Copies of a learner share the tree until one of
-    /// them changes it.
     local: Option<Arc<Local<K>>>,
 }
 
@@ -227,7 +223,6 @@ impl<const K: usize> Uncertain<K> {
         }
     }
 
-    /// Returns true if sampling trees from the posterior takes too long for a person who waits.
     fn is_large(&self) -> bool {
         self.n > MOST_LEAVES || self.answers.len() > MOST_ANSWERS
     }
@@ -236,7 +231,6 @@ impl<const K: usize> Uncertain<K> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the trees sampled from the posterior by which questions are chosen, or `None` before there are answers.
     fn draw(&mut self, monitor: Option<&Monitor>) -> Result<Option<Arc<Samples>>> {
         let count = self.mark[0];
         if count == 0 {
@@ -265,7 +259,6 @@ impl<const K: usize> Uncertain<K> {
         Sampling { chains: 4, sweeps, burn_in: sweeps / 2, kept: 200, seed: self.seed, lengths: true }
     }
 
-    /// Returns new questions, chosen by the single tree in `follower` instead of trees sampled from the posterior.
     fn fresh_of_many(&mut self, count: usize, monitor: Option<&Monitor>) -> Result<Vec<[u32; K]>> {
         let local = self.follower.catch_up(self.n, self.seed, &self.answers, monitor)?;
         let last = &self.asked[self.asked.len().saturating_sub(LAST_ASKED)..];

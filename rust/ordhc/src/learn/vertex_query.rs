@@ -19,8 +19,7 @@ pub(crate) struct VertexQuery {
 }
 
 impl VertexQuery {
-    /// Returns a query about a node of a binary tree with at least two leaves. `k_p` is the number
-    /// of questions about a node other than a leaf or the root.
+    /// `k_p` is the number of questions about a node that is neither a leaf nor the root.
     pub(crate) fn new(tree: &GrowingTree, node: u32, k_p: u64) -> Self {
         let parent = tree.parent(node);
         let is_leaf = tree.first(node) == NONE;
@@ -28,8 +27,8 @@ impl VertexQuery {
         Self { node, pivot: if is_leaf { parent } else { node }, k, asked: 0, votes: [0; 4] }
     }
 
-    /// Returns one leaf below each of the two children of `pivot`, the node that is asked about. Returns `None` if the
-    /// query needs no other question before the open questions are answered.
+    /// Returns one leaf below each of the two children of the node to ask about, or `None` until the open questions are
+    /// answered.
     pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<[u32; 2]> {
         if self.asked == self.k {
             return None;

@@ -10,7 +10,6 @@ use crate::search::{GrowingTree, NONE};
 pub(crate) struct Weights {
     p: f64,
     steps: u64,
-    /// The weight of each node, 0 for marked nodes.
     weights: Vec<f64>,
     marked: Vec<u32>,
     /// All nodes, parents first.
@@ -20,7 +19,6 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// At first, all nodes at or below `root` have equal weights.
     pub(crate) fn new(tree: &GrowingTree, root: u32, p: f64, delta: f64) -> Self {
         let mut order = vec![root];
         let mut at = 0;
@@ -37,7 +35,6 @@ impl Weights {
         Self { p, steps, weights, marked: Vec::new(), order, below: vec![0.0; tree.len()] }
     }
 
-    /// Returns the node to ask about, or `None` at the end of this stage.
     pub(crate) fn next(&mut self, tree: &GrowingTree) -> Option<u32> {
         while self.steps > 0 {
             self.steps -= 1;
@@ -102,14 +99,12 @@ pub(crate) struct TreeWalk {
     steps: u64,
     at: u32,
     count: u64,
-    /// For each node: true if the node is a stop (a node that the walk may visit).
     is_stop: Vec<bool>,
     /// For each node: the topmost stop (node that the walk may visit) at or below the node.
     down: Vec<u32>,
 }
 
 impl TreeWalk {
-    /// Prepares the walk. `marked` has the nodes marked by the first stage, at least one.
     pub(crate) fn new(tree: &GrowingTree, root: u32, marked: &[u32], p: f64, delta: f64) -> Self {
         let mut is_stop = vec![false; tree.len()];
         marked.iter().for_each(|&node| is_stop[node as usize] = true);
@@ -144,7 +139,6 @@ impl TreeWalk {
         Self { steps, at: down[root as usize], count: 0, is_stop, down }
     }
 
-    /// Returns the node to ask about, or `None` at the end of the walk.
     pub(crate) fn next(&mut self) -> Option<u32> {
         self.steps = self.steps.checked_sub(1)?;
         Some(self.at)

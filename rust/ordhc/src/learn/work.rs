@@ -7,7 +7,6 @@
 pub(crate) struct Work {
     total: f64,
     done: f64,
-    /// The expected number of questions per bit of information, before there are answers.
     usual: f64,
 }
 
@@ -17,13 +16,10 @@ const USUAL: f64 = 0.68;
 const EVIDENCE: f64 = 50.0;
 
 impl Work {
-    /// Starts with the first `known` of the `n` leaves already in the tree.
     pub(crate) fn new(n: usize, known: usize) -> Self {
         Self { total: (known + 1..=n).map(bits).sum(), done: 0.0, usual: USUAL }
     }
 
-    /// Does the same as [`new`](Self::new), but expects `cost` questions for a leaf inserted into a tree of `n`
-    /// leaves.
     pub(crate) fn with_cost(n: usize, known: usize, cost: f64) -> Self {
         Self { usual: cost / bits(n.max(3)), ..Self::new(n, known) }
     }
@@ -36,8 +32,6 @@ impl Work {
         self.done += bits(i);
     }
 
-    /// Returns the estimated number of remaining answers. `under_way` is the number of answers so far about leaves that
-    /// are not in the tree yet.
     pub(crate) fn remaining(&self, n_answered: u64, under_way: u64) -> f64 {
         let price = ((n_answered - under_way) as f64 + self.usual * EVIDENCE) / (self.done + EVIDENCE);
         price * (self.total - self.done) - under_way as f64

@@ -22,7 +22,6 @@ pub struct Formula {
     /// The steps (numbers, variables and operations) in postfix order, so that neither parsing nor evaluating a long
     /// formula needs a deep stack.
     steps: Vec<Step>,
-    /// The maximum number of values on the evaluation stack.
     depth: usize,
 }
 
@@ -113,7 +112,6 @@ impl Formula {
         self.run(values)
     }
 
-    /// Returns the value of the formula in about twice the precision of floats.
     pub(crate) fn evaluate_precisely(&self, values: &[Precise]) -> Precise {
         self.run(values)
     }

@@ -131,9 +131,8 @@ impl Update for LanceWilliams {
         alpha_i * x_i + alpha_j * x_j + beta * m.x_ij - gamma * (x_i - x_j).abs()
     }
 
-    /// Returns true if the linkage is reducible and gamma is a constant of at least 0. With a negative gamma (as in
-    /// single linkage), a merged cluster can be as close to a third cluster as the closer of the two clusters that
-    /// merge. The order of tied merges then matters.
+    /// Returns true if the linkage is reducible and gamma is a constant of at least 0. With a negative gamma, as in
+    /// single linkage, the order of tied merges matters.
     fn commutes(&self) -> bool {
         let mut values = vec![f64::NAN; N_K + 1];
         values.extend(&self.parameters);

@@ -84,11 +84,10 @@ pub(crate) trait Update: Sync {
     /// True if [`Update::fold`] does not round, so that equal similarities stay equal.
     const EXACT: bool = false;
 
-    /// `None` if the crate does not compute the similarity of two clusters from the similarities of all pairs of
-    /// members.
+    /// How to compute the similarity of two clusters from the similarities of all pairs of members, if the crate does
+    /// so.
     const BETWEEN: Option<Between> = None;
 
-    /// Prepares the merge of clusters i and j, which have the sizes `n_i` and `n_j` and the similarity `x_ij`.
     fn merge(&self, merging: Merging) -> Self::Merge;
 
     /// Returns the similarity of the merged cluster to a third cluster k of size `n_k`. `x_i` and `x_j` are the
@@ -99,7 +98,6 @@ pub(crate) trait Update: Sync {
     /// True if [`Update::fold_precisely`] takes and returns sums over pairs of members instead of similarities.
     const PRECISE_SUMS: bool = Self::SUMS;
 
-    /// Does the same as [`Update::fold`], in about twice the precision of floats.
     fn fold_precisely(&self, merging: &PreciseMerging, x_i: Precise, x_j: Precise, n_k: f64) -> Precise;
 
     /// Returns true if reciprocal nearest pairs may be merged in any order, even with ties. The merged cluster is then
@@ -114,13 +112,10 @@ pub(crate) enum Between {
     Least,
     Sum,
     Mean,
-    /// The weighted mean of WPGMA, in which the two clusters of each merge have equal weights.
     Halves,
-    /// The similarity of Ward's linkage, from the sum over pairs between the clusters and the sums within each cluster.
     Ward,
 }
 
-/// The two clusters of a merge: their sizes and their similarity.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Merging {
     pub(crate) n_i: f64,
@@ -128,7 +123,6 @@ pub(crate) struct Merging {
     pub(crate) x_ij: f64,
 }
 
-/// [`Merging`], with the similarity in about twice the precision of floats.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PreciseMerging {
     pub(crate) n_i: f64,

@@ -121,7 +121,6 @@ fn mean(n_levels: usize, monitor: &Monitor, score: impl Fn(usize) -> Result<f64>
     Ok(LevelScores { mean: levels.iter().sum::<f64>() / levels.len() as f64, levels })
 }
 
-/// The label of each leaf as an integer from 0, and the number of leaves of each label.
 #[derive(Debug)]
 pub(super) struct Labels {
     pub(super) of: Vec<u32>,
@@ -172,7 +171,6 @@ impl Labels {
         Self { of, sizes }
     }
 
-    /// Returns the number of pairs of leaves with the same label.
     pub(super) fn pairs(&self) -> u64 {
         self.sizes.iter().map(|&size| two(size.into())).sum()
     }

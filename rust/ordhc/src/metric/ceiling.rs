@@ -30,10 +30,6 @@ const BLOCK: usize = 1 << 16;
 /// row is an answer. If all weights are whole numbers, a weight is the number of equal answers. Rows of weight 0 are
 /// skipped.
 ///
-/// Each answer is encoded in a 64-bit integer: the upper bits are a hash of the question, and the lower bits are the
-/// index of the answer. After sorting these integers, answers to the same question are neighbours. Their questions are
-/// then compared, so a collision of hashes has no effect.
-///
 /// # Errors
 /// [`Error::Length`] if `answers` and the comparisons have different lengths, [`Error::OutOfMemory`],
 /// [`Error::Interrupted`].
@@ -85,7 +81,6 @@ pub fn noise_ceiling<const K: usize>(
     Ok((n_answers > 0.0).then(|| NoiseCeiling { lower: lower / whole, upper: upper / whole, n_answers }))
 }
 
-/// Sums over the answers to repeated questions, from which [`NoiseCeiling`] is computed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     lower: f64,
@@ -103,10 +98,8 @@ impl Sums {
     }
 }
 
-/// The indices of the rows (comparisons) of each answer, without rows of weight 0.
 struct Grouped {
     rows: Vec<u32>,
-    /// For each answer, the end of its rows in `rows`.
     ends: Vec<u32>,
 }
 
@@ -145,8 +138,8 @@ struct Answers<'a, const K: usize> {
     grouped: Option<Grouped>,
 }
 
-/// The leaves that one row (comparison) compares. For three leaves: the leaves in ascending order, and -1. For four
-/// leaves: the two pairs. Rows of the same answer can compare different leaves.
+/// The leaves that a comparison compares. For three leaves: the leaves in ascending order, and -1. For four leaves: the
+/// two pairs.
 type Cell = [i32; 4];
 
 impl<const K: usize> Answers<'_, K> {
@@ -154,7 +147,6 @@ impl<const K: usize> Answers<'_, K> {
         self.grouped.as_ref().map_or(self.comparisons.len(), |grouped| grouped.ends.len())
     }
 
-    /// Rows of weight 0 are left out.
     fn rows(&self, answer: usize) -> impl ExactSizeIterator<Item = usize> + Clone + '_ {
         let (range, rows) = match &self.grouped {
             Some(Grouped { rows, ends }) => {
@@ -180,9 +172,8 @@ impl<const K: usize> Answers<'_, K> {
         rows.clone().map(|row| self.weight(row)).sum::<f64>() / rows.len() as f64
     }
 
-    /// Writes integers into `key` that identify the question of an answer. For an answer of one row (comparison), these
-    /// are the row's two pairs of leaves. For an answer of several rows, these are all its leaves, and the columns in
-    /// which all rows have the same leaf.
+    /// Writes integers into `key` that identify the question of an answer. For an answer of one comparison, these are
+    /// its two pairs of leaves. For several comparisons, these are all their leaves, and the columns that are constant.
     fn question(&self, answer: usize, key: &mut Vec<i32>) {
         key.clear();
         let rows = self.rows(answer);
@@ -207,9 +198,9 @@ impl<const K: usize> Answers<'_, K> {
         });
     }
 
-    /// Returns the sums over the answers to the questions of `block`, a range of indices of `keys`. `keys` are sorted
-    /// integers. The lowest `low` bits of a key are the index of an answer, and the other bits are a hash of its
-    /// question. A question belongs to the range that contains the first key with its hash.
+    /// Returns sums over the answers to some questions. Each element of the sorted list `keys` is a hash of a question,
+    /// followed by `low` bits for the index of an answer. A question counts if the first element with its hash is in
+    /// `block`.
     fn sums(&self, keys: &[u64], low: u32, block: Range<usize>) -> Sums {
         let mut sums = Sums::default();
         let mut start = block.start;
@@ -230,11 +221,11 @@ impl<const K: usize> Answers<'_, K> {
         sums
     }
 
-    /// Adds the results of answers to `sums`. The questions of these answers have the same hash, but may be different.
     fn by_question(&self, mut answers: Vec<usize>, sums: &mut Sums) {
         let (mut first, mut other) = (Vec::new(), Vec::new());
         while let Some(&answer) = answers.first() {
             self.question(answer, &mut first);
+            // Different questions can have the same hash.
             let (same, rest) = answers.into_iter().partition(|&answer| {
                 self.question(answer, &mut other);
                 first == other
@@ -246,7 +237,6 @@ impl<const K: usize> Answers<'_, K> {
         }
     }
 
-    /// Adds the result of one question, given all its answers, to `sums`.
     fn of_question(&self, answers: Vec<usize>, sums: &mut Sums) {
         let asked: f64 = answers.iter().map(|&answer| self.times(answer)).sum();
         if asked <= 1.0 {
@@ -270,8 +260,6 @@ impl<const K: usize> Answers<'_, K> {
         sums.n_answers += asked;
     }
 
-    /// Adds the votes of an answer to `cells`. Each row (comparison) of the answer is a vote on the leaves that it
-    /// compares (the [`Cell`]). The vote has the weight of the row, divided by the number of rows of the answer.
     fn vote(&self, answer: usize, cells: &mut Vec<(Cell, [f64; 3])>) {
         let rows = self.rows(answer);
         let size = rows.len() as f64;
@@ -286,8 +274,8 @@ impl<const K: usize> Answers<'_, K> {
     }
 }
 
-/// Returns the weight of an answer's votes (its comparisons of the same leaves) with the majority outcome of all other
-/// answers. If k outcomes are tied for the majority, a vote for one of them counts 1/k.
+/// Returns the weight of those votes of an answer that agree with the majority of all other answers. `own` has the
+/// votes for each outcome. If k outcomes are tied for the majority, a vote for one of them counts 1/k.
 fn predicted(own: &[f64; 3], total: &[f64; 3], once: f64) -> f64 {
     let others: [f64; 3] = std::array::from_fn(|way| total[way] - own[way] / once);
     let most = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -298,15 +286,13 @@ fn predicted(own: &[f64; 3], total: &[f64; 3], once: f64) -> f64 {
     agreed / best.iter().filter(|&&best| best).count() as f64
 }
 
-/// Returns the closer and the farther pair of a comparison, each with its leaves in order.
 fn sorted_pairs<const K: usize>(row: &[i32; K]) -> [[i32; 2]; 2] {
     let [first, second] = [[row[0], row[1]], if K == 3 { [row[0], row[2]] } else { [row[2], row[K - 1]] }];
     [first, second].map(|[a, b]| [a.min(b), a.max(b)])
 }
 
-/// Returns the [`Cell`] of a row (the leaves that the row compares), and the outcome: 0, 1 or 2.
-///
-/// For three leaves, the outcome is the leaf outside the closer pair. For four leaves, the outcome is the closer pair.
+/// Returns the leaves that a comparison compares, and its outcome. For three leaves, the outcome is the position of the
+/// leaf outside the closer pair. For four leaves, the outcome is 1 if the first pair is closer, and otherwise 0.
 fn cell(&[near, far]: &[[i32; 2]; 2]) -> (Cell, usize) {
     let [a, b, c, d] = [near[0], near[1], far[0], far[1]];
     if a != c && a != d && b != c && b != d {

@@ -14,17 +14,15 @@ pub(super) enum Color {
 /// A tree divided into nested parts of heavy paths, so that a sum over the tree can be updated in O(log n) if the color
 /// of a leaf changes.
 ///
-/// A heavy path ([`HeavyPaths`]) goes down a tree, always to the child with the most leaves. A part is a node, or a
-/// segment of a heavy path that is the union of two neighbouring parts. The index of a node's part is the index of the
-/// node. The parts of a path are a binary tree, balanced by the number of leaves. So there are O(log n) parts between
-/// any leaf and the root.
+/// A heavy path ([`HeavyPaths`]) goes down a tree, always to the child with the most leaves. A part is a node, or the
+/// union of two neighbouring parts of a heavy path. `up` has the next larger part of each part, and `joined` has the
+/// upper and the lower part of each union. The parts of a path are a binary tree, balanced by the number of leaves. So
+/// there are O(log n) parts between any leaf and the root.
 #[derive(Debug)]
 pub(super) struct Parts {
     n_leaves: usize,
     n_nodes: usize,
-    /// For each part, the index of the next larger part that contains it. The part of the whole tree has `NONE`.
     up: Vec<u32>,
-    /// For each union of two parts: the upper and the lower part.
     joined: Vec<[u32; 2]>,
     root: usize,
 }
@@ -54,9 +52,9 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Builds the part that consists of consecutive `nodes` of a heavy path, and returns the index of the part. `nodes`
-    /// are ordered from the lowest to the highest. `sizes` has the number of leaves below each node. `below` is the
-    /// number of leaves below the path's next lower node, or 0 if there is none.
+    /// Joins consecutive `nodes` of a heavy path, from the lowest to the highest, into one part (see [`Parts`]), and
+    /// returns its index. `sizes` has the number of leaves below each node. `below` is the number of leaves below the
+    /// next lower node of the path, or 0.
     fn join(&mut self, nodes: &[usize], sizes: &[usize], below: usize) -> usize {
         if let [node] = nodes {
             return *node;
@@ -95,7 +93,6 @@ impl Stretch {
         Self { red, blue, ..Self::default() }
     }
 
-    /// Returns the counts of two neighbouring segments together: `self`, and `lower` directly below.
     fn above(&self, lower: &Self) -> Self {
         let (x, y) = (lower.red, lower.blue);
         let (a, m) = (&self.apart, &self.mixed);
@@ -184,11 +181,9 @@ pub(super) struct Coloring<'a> {
     beside: Vec<Beside>,
 }
 
-/// The largest number of leaves for which counts of triplets do not overflow.
 pub(super) const MAX_LEAVES: usize = 1 << 21;
 
 impl<'a> Coloring<'a> {
-    /// Returns a tree whose leaves have no color.
     pub(super) fn new(parts: &'a Parts) -> Self {
         let stretches = vec![Stretch::default(); parts.up.len()];
         Self { parts, stretches, beside: vec![Beside::default(); parts.n_nodes - parts.n_leaves] }

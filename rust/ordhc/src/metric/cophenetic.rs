@@ -101,7 +101,6 @@ pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: 
 #[derive(Debug, Clone, Copy)]
 struct Moments {
     sum: f64,
-    /// The sum of squared deviations from the mean.
     squares: f64,
 }
 
@@ -111,7 +110,8 @@ impl Moments {
     }
 }
 
-/// The heights of a tree's merges, scaled and centred: their mean over pairs of leaves is 0 up to rounding errors.
+/// The heights of a tree's merges, scaled and shifted, so that their mean over pairs of leaves is 0 up to rounding
+/// errors.
 #[derive(Debug)]
 struct Centred {
     values: Vec<f64>,
@@ -157,7 +157,6 @@ fn power_of_two(largest: f64) -> f64 {
     if largest > 0.0 { (-largest.log2().floor().clamp(-1000.0, 1000.0)).exp2() } else { 1.0 }
 }
 
-/// Returns the mean of the similarities times `scale`.
 fn scaled_mean(matrix: &Matrix<'_>, scale: f64, monitor: &Monitor) -> Result<f64> {
     let n = matrix.n_leaves();
     let mut first = vec![0.0; n - 1];
@@ -232,7 +231,6 @@ mod tests {
     use crate::kind::Kind;
     use crate::metric::samples::{Draw, draws, naive_heights, random_tree, two_dendrograms};
 
-    /// Returns the height at which each pair of leaves merges, in condensed order.
     fn heights(tree: &Dendrogram) -> Vec<f64> {
         (0..tree.n_leaves()).flat_map(|i| naive_heights(tree, i).split_off(i + 1)).collect()
     }

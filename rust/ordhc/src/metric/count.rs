@@ -15,12 +15,10 @@ pub(super) fn same_leaves_of_trees(a: usize, b: usize) -> Result<()> {
     same_leaves(["the first tree has", "the second tree has"], [a, b])
 }
 
-/// Returns x choose 2.
 pub(super) fn two(x: u64) -> u64 {
     x * x.saturating_sub(1) / 2
 }
 
-/// Returns x choose 3.
 pub(super) fn three(x: u64) -> u64 {
     (u128::from(x) * u128::from(x.saturating_sub(1)) * u128::from(x.saturating_sub(2)) / 6) as u64
 }

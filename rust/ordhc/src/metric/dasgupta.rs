@@ -59,7 +59,7 @@ pub fn dasgupta_cost(tree: &Topology, matrix: &Matrix<'_>, monitor: Option<&Moni
     sum(tree, &factors, matrix, monitor)
 }
 
-/// [`dasgupta_cost`] or [`dasgupta_revenue`].
+/// The type of [`dasgupta_cost`] and [`dasgupta_revenue`].
 pub type DasguptaScore = fn(&Topology, &Matrix<'_>, Option<&Monitor>) -> Result<Dasgupta>;
 
 /// Returns Dasgupta's cost or revenue, and checks the similarities in the same pass. So a condensed matrix of floats is
@@ -164,7 +164,6 @@ fn too_large(range: &str) -> Error {
 }
 
 impl Dasgupta {
-    /// The sum is a float if either value is a float.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => Self::Whole(a + b),
@@ -183,8 +182,6 @@ fn part_sum(values: Values<'_>, factors: &[i32], safe: usize, most: f64) -> Dasg
 }
 
 const LANES: usize = 8;
-/// The number of values that are summed together by SIMD instructions. [`Sum`] then adds these partial sums, with
-/// compensation for rounding errors.
 const BLOCK: usize = 1 << 10;
 
 /// Returns the sum of values times factors. The sum is NaN if a value is NaN, or if its absolute value is above `most`.

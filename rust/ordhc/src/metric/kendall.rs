@@ -129,18 +129,13 @@ impl KendallTau {
     }
 }
 
-/// Counts from which the tau-b of one leaf is computed. This leaf ranks all other leaves, in the truth and in the tree.
-/// Pairs are pairs of these other leaves.
+/// Counts of pairs of leaves, for the tau-b of one other leaf. `score` is the number of concordant pairs minus the
+/// number of discordant pairs. `ties` has the numbers of pairs that are tied in the truth and in the tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pairs {
-    /// The number of concordant pairs, less the number of discordant pairs.
     score: i64,
-    /// The numbers of tied pairs in the truth and in the tree.
     ties: [u64; 2],
-    /// The number of leaves that are tied with the current leaf in its own true ranking. Only for
-    /// [`Itself::InFinestClass`].
     tied: u64,
-    /// The number of leaves before the current leaf in its own true ranking. Only for [`Itself::InFinestClass`].
     before: u64,
 }
 
@@ -189,14 +184,11 @@ impl Ranking {
     }
 }
 
-/// Buffers for the computation of one leaf's tau-b, reused for the next leaf.
 #[derive(Debug, Default)]
 struct Scratch {
     /// For each merge on the path from the current leaf to the root of the truth: the rank of its height, and the
     /// number of leaves that join.
     steps: Vec<(u32, u32)>,
-    /// The distinct ranks in `steps`, in ascending order. Leaves that join the current leaf at merges of the k-th rank
-    /// are tied. These leaves are called class k.
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
@@ -206,8 +198,6 @@ struct Scratch {
     seen: Seen,
     /// If the truth is a matrix: the other leaves, with the closest to the current leaf first.
     order: Vec<u32>,
-    /// If the truth is a matrix: the class of each leaf, from left to right in the tree. Leaves of the same class are
-    /// equally close to the current leaf in the matrix.
     classes: Vec<u32>,
 }
 
@@ -223,7 +213,6 @@ impl Scratch {
         Pairs { score, ties: [inner_ties, outer_ties], tied, before: 0 }
     }
 
-    /// Compares the rankings of `leaf` in `row`, the leaf's row of a matrix (the truth), and in the tree `outer`.
     fn pairs_of_row(&mut self, row: &[f64], is_dissimilarity: bool, outer: &Ranking, leaf: usize) -> Pairs {
         let closeness = |other: u32| if is_dissimilarity { -row[other as usize] } else { row[other as usize] };
         self.order.clear();
@@ -248,9 +237,9 @@ impl Scratch {
         Pairs { score, ties: [ties, outer_ties], tied, before }
     }
 
-    /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns the number of concordant pairs
-    /// less the number of discordant pairs, and the number of tied pairs in `outer`. `class(k)` is the true rank of the
-    /// leaf at position k in `outer`, from left to right.
+    /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns the number of concordant minus
+    /// discordant pairs, and the number of pairs that are tied in `outer`. `class(k)` is the true rank of the k-th leaf
+    /// of `outer`, from left to right.
     fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
         self.joining.clear();
         self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));
@@ -298,13 +287,12 @@ impl Scratch {
     }
 }
 
-/// Counts of the leaves seen so far in each class, with sums over ranges of classes (a Fenwick tree). Leaves of the
-/// same class have equal ranks in the truth.
+/// The number of leaves seen so far in each class of leaves with equal true ranks. A Fenwick tree gives sums over
+/// ranges of classes.
 #[derive(Debug, Default)]
 struct Seen {
     total: i64,
     counts: Vec<u32>,
-    /// The Fenwick tree of `counts`. Its first entry has index 1.
     tree: Vec<u32>,
     new: Vec<u32>,
     before: Vec<u32>,
@@ -321,8 +309,8 @@ impl Seen {
         }
     }
 
-    /// Adds leaves with the given classes, and returns a score. Each pair of a new leaf and a leaf added before counts
-    /// 1 if the new leaf has the higher class, and -1 if it has the lower class.
+    /// Adds leaves with the given classes (true ranks), and returns a score. Each pair of a new leaf and an earlier
+    /// leaf counts 1 if the new leaf has the higher class, and -1 if it has the lower class.
     fn add(&mut self, size: usize, classes: impl Iterator<Item = usize> + Clone) -> i64 {
         let n_classes = self.counts.len();
         let few = size * (n_classes.ilog2() as usize + 1) < 2 * n_classes;
@@ -412,8 +400,6 @@ mod tests {
             .collect()
     }
 
-    /// Returns the truth as an (n, n) matrix of similarities: the heights at which leaves merge, negated for
-    /// dissimilarities. The diagonal has the largest of these values.
     fn rows_of(truth: &Dendrogram) -> Vec<f64> {
         let n = truth.n_leaves();
         let sign = if truth.is_dissimilarity() { -1.0 } else { 1.0 };

@@ -15,9 +15,8 @@ use crate::tree::Topology;
 pub(super) struct Paths {
     order: Vec<u32>,
     places: Vec<u32>,
-    /// For each cluster, the next larger cluster that contains it. For the root, the root itself.
+    /// For each cluster (a leaf or a merge): the next larger cluster that contains it. For the root, the root itself.
     above: Vec<u32>,
-    /// The interval of positions of each cluster: the first position, and one past the last.
     spans: Vec<[u32; 2]>,
 }
 
@@ -41,7 +40,6 @@ impl Paths {
         self.order.len()
     }
 
-    /// Returns the leaves from left to right.
     pub(super) fn order(&self) -> &[u32] {
         &self.order
     }
@@ -51,7 +49,6 @@ impl Paths {
         &self.places
     }
 
-    /// Returns the depth of each merge. The root has depth 0.
     pub(super) fn depths(&self) -> Vec<u32> {
         let n = self.n_leaves();
         let mut depths = vec![0; n - 1];
@@ -114,8 +111,7 @@ impl<'a, T: Copy + Default> Rows<'a, T> {
     }
 }
 
-/// Calls `step` for every leaf position `0..n` (from left to right in a tree), and returns the results in order.
-///
+/// Calls `step` for every position `0..n` of a leaf (from left to right in a tree), and returns the results in order.
 /// Each thread has a separate state, and processes chunks of consecutive positions.
 pub(super) fn for_places<S, R: Send>(
     n: usize,

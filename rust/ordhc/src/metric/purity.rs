@@ -55,9 +55,9 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts the leaves below a node, except those below its largest child, which are already counted. Returns a sum
-    /// over classes: the number of pairs of leaves of the class whose lowest common ancestor is the node, times the
-    /// number of leaves of the class below the node.
+    /// Counts the leaves below a node. The leaves below its largest child must be counted before. Returns a sum over
+    /// classes: the number of pairs of leaves of the class whose lowest common ancestor is the node, times the number
+    /// of leaves of the class below the node.
     fn join(&mut self, paths: &HeavyPaths<'_>, node: usize, class_of: &[u32]) -> u128 {
         let class = |&leaf: &u32| class_of[leaf as usize] as usize;
         for child in paths.light(node) {

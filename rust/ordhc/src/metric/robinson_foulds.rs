@@ -81,16 +81,13 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
     Ok(ClusterCounts { shared, only_a: clusters(a) - shared, only_b: clusters(b) - shared })
 }
 
-/// The clusters of a tree as ranges of leaf positions. Each cluster is stored in one list: in `last` at its first
-/// position, or in `first` at its last position.
+/// The clusters of all inner nodes except the root, as ranges of leaf positions. A cluster with the same first position
+/// as its parent is stored in `first`, at its last position. Any other cluster is stored in `last`, at its first
+/// position.
 #[derive(Debug)]
 struct Ranges {
     place: Vec<u32>,
-    /// For each position: the last position of the cluster that begins at this position, and whose parent has another
-    /// first position.
     last: Vec<u32>,
-    /// For each position: the first position of the cluster that ends at this position, and whose parent has the same
-    /// first position.
     first: Vec<u32>,
 }
 

@@ -12,7 +12,6 @@ pub(super) struct Draw {
     pub(super) caterpillar: bool,
     pub(super) monotone: bool,
     pub(super) dissimilarity: bool,
-    /// The number of different values from which heights are drawn.
     pub(super) heights: u32,
 }
 
@@ -47,20 +46,17 @@ pub(super) fn draws() -> impl Strategy<Value = Draw> {
     )
 }
 
-/// Returns two trees over the same 1 to `largest` leaves.
 pub(super) fn two_dendrograms(largest: usize) -> impl Strategy<Value = (Dendrogram, Dendrogram)> {
     (1..=largest, draws(), draws(), any::<u64>())
         .prop_map(|(n, a, b, seed)| (random_tree(n, a, seed), random_tree(n, b, seed ^ 1)))
 }
 
-/// Returns, for each leaf, the height at which it joins leaf `i`. Entry `i` is NaN.
 pub(super) fn naive_heights(tree: &Dendrogram, i: usize) -> Vec<f64> {
     let lca = LcaSizes::new(tree.topology());
     let height = |j| if i == j { f64::NAN } else { tree.heights()[lca.node(i, j)] };
     (0..tree.n_leaves()).map(height).collect()
 }
 
-/// Returns two trees over the same 1 to 12 leaves, binary or not.
 pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
     let joins = (any::<bool>(), any::<bool>());
     (two_dendrograms(12), joins).prop_map(|((a, b), joins)| {
@@ -75,15 +71,12 @@ pub(super) fn two_trees() -> impl Strategy<Value = (Topology, Topology)> {
 pub(super) enum Shape {
     Caterpillar,
     Balanced,
-    /// Random clusters merge.
     Random,
-    /// A caterpillar of stars.
     Stars,
 }
 
 pub(super) const SHAPES: [Shape; 4] = [Shape::Caterpillar, Shape::Balanced, Shape::Random, Shape::Stars];
 
-/// Returns a dendrogram over `n` shuffled leaves. Some heights are tied.
 pub(super) fn large(shape: Shape, n: usize, seed: u64) -> Dendrogram {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut there: std::collections::VecDeque<u32> = (0..n as u32).collect();

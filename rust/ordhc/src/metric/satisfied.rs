@@ -120,7 +120,6 @@ pub fn verdicts<const K: usize>(
     Ok(parts.concat())
 }
 
-/// A tree with an index that decides quickly whether the tree agrees with a comparison.
 pub(crate) struct Judge {
     lca: LcaSizes,
     /// The heights of the inner nodes, as dissimilarities. `None` if the tree has no heights.

@@ -14,7 +14,6 @@ impl Sum {
         self.total = total;
     }
 
-    /// Returns the sum, which is not finite if an intermediate sum overflowed.
     pub(super) fn value(self) -> f64 {
         self.total + self.lost
     }

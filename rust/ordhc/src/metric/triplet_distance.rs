@@ -30,8 +30,6 @@ pub struct TripletCounts {
 }
 
 impl TripletCounts {
-    /// Returns the counts for trees over `n` leaves. Both trees resolve `same` sets of three leaves in the same way,
-    /// and `different` sets differently. `resolved` has the number of sets that each tree resolves.
     fn new(n: u64, same: u64, different: u64, resolved: [u64; 2]) -> Self {
         let [only_a, only_b] = resolved.map(|resolved| resolved - same - different);
         Self { same, different, only_a, only_b, unresolved: three(n) - same - different - only_a - only_b }
@@ -59,7 +57,6 @@ impl TripletCounts {
     }
 }
 
-/// Returns the number of sets of three leaves that a tree resolves.
 fn resolved(tree: &Topology) -> u64 {
     let within = |node| two(tree.size(node).into()) * u64::from(tree.size(tree.parent(node)) - tree.size(node));
     (0..tree.root()).map(within).sum()
@@ -68,8 +65,6 @@ fn resolved(tree: &Topology) -> u64 {
 /// Counts the sets of three leaves on which two trees agree or differ. [`TripletCounts::distance`] is the rooted
 /// triplet distance.
 ///
-/// The first tree is decomposed into heavy paths. At each node of a path, each leaf gets a color that depends on the
-/// child that it is below. Triplets are then counted by color in the second tree, restricted to the leaves of the path.
 /// The time is O(n log^2 n) for trees of any shape. Counts are exact for any number of threads. The algorithm follows
 /// Brodal, Fagerberg, Mailund, Pedersen & Sand 2013, "Efficient algorithms for computing the triplet and quartet
 /// distance between trees of arbitrary degree".
@@ -119,8 +114,6 @@ enum Sweep {
 /// The numbers of sets of three leaves that both trees resolve: in the same way, and differently.
 type Counts = [u64; 2];
 
-/// The tasks of the threads. A task is one [`Sweep`] (a pass over the nodes) of one heavy path of the first tree. Tasks
-/// of the largest paths are first. Each thread takes the next task when it is free.
 #[derive(Debug)]
 struct Work<'a> {
     paths: &'a HeavyPaths<'a>,
@@ -153,8 +146,7 @@ impl<'a> Work<'a> {
     }
 
     /// Counts triplets at each node of a heavy path of the first tree, and adds the numbers to `counts`. `top` is the
-    /// highest node of the path, and `sweep` defines the colors of leaves. Triplets are counted by color in the second
-    /// tree, restricted to the leaves below `top`.
+    /// highest node of the path. Triplets are counted in the second tree, restricted to the leaves below `top`.
     fn sweep(&self, top: usize, sweep: Sweep, counts: &mut Counts) -> Result<()> {
         let paths = self.paths;
         let (other, names) = self.other.to(paths.leaves(top), self.monitor)?;
@@ -204,7 +196,6 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The number of leaves between two progress reports.
 const REPORT: u64 = 1 << 12;
 
 #[cfg(test)]
@@ -214,14 +205,11 @@ mod tests {
     use super::*;
     use crate::metric::samples::{SHAPES, large, two_trees};
 
-    /// Returns the position of the leaf that joins last, after the other two have joined. `None` if all three join at
-    /// one node.
     fn apart(tree: &Topology, leaves: [usize; 3]) -> Option<usize> {
         let clusters = clusters(tree);
         (0..3).find(|&at| clusters.iter().any(|cluster| (0..3).all(|k| (cluster >> leaves[k] & 1 == 1) == (k != at))))
     }
 
-    /// Returns the leaves below each node, as a bit mask.
     fn clusters(tree: &Topology) -> Vec<u32> {
         let mut clusters: Vec<u32> = (0..tree.n_leaves()).map(|leaf| 1 << leaf).collect();
         for node in tree.n_leaves()..tree.n_nodes() {
@@ -246,7 +234,6 @@ mod tests {
         counts
     }
 
-    /// Returns the same counts as [`triplet_distance`], by sums over all pairs of a node of `a` and a node of `b`.
     fn by_pairs_of_nodes(a: &Topology, b: &Topology) -> TripletCounts {
         let width = b.n_nodes();
         // `common[node][other]` is the number of leaves below both `node` of `a` and `other` of `b`.

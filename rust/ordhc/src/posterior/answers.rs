@@ -110,9 +110,9 @@ impl Answers {
     }
 }
 
-/// Moves answers of known kinds that consist of several comparisons from `all` to the returned list. `numbers` has the
-/// id of the answer of each comparison. The second result is the number of answers of unknown kind. The comparisons of
-/// these answers stay in `all`, and the weight of each is divided by the number of comparisons of its answer.
+/// Moves answers that consist of several comparisons and are of a known kind from `all` to the returned list. `numbers`
+/// has the id of the answer of each comparison. The second result is the number of answers of unknown kind. The
+/// comparisons of these answers stay in `all`, and the weight of each is divided by their number.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order_by_key(&mut order, |at| numbers[at]);

@@ -16,24 +16,17 @@ use crate::error::Result;
 use crate::memory;
 use crate::monitor::Monitor;
 
-/// The number of Metropolis steps for the height of each inner node, in one sweep of a Markov chain.
 const HEIGHT_STEPS: usize = 5;
-/// The number of Metropolis steps for the length of each leaf (see [`Lengths`]), in one sweep of a
-/// chain.
 const LENGTH_STEPS: usize = 2;
 /// Each sweep makes one Metropolis step for each of these numbers. The step multiplies the lengths of all leaves by a
 /// random factor, whose logarithm has this standard deviation.
 const SPREADS: [f64; 2] = [0.1, 1.0];
-/// The number of moves of the root in one sweep of a chain, for trees whose leaves have lengths.
 const ROOT_STEPS: usize = 4;
-/// The number of rounds of Metropolis steps for the noise and for the scale of all heights, in one
-/// sweep of a chain.
 const NOISE_STEPS: usize = 3;
 /// Above this value of `Pairs::len`, a table of log-likelihoods is made for each proposed noise. Below, direct
 /// computation of the log-likelihoods is faster.
 const FEW: usize = 500;
 
-/// The state of a Markov chain between sweeps.
 #[derive(Debug, Clone)]
 pub(super) struct ChainState {
     tree: HeightTree,
@@ -79,8 +72,6 @@ pub(super) struct Chain<'a> {
     weights: Vec<f64>,
     /// For each node: its number of leaves, without the leaves of the subtree that was cut off.
     sizes: Vec<u32>,
-    /// For each inner node: the decrease of the log prior if the subtree that was cut off is put below this node. Then
-    /// this node and all nodes above get the leaves of the subtree.
     costs: Vec<f64>,
 }
 
@@ -119,7 +110,6 @@ impl<'a> Chain<'a> {
         ChainState { tree, increments, shape, noises, lengths, random }
     }
 
-    /// Makes one sweep: moves every leaf once and some inner nodes, and changes heights and the other parameters.
     pub(super) fn sweep(&mut self, monitor: &Monitor) -> Result<()> {
         let n = self.tree.n_leaves();
         let mut turn = std::mem::take(&mut self.turn);
@@ -280,7 +270,6 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Draws the parameters of the prior of tree shapes from their posterior, given the tree.
     pub(super) fn change_shape(&mut self) {
         let inner = self.order.iter().filter(|&&node| !self.tree.is_leaf(node));
         self.shape = self.shapes.draw(inner.map(|&node| self.sizes[node as usize]), &mut self.random);
@@ -325,8 +314,6 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Makes Metropolis steps for the length of each leaf. Then draws the mean of all lengths, and the standard
-    /// deviation of their prior.
     fn change_lengths(&mut self) {
         for _ in 0..LENGTH_STEPS {
             (0..self.tree.n_leaves() as u32).for_each(|leaf| self.change_length(leaf));

@@ -16,14 +16,12 @@ pub(super) struct ChoiceHeights {
     nodes: Vec<u32>,
     /// For each pair of leaves in the answers: exp of minus the sum of the lengths of the two leaves.
     factors: Vec<f64>,
-    /// exp of the height of each node.
     powers: Vec<f64>,
     clear: Vec<f64>,
-    /// For each node: the start of its range in `by_node`. The range has the indices of the answers that depend on the
-    /// height of the node.
     starts: Vec<usize>,
     by_node: Vec<u32>,
-    /// The answers that depend on the last proposed height or length, with their probabilities if it is accepted.
+    /// The answers that depend on the last proposed height or length, with their probabilities if the proposal is
+    /// accepted.
     tried: Vec<(u32, f64)>,
     tried_power: f64,
     weights: Vec<f64>,
@@ -46,8 +44,6 @@ impl ChoiceHeights {
         })
     }
 
-    /// Finds the lowest common ancestor in `tree` of each pair of leaves in the answers, and
-    /// recomputes the probabilities of the answers.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, choices: &Choices, lengths: &Lengths) {
         let Self { nodes, starts, by_node, .. } = self;
         nodes.clear();
@@ -79,8 +75,7 @@ impl ChoiceHeights {
         self.refresh(tree, choices, lengths);
     }
 
-    /// Recomputes the probabilities of the answers after heights or lengths change. The topology of
-    /// the tree must be unchanged.
+    /// Recomputes the probabilities of the answers after heights or lengths change. The topology must be unchanged.
     pub(super) fn refresh(&mut self, tree: &HeightTree, choices: &Choices, lengths: &Lengths) {
         if choices.is_empty() {
             return;
@@ -111,7 +106,6 @@ impl ChoiceHeights {
         self.by_node[self.of(node)].iter().map(|&choice| choices.weight(choice as usize)).sum()
     }
 
-    /// Returns the change of the log-likelihood if a node gets the given height.
     pub(super) fn gain(&mut self, choices: &Choices, noises: &Noises, node: u32, height: f64) -> f64 {
         self.tried_power = power(height);
         let old = std::mem::replace(&mut self.powers[node as usize], self.tried_power);
@@ -133,7 +127,6 @@ impl ChoiceHeights {
         self.tried.drain(..).for_each(|(choice, clear)| self.clear[choice as usize] = clear);
     }
 
-    /// Returns the change of the log-likelihood if `change` is added to the length of a leaf.
     pub(super) fn gain_of_length(&mut self, choices: &Choices, noises: &Noises, leaf: u32, change: f64) -> f64 {
         self.tried.clear();
         let factor = power(-change);
@@ -154,7 +147,6 @@ impl ChoiceHeights {
         gain
     }
 
-    /// Stores the change of length that was passed last to [`gain_of_length`](Self::gain_of_length).
     pub(super) fn accept_length(&mut self, choices: &Choices, leaf: u32, change: f64) {
         let factor = power(-change);
         for &choice in choices.of(leaf) {
@@ -165,13 +157,10 @@ impl ChoiceHeights {
         self.tried.drain(..).for_each(|(choice, clear)| self.clear[choice as usize] = clear);
     }
 
-    /// Returns the probability that each answer of several comparisons would have without noise.
     pub(super) fn clear(&self) -> &[f64] {
         &self.clear
     }
 
-    /// Returns the log-likelihood after multiplying heights and lengths by `factor`. `noise` returns the noise of a
-    /// person: half of the share of random answers.
     pub(super) fn log_likelihood(
         &self,
         tree: &HeightTree,

@@ -14,25 +14,19 @@ use super::places::{Rest, Spot};
 /// depends on where the subtree is inserted.
 #[derive(Debug, Clone, Copy)]
 struct Open {
-    /// The index of the leaf `outer` in the preorder of the tree's nodes.
     start: u32,
     outer: u32,
     option: usize,
 }
 
-/// Buffers that are reused for the scores of each answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChoiceScores {
     /// For each node: exp of its height, and exp of the height of the new node if the subtree is put on the edge above
     /// this node.
     pub(super) powers: Vec<[f64; 2]>,
     open: Vec<Open>,
-    /// Element k is the lowest common ancestor of the outer leaves of `open[k]` and `open[k + 1]`, or their shared
-    /// outer leaf. An outer leaf is outside of the moved subtree.
     joins: Vec<u32>,
-    /// The weight of each option (pair of leaves) in Luce's choice rule.
     weights: Vec<f64>,
-    /// The factor of each weight that depends on the lengths of the two leaves.
     factors: Vec<f64>,
 }
 
@@ -47,7 +41,6 @@ enum Curve {
     Any,
 }
 
-/// An answer, with the data for its log-likelihood.
 struct Scored<'a> {
     choices: &'a Choices,
     choice: usize,
@@ -57,7 +50,6 @@ struct Scored<'a> {
 }
 
 impl ChoiceScores {
-    /// Adds the log-likelihood of an answer to the score of each place where the subtree can be inserted.
     pub(super) fn add(&mut self, spots: &mut [Spot], rest: &Rest<'_>, choices: &Choices, choice: usize) {
         let pairs = choices.pairs(choice);
         self.open.clear();
@@ -93,9 +85,8 @@ impl ChoiceScores {
         self.branch(spots, &scored, [0, self.open.len()], NONE);
     }
 
-    /// Adds the log-likelihood of the answer to the scores of the places on some paths, where the subtree can be
-    /// inserted. The paths begin at the node `stop` and end at the outer leaves of the pairs `open[from..to]`. An outer
-    /// leaf is outside of the moved subtree.
+    /// Adds the log-likelihood of the answer to the scores of some places. These places are on the paths from the node
+    /// `stop` down to the outer leaves (the leaves outside of the moved subtree) of the pairs `open[from..to]`.
     fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
         let tree = scored.tree;
         let height = |node: &u32| if tree.is_leaf(*node) { f64::INFINITY } else { tree.height(*node) };

@@ -30,13 +30,10 @@ struct Choice {
     by_chance: f64,
 }
 
-/// All answers that consist of several comparisons.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choices {
     choices: Vec<Choice>,
     pairs: Vec<[u32; 2]>,
-    /// For each leaf: the start of its range in `by_leaf`. The range has the indices of the answers that include the
-    /// leaf.
     starts: Vec<usize>,
     by_leaf: Vec<u32>,
     leaf_weights: Vec<f64>,
@@ -130,7 +127,6 @@ impl Choices {
         &self.pairs
     }
 
-    /// Returns the range of the pairs of an answer in `all_pairs`.
     pub(super) fn range(&self, choice: usize) -> std::ops::Range<usize> {
         let first = self.choices[choice].first;
         first..self.choices.get(choice + 1).map_or(self.pairs.len(), |next| next.first)
@@ -152,7 +148,6 @@ impl Choices {
         self.choices[choice].weight
     }
 
-    /// Returns the total weight of the answers that include a leaf.
     pub(super) fn leaf_weight(&self, leaf: u32) -> f64 {
         self.leaf_weights[leaf as usize]
     }
@@ -173,7 +168,6 @@ impl Choices {
 mod tests {
     use super::*;
 
-    /// Returns the ranking of pairs that triplets (anchor, nearer leaf, farther leaf) imply.
     fn of(rows: &[[u32; 3]]) -> Option<Order> {
         let sorted = |a: u32, b: u32| [a.min(b), a.max(b)];
         let rows: Vec<_> = rows.iter().map(|&[a, b, c]| [sorted(a, b), sorted(a, c)]).collect();

@@ -33,7 +33,6 @@ pub fn mixing(chains: &[Vec<f64>]) -> Mixing {
     let means: Vec<f64> = halves.iter().map(|values| mean(values)).collect();
     let whole = mean(&means);
     let between = n * means.iter().map(|mean| (mean - whole).powi(2)).sum::<f64>() / (m - 1.0);
-    // Returns the autocovariance at a lag, as a mean over all half-chains.
     let covariance = |lag: usize| {
         let of = |(values, mean): (&&[f64], &f64)| {
             (lag..half).map(|at| (values[at] - mean) * (values[at - lag] - mean)).sum::<f64>() / n

@@ -4,23 +4,19 @@ use crate::tree::Dendrogram;
 
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A rooted tree. Leaves have the ids `0..n`, and inner nodes have ids in `n..2 n - 1`. Each inner node has at least
-/// two children, and is higher than its parent. The height of a pair of leaves is the height of their lowest common
-/// ancestor.
+/// A rooted tree. Leaves have the ids `0..n`, and inner nodes have ids in `n..2 n - 1`; unused ids are in `free`. Each
+/// inner node has at least two children, and is higher than its parent. `first` has the first child of each node,
+/// `next` and `before` have its next and its previous sibling.
 #[derive(Debug, Clone)]
 pub(super) struct HeightTree {
     n: usize,
     root: u32,
     parents: Vec<u32>,
     heights: Vec<f64>,
-    /// The first child of each node.
     first: Vec<u32>,
-    /// The next sibling of each node.
     next: Vec<u32>,
-    /// The previous sibling of each node.
     before: Vec<u32>,
     degrees: Vec<u32>,
-    /// The ids of inner nodes that are not in use.
     free: Vec<u32>,
 }
 
@@ -60,7 +56,6 @@ impl HeightTree {
         new
     }
 
-    /// Returns the approximate number of bytes of a tree with `n` leaves.
     pub(super) fn bytes(n: usize) -> usize {
         n.saturating_mul(2 * (5 * size_of::<u32>() + size_of::<f64>()) + size_of::<u32>())
     }
@@ -85,7 +80,6 @@ impl HeightTree {
         (node as usize) < self.n
     }
 
-    /// Returns true if the tree has a node with this id.
     pub(super) fn is_there(&self, node: u32) -> bool {
         self.is_leaf(node) || self.degrees[node as usize] > 0
     }
@@ -141,7 +135,6 @@ impl HeightTree {
         Some(Place::Beside(sibling, self.height(parent)))
     }
 
-    /// Attaches the subtree `top`, which was cut off before, at `place`.
     pub(super) fn put(&mut self, top: u32, place: Place) {
         match place {
             Place::Under(node) => self.attach(top, node),
@@ -254,7 +247,6 @@ impl HeightTree {
         self.heights[self.n..].iter_mut().for_each(|height| *height *= factor);
     }
 
-    /// Returns the height differences along the edges between inner nodes.
     pub(super) fn increments(&self) -> impl Iterator<Item = f64> {
         let inner = (self.n as u32..self.n_nodes() as u32).filter(|&node| self.is_there(node) && node != self.root);
         inner.map(|node| self.height(node) - self.height(self.parent(node)))
@@ -284,13 +276,11 @@ impl Spans {
         }
     }
 
-    /// Returns the index of a node in the preorder of the nodes.
     #[inline]
     pub(super) fn start(&self, node: u32) -> u32 {
         self.starts[node as usize]
     }
 
-    /// Returns the lowest common ancestor of two different leaves.
     #[inline]
     pub(super) fn join(&self, tree: &HeightTree, a: u32, b: u32) -> u32 {
         let place = self.starts[b as usize];

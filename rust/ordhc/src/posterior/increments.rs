@@ -11,13 +11,10 @@ const SCALE: f64 = 2.0;
 /// equal.
 const REGULARITIES: [i32; 5] = [1, 2, 3, 4, 6];
 
-/// The gamma distribution of increments (height differences between inner nodes and their parents), with the current
-/// parameters of a Markov chain.
 #[derive(Debug, Clone)]
 pub(super) struct Increments {
     mean: f64,
     regularity: i32,
-    /// The logarithm of the constant factor of the gamma density of an increment.
     constant: f64,
 }
 
@@ -41,7 +38,6 @@ impl Increments {
         self.set(mean, self.regularity);
     }
 
-    /// Returns the log density of an increment, the height difference between an inner node and its parent.
     #[inline]
     pub(super) fn log(&self, increment: f64) -> f64 {
         let k = self.regularity;
@@ -49,10 +45,9 @@ impl Increments {
         self.constant + powers - f64::from(k) * increment / self.mean
     }
 
-    /// Returns the change of the log density of all increments (height differences along edges),
-    /// minus ln(`density`). `count` and `more` are the changes of the number and of the sum of the
-    /// increments. `times` is the factor by which their product changes. `density` is the density
-    /// with which the new height was drawn.
+    /// Returns the change of the log density of all increments (height differences along edges), minus ln(`density`).
+    /// `count` is the change of the number of increments, `more` is the change of their sum, and `times` is the factor
+    /// by which their product changes.
     #[inline]
     fn log_of(&self, count: f64, more: f64, times: f64, density: f64) -> f64 {
         let k = self.regularity;
@@ -77,8 +72,8 @@ impl Increments {
 
     /// Returns the change of the log density of all increments when a node at height `new` is added, minus the log
     /// density with which [`new_height`](Self::new_height) draws `new`. `lowest` is the height of the parent of the new
-    /// node. The new node has two children: the node that was on the edge before, at `height`, and the root of the
-    /// moved subtree, at height `most`. The height of a leaf is infinity.
+    /// node. `height` and `most` are the heights of its two children: the node below it on the edge, and the moved
+    /// subtree. The height of a leaf is infinity.
     pub(super) fn log_beside(&self, lowest: f64, height: f64, most: f64, new: f64) -> f64 {
         let highest = height.min(most);
         let (is_leaf, moves_leaf) = (height == f64::INFINITY, most == f64::INFINITY);
@@ -103,7 +98,6 @@ impl Increments {
         }
     }
 
-    /// Draws the mean from its posterior given the increments, and then the shape parameter from its posterior.
     pub(super) fn learn(&mut self, increments: impl Iterator<Item = f64>, random: &mut Random) {
         let (mut count, mut sum, mut logs) = (0.0, 0.0, 0.0);
         for increment in increments {
@@ -125,7 +119,6 @@ fn log_factor(mean: f64, regularity: i32) -> f64 {
     k * (k / mean).ln() - factorial.ln()
 }
 
-/// Returns the log prior density of the mean increment, up to a constant.
 pub(super) fn log_mean(mean: f64) -> f64 {
     -(SHAPE + 1.0) * mean.ln() - SCALE / mean
 }
@@ -156,9 +149,6 @@ mod tests {
         }
     }
 
-    /// Checks the weight of a new node on an edge. Increments are height differences along edges. The weight is the
-    /// product of the densities of the added increments, divided by the densities of the removed increment and of the
-    /// drawn height.
     #[test]
     fn places_weigh_what_their_increments_do() {
         for regularity in REGULARITIES {

@@ -23,7 +23,6 @@ pub(super) fn power(x: f64) -> f64 {
     x.clamp(-MOST, MOST).exp()
 }
 
-/// Returns true if exponentials of `length` do not overflow.
 pub(super) fn may_be(length: f64) -> bool {
     length.abs() <= LONGEST
 }
@@ -33,13 +32,11 @@ pub(super) fn may_be(length: f64) -> bool {
 #[derive(Debug, Clone)]
 pub(super) struct Lengths {
     values: Vec<f64>,
-    /// exp(-length) of each leaf.
     factors: Vec<f64>,
     deviation: f64,
 }
 
 impl Lengths {
-    /// `n` is 0 for trees without lengths.
     pub(super) fn new(n: usize) -> Self {
         Self { values: vec![0.0; n], factors: vec![1.0; n], deviation: 0.5 }
     }
@@ -56,7 +53,6 @@ impl Lengths {
         self.deviation
     }
 
-    /// Returns the standard deviation of the prior of lengths, or 0 for trees without lengths.
     pub(super) fn spread(&self) -> f64 {
         if self.values.is_empty() { 0.0 } else { self.deviation }
     }
@@ -81,20 +77,16 @@ impl Lengths {
         far - near
     }
 
-    /// Returns the contribution of lengths to the closeness of a pair: minus the sum of the lengths of its two leaves.
     #[inline]
     pub(super) fn closeness(&self, [i, j]: [u32; 2]) -> f64 {
         if self.values.is_empty() { 0.0 } else { -self.of(i) - self.of(j) }
     }
 
-    /// Returns exp of [`closeness`](Self::closeness).
     #[inline]
     pub(super) fn factor(&self, [i, j]: [u32; 2]) -> f64 {
         if self.values.is_empty() { 1.0 } else { self.factors[i as usize] * self.factors[j as usize] }
     }
 
-    /// Returns true if exponentials of all lengths do not overflow after the lengths are multiplied
-    /// by `factor`.
     pub(super) fn may_scale(&self, factor: f64) -> bool {
         self.values.iter().all(|&length| may_be(factor * length))
     }
@@ -106,7 +98,6 @@ impl Lengths {
         self.deviation *= factor;
     }
 
-    /// Adds a constant to all lengths, drawn so that the mean of the lengths has its prior distribution.
     pub(super) fn shift(&mut self, random: &mut Random) {
         let n = self.values.len() as f64;
         let change = self.deviation / n.sqrt() * random.normal() - self.values.iter().sum::<f64>() / n;
@@ -115,7 +106,6 @@ impl Lengths {
         }
     }
 
-    /// Draws the standard deviation of the prior of lengths from its posterior given the lengths.
     pub(super) fn learn(&mut self, random: &mut Random) {
         entered!(posterior_lengths);
         let squares: f64 = self.values.iter().map(|length| length * length).sum();
@@ -123,13 +113,10 @@ impl Lengths {
         self.deviation = ((SCALE + 0.5 * squares) / random.gamma(shape)).sqrt();
     }
 
-    /// Returns the log prior density of a length, without a constant.
     pub(super) fn log_density(&self, length: f64) -> f64 {
         -0.5 * (length / self.deviation).powi(2)
     }
 
-    /// Returns the change of the log prior density of ln(deviation) when the standard deviation of lengths is
-    /// multiplied by `factor`.
     pub(super) fn log_scaled(&self, factor: f64) -> f64 {
         if self.values.is_empty() {
             return 0.0;

@@ -7,8 +7,6 @@ use std::sync::OnceLock;
 const REACH: f64 = 24.0;
 const CELLS: f64 = 32.0;
 
-/// The position of the height difference 0 in the table of log-likelihoods. Position k is the
-/// middle of cell k.
 const MIDDLE: f64 = REACH * CELLS - 0.5;
 
 /// Returns the probability of the answer that one pair is closer than another. `difference` is the height of the first
@@ -18,19 +16,15 @@ pub(super) fn probability(difference: f64, noise: f64) -> f64 {
     noise + (1.0 - 2.0 * noise) / (1.0 + (-difference).exp())
 }
 
-/// Returns, for each boundary between cells of the table of log-likelihoods, the probability of the right answer
-/// without noise.
 fn clear() -> &'static [f64] {
     static CLEAR: OnceLock<Vec<f64>> = OnceLock::new();
     CLEAR.get_or_init(|| (0..=POINTS).map(|at| probability(at as f64 / CELLS - REACH, 0.0)).collect())
 }
 
-/// Returns the log-likelihood of an answer at boundary `point` between cells of the table of log-likelihoods.
 fn value(noise: f64, point: usize) -> f64 {
     (noise + (1.0 - 2.0 * noise) * clear()[point]).ln()
 }
 
-/// Returns [`Link::log`] of `difference` for the noise `noise`, without making a table.
 pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     let [place, rounded] = place_of(difference * CELLS + MIDDLE);
     let point = (rounded.to_bits() as usize % LEN).min(POINTS);
@@ -38,15 +32,14 @@ pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
 }
 
-/// Limits a position to the range of the table of log-likelihoods. Returns the new position, and the new position plus
-/// `ROUND`. The lowest bits of this sum are the index of the cell.
+/// Limits a position to the range of the table of log-likelihoods. Also returns the limited position plus `ROUND`. The
+/// lowest bits of this sum are the index of the cell.
 #[inline]
 fn place_of(place: f64) -> [f64; 2] {
     let place = place.max(-0.5).min(POINTS as f64 - 0.5);
     [place, place + ROUND]
 }
 
-/// The index of the last boundary between cells of the table of log-likelihoods. The index of the first boundary is 0.
 const POINTS: usize = (2.0 * REACH * CELLS) as usize;
 /// The number of cells of the table of log-likelihoods. The number is a power of two, so that a remainder extracts the
 /// lowest bits. All cells beyond the height difference `REACH` have the same log-likelihood.
@@ -63,8 +56,6 @@ pub(super) struct Link {
     noise: f64,
 }
 
-/// The log-likelihood of a comparison of two pairs as a function of the height of one pair, for a
-/// fixed height of the other pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Against<'a> {
     link: &'a Link,
@@ -98,17 +89,14 @@ impl Link {
         self.at(difference * CELLS + MIDDLE)
     }
 
-    /// Returns the log-likelihood of a comparison of two pairs, as a function of the height of one
-    /// pair. The other pair has height `height`. `sign` is 1 if the answer says that the pair with
-    /// the variable height is closer, and -1 otherwise. `offset` is the sum of the two leaf lengths
-    /// of the farther pair, less the sum of the two leaf lengths of the nearer pair.
+    /// Returns the log-likelihood of a comparison of two pairs, as a function of the height of one pair. The other pair
+    /// has height `height`. `sign` is 1 if the pair with the variable height is the nearer pair, and otherwise -1.
+    /// `offset` is the sum of the leaf lengths of the farther pair, minus that of the nearer pair.
     #[inline]
     pub(super) fn against(&self, height: f64, sign: f64, offset: f64) -> Against<'_> {
         Against { link: self, factor: sign * CELLS, offset: MIDDLE - sign * CELLS * height + CELLS * offset }
     }
 
-    /// Returns the log-likelihood at the position `place` in the table, by linear interpolation within a cell of the
-    /// table.
     #[inline]
     fn at(&self, place: f64) -> f64 {
         let [place, rounded] = place_of(place);

@@ -9,8 +9,8 @@
 //!   weight. For example, the most central of three leaves is the leaf for which the pair of the other two is the
 //!   worst.
 
-/// The largest number of chosen options for which their probability is a sum over subsets. For more options, the
-/// probability is computed as an integral.
+/// Up to this number of chosen options, their probability is computed as a sum over subsets. For more options, it is
+/// computed as an integral.
 const SUMMED: usize = 6;
 
 /// Returns the probability of an answer that ranks options. Options of equal rank form a block. `weights` has the
@@ -94,8 +94,6 @@ mod tests {
         orders(count - 1).into_iter().flat_map(with_last).collect()
     }
 
-    /// Returns the probability that the first `chosen` options come before all others, as a sum over all orders of the
-    /// options. In each order, options are chosen one by one from the options that remain.
     fn by_orders(weights: &[f64], chosen: usize) -> f64 {
         let of = |order: Vec<usize>| {
             let mut left: f64 = weights.iter().sum();

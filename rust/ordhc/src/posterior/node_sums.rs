@@ -12,7 +12,6 @@ use crate::memory;
 struct NodeSum {
     other: u32,
     above: bool,
-    /// The index of the noise level of these answers.
     level: u8,
     weight: f64,
 }
@@ -27,8 +26,7 @@ pub(super) struct NodeSums {
     even: Vec<f64>,
     joins: Vec<[u32; 2]>,
     by_node: Vec<NodeSum>,
-    /// A buffer for adding up the answers about one node: a weight for each other node, each noise level, and each
-    /// value of `above`. All weights are 0 after use.
+    /// A buffer with a weight for each other node, noise level, and value of `above`. All weights are 0 between uses.
     sums: Vec<f64>,
     touched: Vec<u32>,
 }

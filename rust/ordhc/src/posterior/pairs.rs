@@ -26,7 +26,6 @@ impl Pairs {
         NodeSums::new(tree.n_nodes(), answers.all().len(), noises.n_levels()).map(Self::Sums)
     }
 
-    /// Recomputes the sums or differences after the topology of the tree changes.
     pub(super) fn follow(
         &mut self,
         tree: &HeightTree,
@@ -41,8 +40,8 @@ impl Pairs {
         }
     }
 
-    /// If leaves have lengths, returns the number of comparisons. Otherwise, returns the number of sums in `NodeSums`,
-    /// where each sum is stored at both of its nodes.
+    /// Returns the number of stored comparisons or sums. Each sum counts twice, because it is stored at both of its
+    /// nodes.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Sums(node_sums) => node_sums.len(),
@@ -50,7 +49,6 @@ impl Pairs {
         }
     }
 
-    /// Returns the total weight of the comparisons that depend on the height of a node.
     pub(super) fn weight(&self, node: u32) -> f64 {
         match self {
             Self::Sums(node_sums) => node_sums.weight(node),
@@ -58,7 +56,6 @@ impl Pairs {
         }
     }
 
-    /// Returns the change of the log-likelihood if a node gets the given height.
     pub(super) fn gain(&self, tree: &HeightTree, noises: &Noises, node: u32, height: f64) -> f64 {
         match self {
             Self::Sums(node_sums) => node_sums.gain(tree, noises, node, height),
@@ -66,22 +63,20 @@ impl Pairs {
         }
     }
 
-    /// Updates the stored differences for the height that a node will get. The tree must still have the old height.
+    /// Updates the stored differences in closeness for the new height of a node. The tree must still have the old
+    /// height.
     pub(super) fn accept(&mut self, tree: &HeightTree, node: u32, height: f64) {
         if let Self::Each(terms) = self {
             terms.accept(node, height - tree.height(node));
         }
     }
 
-    /// Updates the stored differences after heights and lengths are multiplied by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         if let Self::Each(terms) = self {
             terms.scale(factor);
         }
     }
 
-    /// Returns the log-likelihood after multiplying heights and lengths by `factor`. `log` returns the log-likelihood
-    /// of an answer, given its noise level and the difference in closeness of its two pairs.
     pub(super) fn log_likelihood(
         &self,
         tree: &HeightTree,

@@ -22,19 +22,15 @@ pub(super) struct Scores {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub(super) parent: u32,
-    /// The height of the node's parent.
     above: f64,
-    /// The height of the new node if the subtree is put beside this node.
     pub(super) new: f64,
     pub(super) under: f64,
     pub(super) beside: f64,
 }
 
-/// The tree from which a subtree was cut off.
 pub(super) struct Rest<'a> {
     pub(super) tree: &'a HeightTree,
     pub(super) spans: &'a Spans,
-    /// For each leaf: true if it is in the subtree that was cut off.
     pub(super) inside: &'a [bool],
     pub(super) noises: &'a Noises,
     pub(super) lengths: &'a Lengths,

@@ -65,14 +65,11 @@ impl Shapes {
         shape.balance * self.logs[size as usize - 1] - shape.log_node
     }
 
-    /// Returns the increase of the cost of a node when `more` leaves are added to it.
     #[inline]
     pub(super) fn growth(&self, shape: Shape, size: u32, more: u32) -> f64 {
         shape.balance * (self.logs[(size + more) as usize - 1] - self.logs[size as usize - 1])
     }
 
-    /// Draws the parameters of the prior of tree shapes from their posterior, given the sizes of a
-    /// tree's inner nodes.
     pub(super) fn draw(&self, sizes: impl Iterator<Item = u32>, random: &mut Random) -> Shape {
         let (count, sum) =
             sizes.fold((0.0, 0.0), |(count, sum), size| (count + 1.0, sum + self.logs[size as usize - 1]));
@@ -134,9 +131,8 @@ pub(super) const MOST_NOISE: f64 = 0.45;
 mod tests {
     use super::*;
 
-    /// Returns all trees with `n` leaves, binary or not. Each tree is the list of the numbers of
-    /// leaves of its inner nodes. The recursion chooses the leaves of the child of the root that
-    /// contains the first leaf. Then it divides the remaining leaves among other children.
+    /// Returns all trees with `n` leaves, binary or not. Each tree is the list of the numbers of leaves of its inner
+    /// nodes.
     fn trees(n: usize) -> Vec<Vec<u32>> {
         fn forests(leaves: &[u32], whole: usize) -> Vec<Vec<u32>> {
             let Some((first, others)) = leaves.split_first() else { return vec![vec![]] };

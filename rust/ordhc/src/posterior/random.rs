@@ -17,19 +17,16 @@ impl Random {
         self.0.random_range(0..n)
     }
 
-    /// Returns a uniform number in [0, 1).
     #[inline]
     pub(super) fn uniform(&mut self) -> f64 {
         self.0.random()
     }
 
-    /// Returns an exponential deviate with mean 1.
     #[inline]
     pub(super) fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
     }
 
-    /// Returns the sum of `count` exponential deviates with mean 1.
     #[inline]
     pub(super) fn exponentials(&mut self, count: i32) -> f64 {
         -(0..count).map(|_| 1.0 - self.uniform()).product::<f64>().ln()

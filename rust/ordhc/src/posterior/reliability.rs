@@ -23,8 +23,6 @@ pub(super) struct Noises {
     links: Vec<Link>,
     levels: Vec<u8>,
     log_shares: Vec<f64>,
-    /// For each person and noise level: the log-likelihood of the answers of this person at this
-    /// level.
     worth: Vec<f64>,
 }
 
@@ -47,8 +45,6 @@ impl Noises {
         })
     }
 
-    /// Returns the log-likelihood function of all answers, or `None` if each person has a noise
-    /// level.
     pub(super) fn shared(&self) -> Option<&Link> {
         if self.links.len() == 1 { self.links.first() } else { None }
     }

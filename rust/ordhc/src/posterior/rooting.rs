@@ -10,7 +10,6 @@ use super::increments::Increments;
 use super::lengths::Lengths;
 use super::random::Random;
 
-/// The values that decide how likely a node is as the root.
 #[derive(Debug, Clone, Copy, Default)]
 struct AsRoot {
     /// The mean length of leaves if the node is the root, minus the present mean length.
@@ -24,9 +23,7 @@ struct AsRoot {
 
 pub(super) struct Rooting<'a> {
     pub(super) tree: &'a HeightTree,
-    /// All nodes, with parents before children.
     pub(super) order: &'a [u32],
-    /// The number of leaves at and below each node.
     pub(super) sizes: &'a [u32],
     pub(super) lengths: &'a Lengths,
     pub(super) increments: &'a Increments,
@@ -111,8 +108,6 @@ impl Rooting<'_> {
         Some((Place::Beside(node, tree.height(root) + x), gain))
     }
 
-    /// Returns a child of the root that is not a leaf, for a root with two children. There is such a child if the tree
-    /// has at least three leaves.
     fn inner_child(&self) -> u32 {
         let mut inner = self.tree.children(self.tree.root()).filter(|&child| !self.tree.is_leaf(child));
         inner.next().expect("two leaves are no tree with lengths")
@@ -152,10 +147,9 @@ impl Rooting<'_> {
     }
 }
 
-/// Moves the root to a node (`Under`), or to a point on the edge above a node (`Beside`). The
-/// height of the point must be between the heights of the ends of the edge. Heights and lengths
-/// change so that the length of each path between leaves stays the same, up to a constant. The new
-/// root has height 0. The mean length stays the same.
+/// Moves the root to a node (`Under`), or to a point on the edge above a node (`Beside`). The height of the point must
+/// be between the heights of the ends of the edge. The new root has height 0. All paths between leaves keep their
+/// lengths, up to a constant. The mean length of leaves stays the same.
 pub(super) fn move_root(tree: &mut HeightTree, order: &[u32], lengths: &mut Lengths, place: Place) {
     let old = tree.root();
     let (node, height) = match place {

@@ -22,7 +22,6 @@ use crate::tree::Dendrogram;
 const DEVIATIONS: f64 = 3.0;
 const LEAST: f64 = 10.0;
 
-/// A Markov chain with its sampled trees.
 pub(super) struct Run {
     state: ChainState,
     pub(super) trees: Vec<Sampled>,
@@ -118,8 +117,6 @@ impl Run {
     }
 }
 
-/// Moves chains that were stuck in the last `sweeps` sweeps to the state of the most likely chain. Each chain keeps its
-/// own random number generator.
 fn free_stuck(runs: &mut [Run], sweeps: usize) {
     if sweeps == 0 {
         return;
@@ -132,8 +129,6 @@ fn free_stuck(runs: &mut [Run], sweeps: usize) {
     }
 }
 
-/// Returns the index of the most likely chain, and the indices of stuck chains, given the mean and variance of the
-/// log-likelihood of each chain.
 fn stuck(lately: &[[f64; 2]]) -> (usize, Vec<usize>) {
     let best = (0..lately.len()).max_by(|&a, &b| lately[a][0].total_cmp(&lately[b][0])).unwrap_or(0);
     let within = lately.iter().map(|[_, variance]| variance).sum::<f64>() / lately.len() as f64;
@@ -155,8 +150,6 @@ mod tests {
         assert_eq!(stuck(&[[-3.0, 0.0]]), (0, vec![]));
     }
 
-    /// Uses two clusters of eight leaves. All answers say that leaves of the same cluster are
-    /// closer. The first tree mixes the clusters.
     #[test]
     fn a_stuck_chain_goes_on_from_where_another_one_is() {
         let rows: Vec<[i32; 3]> = (0..16i32)

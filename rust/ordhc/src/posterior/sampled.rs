@@ -102,7 +102,6 @@ impl Sampled {
         self.lengths.get(leaf).copied().unwrap_or(0.0)
     }
 
-    /// Returns the negative length of the path between two leaves, up to a constant.
     fn closeness(&self, pair: [usize; 2]) -> f64 {
         self.heights[self.join(pair)] - self.length(pair[0]) - self.length(pair[1])
     }
@@ -115,7 +114,6 @@ impl Sampled {
         probability(self.closeness(near) - self.closeness(far), self.noise)
     }
 
-    /// Returns the probability of an answer that ranks pairs of leaves by closeness (see [`Order`]).
     pub(super) fn choice(&self, (pairs, blocks): &Order) -> f64 {
         let closeness = |pair: &[u32; 2]| self.closeness(pair.map(|leaf| leaf as usize));
         let most = pairs.iter().map(closeness).fold(f64::NEG_INFINITY, f64::max);
@@ -123,7 +121,6 @@ impl Sampled {
         2.0 * self.noise / n_orders(blocks) + (1.0 - 2.0 * self.noise) * luce::probability(&weights, blocks)
     }
 
-    /// Returns, for each of three leaves, the probability that it is chosen as the odd one out.
     pub(super) fn odd_one_out(&self, [a, b, c]: [u32; 3]) -> [f64; 3] {
         let closeness = |i: u32, j: u32| self.closeness([i as usize, j as usize]);
         let heights = [closeness(b, c), closeness(a, c), closeness(a, b)];

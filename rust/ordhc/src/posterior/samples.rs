@@ -51,8 +51,6 @@ impl Sampling {
         Ok(())
     }
 
-    /// Returns true if a Markov chain keeps its tree after this sweep. Trees are kept after evenly spaced sweeps, and
-    /// after the last sweep.
     pub(super) fn keeps(&self, sweep: usize) -> bool {
         let (from, there) = (self.burn_in, self.sweeps - self.burn_in);
         let most = self.kept.div_ceil(self.chains).min(there);
@@ -71,7 +69,7 @@ pub struct State {
     pub noise: f64,
     /// The prior mean of the height difference between a node and its parent.
     pub mean_increment: f64,
-    /// The number of inner nodes.
+    /// The number of inner nodes of the tree.
     pub n_inner: usize,
     /// The standard deviation of the prior of leaf lengths, or 0 for trees without lengths.
     pub length_deviation: f64,
@@ -163,8 +161,8 @@ pub(crate) fn sample_from<const K: usize>(
     sample_given(&answers, comparisons.n_leaves(), belonging.n_people(), starts, sampling, monitor)
 }
 
-/// Does the same as [`sample_from`]. This function is separate so that it is compiled only once for
-/// comparisons of three and of four leaves.
+/// Does the same as [`sample_from`]. Because it is separate, it is compiled only once for comparisons of three and of
+/// four leaves.
 fn sample_given(
     answers: &Answers,
     n: usize,

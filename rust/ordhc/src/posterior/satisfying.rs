@@ -90,7 +90,6 @@ mod tests {
         assert!(satisfying(&triplets, Some(&monitor)).unwrap().is_some());
     }
 
-    /// Uses four clusters of four leaves, and comparisons that all agree with one tree.
     #[test]
     fn a_tree_satisfies_what_a_tree_can() {
         let level = |a: i32, b: i32| if a / 4 == b / 4 { 2 } else { i32::from(a / 8 == b / 8) };

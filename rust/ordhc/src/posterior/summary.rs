@@ -88,8 +88,6 @@ impl Samples {
     }
 }
 
-/// Returns, for each inner node, the mean value of the pairs of leaves that the node joins. `pairs` is a condensed
-/// matrix.
 fn means_by_node(tree: &Topology, pairs: &[f64]) -> Result<Vec<f64>> {
     let (n, triangle) = (tree.n_leaves(), Triangle::new(tree.n_leaves()));
     let mut clusters: Vec<Vec<usize>> = (0..n).map(|leaf| vec![leaf]).collect();

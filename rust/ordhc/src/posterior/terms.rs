@@ -18,8 +18,6 @@ struct Term {
     sign: f32,
 }
 
-/// For each node or leaf: the comparisons that depend on its height or length, with the sign of this dependence. The
-/// lists of all nodes or leaves are concatenated.
 #[derive(Debug, Clone)]
 struct Lists {
     starts: Vec<usize>,
@@ -101,8 +99,6 @@ impl Terms {
         Ok(new)
     }
 
-    /// Recomputes, for each comparison, the closeness of the nearer pair minus that of the farther
-    /// pair, in `tree` with the leaf lengths `lengths`.
     pub(super) fn follow(&mut self, tree: &HeightTree, spans: &Spans, answers: &Answers, lengths: &Lengths) {
         self.joins.clear();
         let all = answers.all();
@@ -152,12 +148,10 @@ impl Terms {
         }
     }
 
-    /// Returns the change of the log-likelihood when the height of a node increases by `change`.
     pub(super) fn gain(&self, noises: &Noises, node: u32, change: f64) -> f64 {
         self.gain_of(self.by_node.of(node), noises, change)
     }
 
-    /// Returns the change of the log-likelihood when the length of a leaf increases by `change`.
     pub(super) fn gain_of_length(&self, noises: &Noises, leaf: u32, change: f64) -> f64 {
         self.gain_of(self.by_leaf.of(leaf), noises, change)
     }
@@ -192,16 +186,14 @@ impl Terms {
         each.map(of).sum()
     }
 
-    /// Updates the stored differences after lengths are multiplied by 1 + `more`. `lengths` has the old lengths.
+    /// Updates the stored differences in closeness after all lengths are multiplied by 1 + `more`. `lengths` has the
+    /// old lengths.
     pub(super) fn stretch(&mut self, answers: &Answers, lengths: &Lengths, more: f64) {
         for (difference, answer) in self.differences.iter_mut().zip(answers.all()) {
             *difference += more * lengths.offset(answer);
         }
     }
 
-    /// Returns the log-likelihood after multiplying heights and lengths by `factor`. `log` returns
-    /// the log-likelihood of a comparison, given its person and the difference in closeness of its
-    /// pairs.
     pub(super) fn log_likelihood(&self, factor: f64, log: impl Fn(u32, f64) -> f64) -> f64 {
         let each = self.differences.iter().zip(&self.weights).zip(&self.people);
         each.map(|((difference, weight), &person)| weight * log(person, factor * difference)).sum()

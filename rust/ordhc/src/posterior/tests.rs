@@ -40,7 +40,6 @@ fn clusters(tree: &HeightTree) -> Clusters {
     all
 }
 
-/// Appends to `sets`, for each inner node, a bit mask of the leaves below the node.
 fn all_sets(tree: &Dendrogram, sets: &mut Vec<u32>) {
     for node in tree.n_leaves()..tree.topology().n_nodes() {
         sets.push(tree.topology().children(node).iter().fold(0, |all, &child| all | sets[child as usize]));
@@ -60,7 +59,6 @@ fn start(n: usize) -> Dendrogram {
     random_tree(TreeShape::Yule, n, 5).unwrap()
 }
 
-/// Returns a Markov chain over trees whose leaves have no lengths. Its first tree is `start(n)`.
 fn chain_at<'a>(answers: &'a Answers, shapes: &'a Shapes, noises: Noises, n: usize, random: Random) -> Chain<'a> {
     chain_with(Lengths::new(0), answers, shapes, noises, n, random)
 }
@@ -89,7 +87,6 @@ fn answers_of<const K: usize>(n: usize, m: usize, seed: u64) -> Comparisons<'sta
     Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap()
 }
 
-/// Returns the height of the lowest common ancestor of two leaves.
 fn height(tree: &HeightTree, [a, b]: [u32; 2]) -> f64 {
     let path = |leaf: u32| std::iter::successors(Some(leaf), |&node| Some(tree.parent(node)).filter(|&up| up != NONE));
     let above: Vec<u32> = path(a).collect();
@@ -114,8 +111,6 @@ fn log_likelihood(tree: &HeightTree, answers: &Answers, chain: &Chain<'_>) -> f6
     answers.all().iter().map(of).sum::<f64>() + (0..choices.len()).map(of_choice).sum::<f64>()
 }
 
-/// Returns triplets that form answers of all kinds (such as rankings). Also returns, for each triplet, the id of its
-/// answer and the id of its person.
 fn kinds_of(n: usize, each: usize, seed: u64) -> (Comparisons<'static, 3>, Vec<u32>, Vec<u32>) {
     let (rows, numbers) = kinds::rows_of(&kinds::replies(n, each, seed));
     let weights: Vec<f64> = numbers.iter().map(|&number| f64::from(number % 4) / 2.0).collect();
@@ -123,7 +118,6 @@ fn kinds_of(n: usize, each: usize, seed: u64) -> (Comparisons<'static, 3>, Vec<u
     (Comparisons::new(rows, Some(n)).unwrap().with_weights(weights).unwrap(), numbers, people)
 }
 
-/// Returns the person of each of `m` answers (one of three people), or `None` if `seed` is odd.
 fn people_of(m: usize, seed: u64) -> Option<Vec<u32>> {
     seed.is_multiple_of(2).then(|| (0..m).map(|at| (at % 3) as u32).collect())
 }

@@ -95,7 +95,6 @@ pub fn pairs_beaten(quadruplets: &Comparisons<'_, 4>, monitor: Option<&Monitor>)
     }
 }
 
-/// Calls `work` with the closer pair, the farther pair and the weight of each answer of positive weight.
 fn each(
     quadruplets: &Comparisons<'_, 4>,
     starts: &[usize],

@@ -23,9 +23,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         n_columns::<K>(slots).saturating_mul(condensed_len(slots))
     }
 
-    /// Returns true if answers should be stored in a table instead of lists: if the table has at most `small` cells, or
-    /// at most two cells for each of the `n_entries` entries of the lists. `slots` is the number of clusters at the
-    /// last renumbering.
+    /// Returns true if a table is small enough: at most `small` cells, or at most two cells for each of the `n_entries`
+    /// entries of the lists.
     pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
         Self::cells(slots) <= small.max(2 * n_entries)
     }
@@ -36,9 +35,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Stores the answers in a table, and adds their preferences to `gains`. `gains` has, for each pair of clusters,
-    /// the sum of preferences for merging the pair. Returns `None` if `fits` returns false for an entry of the table,
-    /// because sums of such entries could overflow.
+    /// Adds the preferences of the answers to `gains`: the sum of preferences for merging each pair of clusters.
+    /// Returns `None` if `fits` returns false for an entry of the table, because sums of such entries could overflow.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -84,8 +82,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         self.values[column * self.n_pairs + pair] += value;
     }
 
-    /// Splits the pairs of clusters into ranges, and calls `work` with each range and its values in `gains`, on several
-    /// threads. One thread computes the whole sum of a pair, so that the order of addition is fixed.
+    /// Calls `work` with ranges of pairs of clusters and their values in `gains`, on several threads. One thread
+    /// computes the whole sum of a pair, so that the order of addition is fixed.
     fn by_pairs(&self, gains: &mut [f64], work: impl Fn(std::ops::Range<usize>, &mut [f64], &[V]) + Sync) {
         let parts = parallel::ranges(self.n_pairs, 1 << 12);
         let ends: Vec<usize> = parts.iter().map(|part| part.end).collect();
@@ -93,7 +91,6 @@ impl<V: Value, const K: usize> Dense<V, K> {
         parallel::map(parts.into_iter().zip(slices).collect(), |(pairs, gains)| work(pairs, gains, &self.values));
     }
 
-    /// Merges the clusters `a` and `b` in the table, and updates the sums `gains` (see [`Self::new`]).
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let touched = touched::<K>(slots, a, b);
         if K == 3 {
@@ -153,8 +150,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(wide)
     }
 
-    /// Returns the columns of the table that are in use: one for each existing cluster (triplets), or one for each pair
-    /// of existing clusters (quadruplets).
+    /// Returns the columns of existing clusters (triplets), or of pairs of existing clusters (quadruplets).
     fn columns(slots: &Slots) -> Vec<usize> {
         let active = &slots.active;
         if K == 3 {
@@ -164,7 +160,6 @@ impl<V: Value, const K: usize> Dense<V, K> {
         (0..active.len()).flat_map(of).collect()
     }
 
-    /// Renumbers the clusters. A merged cluster has several old indices (see [`Slots`]), and their values are added up.
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         let n_pairs = condensed_len(after.len());
         let columns = Self::columns(before);

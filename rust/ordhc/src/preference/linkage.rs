@@ -83,7 +83,6 @@ enum Answers<V: Value, const K: usize> {
 }
 
 impl<V: Value, const K: usize> Answers<V, K> {
-    /// Stores the answers in a table, with 16-bit counts if no count can overflow.
     fn in_table(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,

@@ -10,7 +10,6 @@ use crate::numbers::Number;
 
 /// A number type for counts or total weights of answers.
 pub(super) trait Value: Number + Default + Send + AddAssign + Neg<Output = Self> + From<i16> {
-    /// The type of the value of a single answer in a list.
     type Entry: Copy + Default + Send + Sync + Into<Self>;
     /// True if a table can first store the values as 16-bit counts.
     const COUNTS: bool = false;

@@ -13,8 +13,8 @@ pub(super) struct Slots {
     pub(super) sizes: Vec<f64>,
     /// One slot (index) of each existing cluster, in ascending order.
     pub(super) active: Vec<usize>,
-    /// For each slot a (index of a cluster): the index of a pair (a, b) in the condensed matrix, minus b. The
-    /// difference is the same for all b > a. Arithmetic wraps around.
+    /// For each slot a (index of a cluster): the index of the pair (a, b) in the condensed matrix, minus b. Arithmetic
+    /// wraps around.
     pub(super) starts: Vec<usize>,
 }
 
@@ -48,9 +48,8 @@ impl Slots {
     }
 }
 
-/// Returns, for each pair of existing clusters, the sum of preferences for merging the pair. `gains` has the same sums
-/// for the clusters at the last renumbering. If clusters have merged since the last renumbering, their sums are added
-/// up.
+/// Returns, for each pair of existing clusters, the sum of preferences for merging the pair. `gains` has these sums for
+/// the clusters at the last renumbering.
 pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     if slots.active.len() == slots.len() {
         return gains.to_vec();
@@ -69,8 +68,7 @@ pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Returns a value for each pair of renumbered clusters. `values` has a value for each pair of old indices. A merged
-/// cluster has several old indices, and their values are added up.
+/// Returns, for each pair of renumbered clusters, the sum of the `values` of its old pairs of indices.
 pub(super) fn pack_pairs<S: Copy, T>(
     before: &Slots,
     after: &Slots,
@@ -95,8 +93,7 @@ where
     sums
 }
 
-/// Returns the number of columns in which answers are stored: one for each cluster (triplets), or one for each pair of
-/// clusters (quadruplets). `slots` is the number of clusters at the last renumbering.
+/// Returns the number of columns: one for each cluster (triplets), or one for each pair of clusters (quadruplets).
 pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
     if K == 3 { slots } else { condensed_len(slots) }
 }
@@ -111,7 +108,6 @@ pub(super) struct Touched {
     pub(super) after: f64,
 }
 
-/// Returns all pairs of columns of answers that become one when the clusters `a` and `b` merge.
 pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<Touched> {
     let [n_a, n_b] = [slots.sizes[a], slots.sizes[b]];
     if K == 3 {
@@ -129,9 +125,8 @@ pub(super) fn touched<const K: usize>(slots: &Slots, a: usize, b: usize) -> Vec<
     slots.active.iter().filter(|&&s| s != a && s != b).map(of).collect()
 }
 
-/// Returns, for each column of answers, the factor of its values in sums of preferences. A column belongs to a cluster
-/// (triplets) or to a pair of clusters (quadruplets). The factor is 1 divided by the number of leaves of the cluster,
-/// or by the number of pairs of leaves between the two clusters.
+/// Returns, for each column of answers, the factor of its values in sums of preferences. The factor is 1 divided by the
+/// number of leaves of the column's cluster, or by the number of pairs of leaves between its two clusters.
 pub(super) fn factor<const K: usize>(slots: &Slots) -> Vec<f64> {
     let sizes = &slots.sizes;
     if K == 3 {

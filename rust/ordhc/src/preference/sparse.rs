@@ -35,8 +35,7 @@ pub(super) struct Sparse<V: Value, const K: usize> {
 const NONE: u32 = u32::MAX;
 
 impl<V: Value, const K: usize> Sparse<V, K> {
-    /// Sorts the answers into lists, one for each column, and adds their preferences to `gains`. `gains` has, for each
-    /// pair of clusters, the sum of preferences for merging the pair.
+    /// Adds the preferences of the answers to `gains`: the sum of preferences for merging each pair of clusters.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -100,8 +99,8 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         self.entries.len()
     }
 
-    /// Returns the answers of a column as (p, q, value), where p and q are the indices, at the last renumbering, of the
-    /// pair of clusters.
+    /// Returns the answers of a column as (p, q, value), where p and q are the indices of the two clusters at the last
+    /// renumbering.
     fn column(&self, column: usize) -> impl Iterator<Item = (usize, usize, V)> + '_ {
         let first = self.chains[column][0];
         std::iter::successors(Some(first), |&at| Some(self.next[at as usize]).filter(|&next| next != NONE))
@@ -116,7 +115,6 @@ impl<V: Value, const K: usize> Sparse<V, K> {
             })
     }
 
-    /// Merges the clusters `a` and `b` in the lists, and updates the sums `gains` (see [`Self::new`]).
     pub(super) fn merge(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         let mut add = |p: usize, q: usize, gain: f64| {
             if p != q {
@@ -150,7 +148,6 @@ impl<V: Value, const K: usize> Sparse<V, K> {
         }
     }
 
-    /// Renumbers the clusters.
     pub(super) fn pack(&mut self, before: &Slots, after: &Slots, renumbering: &[usize]) {
         self.slot.iter_mut().for_each(|slot| *slot = renumbering[usize::from(*slot)] as u16);
         let old = &before.active;

@@ -18,8 +18,6 @@ pub(super) trait Scored: Objective {
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
 }
 
-/// Scores all edges for one subtree. Returns the best edge if moving the subtree there improves the objective (see
-/// [`Objective::better`]).
 pub(super) fn better_by_score(
     objective: &mut impl Scored,
     shape: &Shape,
@@ -41,7 +39,6 @@ pub(super) fn better_by_score(
 /// The temperatures `hot` and `cold` are in units of the objective.
 #[derive(Clone, Copy)]
 pub(super) struct Annealing {
-    /// The number of times that each subtree is moved, on average.
     pub(super) sweeps: u64,
     pub(super) hot: f64,
     pub(super) cold: f64,
@@ -75,7 +72,6 @@ pub(super) fn anneal(
     Ok(())
 }
 
-/// Draws the edge to which a subtree moves. Returns the node below this edge, or `None` if the subtree stays.
 fn drawn_place(
     shape: &Shape,
     objective: &mut impl Scored,

@@ -80,8 +80,6 @@ pub fn next_keys(keys: &[u64], sums: &[u64]) -> Option<Vec<u64>> {
     (count(&next) > different).then_some(next)
 }
 
-/// Returns the [`canonical_order`] of comparisons. Leaves with the same comparisons are ordered by hashes of the
-/// subtrees beside their paths to the root of `tree`, if these differ.
 pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, tree: &Topology) -> Vec<u32> {
     let unit = unit_of(comparisons);
     order(tree.n_leaves(), |keys, sums| about_comparisons(comparisons, unit, keys, sums), Some(tree))
@@ -153,9 +151,9 @@ fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64
     }
 }
 
-/// Hashes the similarities of a leaf with other leaves, which are a row of the matrix. `key` is the key of the leaf,
-/// and `keys` are the keys of the other leaves. Adds a hash of each similarity and `key` to the sum of the other leaf
-/// in `sums`. Returns the sum of the hashes of each similarity and the other leaf's key.
+/// Hashes the similarities of the leaf that has the key `key` with the leaves that have the keys `keys`. Adds a hash of
+/// each similarity and `key` to the sum of the other leaf in `sums`. Returns the sum of the hashes of each similarity
+/// and the key of the other leaf.
 #[inline(always)]
 fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
@@ -192,7 +190,6 @@ pub(super) fn renumbered(tree: &Topology, number: &[u32]) -> Vec<[u32; 2]> {
     merges.iter().map(parts).collect()
 }
 
-/// Returns the position of each leaf in `order`.
 pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
     let mut numbers = vec![0; order.len()];
     order.iter().zip(0..).for_each(|(&leaf, number)| numbers[leaf as usize] = number);
@@ -214,9 +211,8 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) 
     order
 }
 
-/// Replaces the key of each leaf by a hash of this key and of the data about the leaf. Repeats this until no more
-/// leaves get different keys. `about(keys, sums)` adds a hash of the data about each leaf to its sum in `sums`. Returns
-/// true if all leaves have different keys.
+/// Replaces the key of each leaf by a hash of this key and of the data about the leaf, until no more leaves get
+/// different keys. `about` is as in [`order`]. Returns true if all leaves have different keys.
 fn distinguish(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
     while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];
@@ -309,7 +305,6 @@ fn join(a: u64, b: u64) -> u64 {
     mix(a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b))
 }
 
-/// Returns the SplitMix64 hash of a number.
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -11,7 +11,6 @@ use crate::sorting::order_by_key;
 
 /// An objective of trees that is maximized by moving subtrees.
 pub(super) trait Objective {
-    /// Computes the data that are needed to score subtrees of a new tree, such as sums of similarities.
     fn prepare(&mut self, shape: &Shape);
 
     /// Scores one or more subtrees in the order `turn`, starting at index `from`. Stops at the first subtree whose move
@@ -44,18 +43,16 @@ pub(super) trait Objective {
     }
 }
 
-/// The result of [`Objective::better`].
 pub(super) struct Looked {
     pub(super) subtrees: usize,
     /// The node above which the last scored subtree should be put, or `None` if no move of this subtree improves the
-    /// objective. If several nodes are equally good, this is the node with the smallest `Shape::place`.
+    /// objective. If nodes are equally good, this is the one with the smallest position (`Shape::place`).
     pub(super) target: Option<usize>,
 }
 
 /// The total number of steps of a search is unknown. So after s steps, the reported progress is s / (s + `CLIMB` ×
 /// number of subtrees).
 const CLIMB: u64 = 4;
-/// The number of subtrees between two reports of progress.
 const STRIDE: u64 = 64;
 /// The number of perturbations in a restart without annealing. After each perturbation, the tree is improved again.
 const SHAKES: u32 = 2;
@@ -109,11 +106,9 @@ fn turn(shape: &Shape, movable: &[bool]) -> Vec<usize> {
 
 #[derive(PartialEq, Eq)]
 enum Climbed {
-    /// No single move improves the tree.
     Top,
     /// After a perturbation, the search returned to the tree before the perturbation.
     Back,
-    /// The maximum number of moves was reached.
     Stopped,
 }
 
@@ -126,8 +121,8 @@ pub(super) struct Climber<'a> {
 }
 
 impl Climber<'_> {
-    /// Moves subtrees until no single move improves the tree. `shaken` is the tree before a perturbation: if the search
-    /// returns to this tree, it stops earlier.
+    /// Moves subtrees until no single move improves the tree. Stops earlier if the search returns to `shaken`, the tree
+    /// before a perturbation.
     fn climb_up(
         &mut self,
         shape: &mut Shape,

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::memory::Buffer;
 use crate::numbers::Held;
 
-/// The float type in which similarities are summed.
 pub(super) trait Real: Held + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 impl Real for f32 {}
 impl Real for f64 {}
@@ -52,29 +51,25 @@ impl Exactness {
 /// The number of moves after which sums with rounding errors are recomputed.
 const SUMMED: u32 = 256;
 
-/// The number of subtrees that are scored together, if the matrix has [`Exactness::Single`]. `DOUBLE` and `ROUNDED` are
-/// the numbers for the other two variants.
+/// The number of subtrees that are scored together, if sums of similarities are exact in single precision. `DOUBLE` is
+/// for sums that are exact in double precision, and `ROUNDED` is for sums with rounding errors.
 pub(super) const SINGLE: usize = 16;
 pub(super) const DOUBLE: usize = 8;
 pub(super) const ROUNDED: usize = 4;
 
-/// Dasgupta's cost, computed from the sums of similarities between each node and each leaf.
 pub(super) struct Cost<V, const LANES: usize> {
     n: usize,
     /// A (2n - 1, n) matrix with a row for each node. Column i has the sum of similarities between leaf i and the
     /// leaves of the node.
     rows: Buffer<V>,
-    /// For each inner node: true if its row in `rows` must be recomputed.
     stale: Vec<bool>,
     places: Places<V, LANES>,
-    /// The number of moves since all sums were recomputed.
     moves: u32,
     exact: bool,
 }
 
 impl<V: Real, const LANES: usize> Cost<V, LANES> {
-    /// Computes the sums of similarities for the tree `shape`. Leaf i of the matrix is leaf `number[i]` of the tree.
-    /// Subtrees may be put only on edges above nodes that are `movable`.
+    /// Leaf i of the matrix is leaf `number[i]` of the tree. Subtrees may be put only on edges above `movable` nodes.
     pub(super) fn new(matrix: &Matrix<'_>, shape: &Shape, number: &[u32], movable: &[bool]) -> Result<Self> {
         let n = shape.n_leaves();
         let mut rows = Buffer::<V>::zeros("the similarities of subtrees", (2 * n - 1) * n)?;
@@ -95,7 +90,6 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         &self.rows[node * self.n..][..self.n]
     }
 
-    /// Recomputes the `stale` rows of a node and of the nodes below it.
     fn freshen(&mut self, shape: &Shape, node: usize) {
         if shape.is_leaf(node) || !self.stale[node - self.n] {
             return;
@@ -128,13 +122,11 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         *self.places.cross(node) = sum;
     }
 
-    /// Returns the mean similarity between the leaves of the two children of a node.
     pub(super) fn mean(&self, shape: &Shape, node: usize) -> f64 {
         let [a, b] = shape.children(node).map(|child| shape.size(child) as f64);
         self.places.sum_between(node) / (a * b)
     }
 
-    /// Scores all edges on which each of the subtrees can be put.
     fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES]) {
         subtrees.iter().for_each(|&subtree| self.freshen(shape, subtree));
         let rows = subtrees.map(|subtree| &self.rows[subtree * self.n..][..self.n]);
@@ -151,9 +143,8 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         1e-12 * (self.n as f64 * with + shape.size(subtree) as f64 * cross)
     }
 
-    /// Prepares for a move of `subtree` to the edge above `target`. Updates the sum of similarities between the two
-    /// children of each node if the leaves below a child will change. Marks the row in `rows` of each node whose leaves
-    /// will change as stale.
+    /// Prepares for a move of `subtree` to the edge above `target`. Updates the sums of similarities between the two
+    /// children of nodes, and marks the rows of nodes whose leaves will change as stale.
     fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
         let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
             self.look(shape, 0, [subtree; LANES]);
@@ -205,9 +196,8 @@ fn put(values: Values<'_>, mut to: impl FnMut(usize, f64)) {
     }
 }
 
-/// Calls `visit` with each pair of leaves and its value, as (i, j) and as (j, i). If the upper and the lower triangle
-/// of the matrix differ by rounding errors, `visit` is called with half of each value, so that the caller adds up the
-/// mean of both values.
+/// Calls `visit` with (i, j, value) and (j, i, value) for each pair of leaves. If the two triangles of the matrix
+/// differ by rounding errors, `visit` gets half of each value, so that the sum is the mean of both values.
 pub(super) fn symmetric(matrix: &Matrix<'_>, mut visit: impl FnMut(usize, usize, f64)) {
     let share = if matrix.is_symmetric() { 1.0 } else { 0.5 };
     for i in 0..matrix.n_leaves() {

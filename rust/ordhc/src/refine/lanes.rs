@@ -3,8 +3,8 @@
 use super::cost::Real;
 use super::shape::Shape;
 
-/// Maximum number of bytes of the scores of all subtrees, which are scored in groups. If the scores need more, only the
-/// scores of the last group are kept.
+/// Subtrees are scored in groups. The scores of all groups are kept if they need at most this number of bytes.
+/// Otherwise, only the scores of the last group are kept.
 const KEPT: usize = 1 << 20;
 
 /// Sums of similarities between the nodes of a tree, and between moved subtrees and every node. The sums give the best
@@ -15,32 +15,24 @@ pub(super) struct Places<V, const LANES: usize> {
     /// The inner nodes as indices, parents before children. Index 0 is the first inner node. The list has extra room
     /// for elements that are written and then overwritten.
     order: Vec<u32>,
-    /// For each inner node: its index in `order`.
     places: Vec<u32>,
     /// A counter that grows by 1 with every change of the tree.
     tree: u64,
     /// Two nodes, if a single move made the current tree: only these two nodes and the nodes above them changed. `None`
     /// if other nodes may have changed.
     changed: Option<[usize; 2]>,
-    /// For each inner node: the value of the counter `tree` after the last change of its leaves.
     since: Vec<u64>,
     groups: Vec<Group<LANES>>,
-    /// The sums and scores of all nodes for the first group of subtrees, then for the second group, and so on.
     lanes: Vec<Lanes<V, LANES>>,
 }
 
-/// A group of subtrees that are scored together.
 #[derive(Clone)]
 struct Group<const LANES: usize> {
     subtrees: [usize; LANES],
-    /// For each subtree: the value of [`Places::tree`], which counts changes of the tree, when the similarities of the
-    /// subtree with all leaves were stored.
     put: [u64; LANES],
-    /// The value of [`Places::tree`], which counts changes of the tree, when the subtrees were scored.
     tree: u64,
 }
 
-/// An inner node.
 #[derive(Debug, Clone, Copy)]
 struct Join<V> {
     children: [u32; 2],
@@ -57,14 +49,14 @@ struct Join<V> {
 struct Lanes<V, const LANES: usize> {
     /// The sum of similarities between the leaves of the subtree and the other leaves of the node.
     with: [V; LANES],
-    /// How much the best edge at the node improves the score: the largest score among the edge above the node and all
-    /// edges below the node, minus the score of the edge above the node.
+    /// The largest score among the edge above the node and all edges below the node, minus the score of the edge above
+    /// the node.
     more: [V; LANES],
 }
 
 impl<V: Real, const LANES: usize> Places<V, LANES> {
-    /// Makes room for a tree with `n` leaves, with all sums 0. `same_groups` means that the groups of subtrees that are
-    /// scored together never change. Then the scores of all groups stay in memory if they need at most [`KEPT`] bytes.
+    /// All sums are 0 at first. `same_groups` means that the groups of subtrees that are scored together never change.
+    /// Then the scores of all groups are kept if they need at most [`KEPT`] bytes.
     pub(super) fn new(n: usize, movable: &[bool], same_groups: bool) -> Self {
         let floor = |movable: bool| if movable { V::ZERO } else { V::of(f64::NEG_INFINITY) };
         let nothing = Join { children: [0; 2], sizes: [V::ZERO; 2], cross: V::ZERO, floor: V::ZERO };
@@ -133,7 +125,6 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Stores the children of an inner node and their sizes.
     pub(super) fn join(&mut self, shape: &Shape, node: usize) {
         let children = shape.children(node);
         let join = &mut self.joins[node - self.n];
@@ -149,7 +140,6 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         self.joins[node - self.n].cross.float()
     }
 
-    /// Records that the next change of the tree also changes the leaves of an inner node.
     pub(super) fn changes(&mut self, node: usize) {
         self.since[node - self.n] = self.tree + 1;
     }
@@ -164,7 +154,6 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         })
     }
 
-    /// Returns `Lanes::with` of a node and a subtree. The subtree is given by its group and its position in the group.
     pub(super) fn with(&self, node: usize, [group, lane]: [usize; 2]) -> V {
         self.lanes_of(group)[node].with[lane]
     }
@@ -174,8 +163,6 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         &self.lanes[group * n_nodes..][..n_nodes]
     }
 
-    /// Returns the index in `groups` at which the scores of the group with index `at` are stored. If only one group is
-    /// kept, this is 0.
     pub(super) fn group_of(&self, at: usize) -> usize {
         at % self.groups.len()
     }
@@ -201,6 +188,7 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         let mut changed = self.changed.filter(|_| group.tree + 1 == self.tree);
         for lane in 0..LANES {
             let subtree = subtrees[lane];
+            // The similarities in `with` are outdated if the leaves of the subtree changed after they were stored.
             let is_other = subtree >= n && self.since[subtree - n] > group.put[lane];
             if is_other && !is_new {
                 lanes.iter_mut().zip(rows[lane]).for_each(|(leaf, &with)| leaf.with[lane] = with);
@@ -328,15 +316,12 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
 struct Step<V> {
     node: usize,
     other: usize,
-    /// True if the moved subtree is in the second child.
     is_second: bool,
     down: V,
     across: V,
     floor: V,
 }
 
-/// For each subtree of a group, computes the sum of similarities and the score of an inner node from those of its
-/// children. `x` has the sizes of the subtrees.
 #[inline(always)]
 fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, LANES>], inner: usize, x: &[V; LANES]) {
     let join = &joins[inner];
@@ -346,8 +331,8 @@ fn sum_up<V: Real, const LANES: usize>(joins: &[Join<V>], lanes: &mut [Lanes<V, 
     }
 }
 
-/// Stores the similarities of each leaf with four subtrees of a group. In [`Lanes::with`] of each leaf, these subtrees
-/// are at `lane..lane + 4`. Four leaves are stored at a time, so that 4 × 4 similarities are transposed in registers.
+/// Stores the similarities of each leaf with four subtrees in [`Lanes::with`], at `lane..lane + 4`. Four leaves are
+/// stored at a time, so that 4 × 4 similarities are transposed in registers.
 fn put_four<V: Real, const LANES: usize>(leaves: &mut [Lanes<V, LANES>], lane: usize, rows: &[&[V]; 4]) {
     let [(first, first_rest), (second, second_rest), (third, third_rest), (fourth, fourth_rest)] =
         rows.map(|row| row.as_chunks::<4>());
@@ -393,7 +378,6 @@ impl<V: Real> Join<V> {
         second.more[lane] + self.sizes[0] * second.with[lane]
     }
 
-    /// Returns the best score of all edges below the node, minus the score of the edge above the node.
     #[inline(always)]
     fn best_below<const LANES: usize>(
         &self,

@@ -76,7 +76,6 @@ struct Halves {
     parts: [Option<usize>; 2],
 }
 
-/// The positions of clusters in an order of the leaves.
 struct Spans {
     n: usize,
     place: Vec<u32>,
@@ -86,7 +85,6 @@ struct Spans {
 #[derive(Clone)]
 struct Block<'a> {
     values: &'a [f64],
-    /// The number of columns of the whole matrix.
     stride: usize,
     rows: Range<usize>,
     columns: Range<usize>,
@@ -118,10 +116,9 @@ impl Spans {
         Self { n, place, halves }
     }
 
-    /// Returns the possible positions of the first and the last leaf of a cluster, as pairs of ranges. The first leaf
-    /// is in one of the two merged clusters, and the last leaf is in the other, so there are two pairs. A single leaf
-    /// has one pair, and both ranges are its position. `part` is the index of the merge that makes the cluster, or
-    /// `None` for a leaf.
+    /// Returns the possible positions of the first and the last leaf of a cluster, as pairs of ranges. Each of the two
+    /// merged clusters can contain the first leaf, so there are two pairs. A single leaf (if `part` is `None`) has one
+    /// pair of equal ranges.
     fn ends(&self, part: Option<usize>, span: Range<usize>) -> Vec<[Range<usize>; 2]> {
         let Some(merge) = part else { return vec![[span.clone(), span]] };
         let Halves { start, middle, end, .. } = self.halves[merge];
@@ -201,7 +198,6 @@ impl Spans {
     }
 }
 
-/// Returns the first pair of indices, one from each range, with the smallest `value`.
 fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) -> f64) -> [usize; 2] {
     let (mut pair, mut least) = ([one.start, other.start], f64::INFINITY);
     for i in one {
@@ -215,11 +211,9 @@ fn least(one: Range<usize>, other: Range<usize>, value: impl Fn(usize, usize) ->
     pair
 }
 
-/// [`least_sums`] computes `ROWS` rows and `COLUMNS` columns of its result at a time.
 const COLUMNS: usize = 8;
 const ROWS: usize = 2;
 
-/// The approximate minimum number of sums that a thread computes in [`least_sums`].
 const MANY: usize = 1 << 18;
 
 /// Returns the matrix product of two submatrices, with minima instead of sums and sums instead of products. The result
@@ -273,7 +267,6 @@ mod tests {
     use crate::testkit::{all_trees, below};
     use crate::tree::Dendrogram;
 
-    /// Returns every order of leaves in which a tree can be drawn without crossings.
     fn orders(tree: &Dendrogram) -> Vec<Vec<u32>> {
         let mut found: Vec<Vec<Vec<u32>>> = (0..tree.n_leaves() as u32).map(|leaf| vec![vec![leaf]]).collect();
         for &[a, b] in tree.merges().iter() {

@@ -11,8 +11,8 @@ use crate::kind::Kind;
 use crate::metric::satisfied;
 use crate::similarity::condensed_len;
 
-/// Checks that the search moves each subtree to the best edge. The best edge is found by making every move and
-/// computing the objective of the new tree. Between the checks, random moves are made.
+/// Checks that the search moves each subtree to the best edge, which is found by trying all moves. Between the checks,
+/// random moves are made.
 fn assert_places_are_best(
     objective: &mut impl Objective,
     naive: &mut impl Objective,
@@ -62,8 +62,6 @@ fn assert_places_are_best(
     }
 }
 
-/// If the seed is not a multiple of 3, all nodes may be moved. Otherwise the nodes inside of some clusters must not be
-/// moved.
 fn some_movable(start: &Dendrogram, shape: &Shape, seed: u64) -> Vec<bool> {
     let n = start.n_leaves();
     let labels = start.cut_clusters(if seed.is_multiple_of(3) { 1 + seed as usize % n } else { n }).unwrap();

@@ -38,7 +38,6 @@ impl Wish {
 pub(super) struct SatisfiedTriplets<'a> {
     starts: Vec<usize>,
     wishes: Vec<Wish>,
-    /// For each leaf: the number of leaves to the left of it in the tree.
     ranks: Vec<u32>,
     /// For each pair of neighbouring leaves: `Shape::place` of their lowest common ancestor.
     joins: RangeMax,
@@ -46,7 +45,6 @@ pub(super) struct SatisfiedTriplets<'a> {
     /// edge above the node.
     worth: Vec<f64>,
     scores: Vec<f64>,
-    /// True for each node above which subtrees may be put.
     movable: &'a [bool],
     exact: bool,
     /// The mean weight of a triplet. Repeats of a triplet count as one triplet with the sum of their weights.
@@ -54,7 +52,7 @@ pub(super) struct SatisfiedTriplets<'a> {
 }
 
 impl<'a> SatisfiedTriplets<'a> {
-    /// Indexes the triplets. Leaf i of the triplets is leaf `number[i]` of the tree.
+    /// Leaf i of the triplets is leaf `number[i]` of the tree.
     pub(super) fn new(triplets: &Triplets<'_>, shape: &Shape, number: &[u32], movable: &'a [bool]) -> Result<Self> {
         let bytes = 3 * triplets.len() * size_of::<Wish>();
         memory::check("triplets by leaf", bytes as u64)?;
@@ -117,7 +115,6 @@ impl<'a> SatisfiedTriplets<'a> {
         &self.wishes[self.starts[leaf]..self.starts[leaf + 1]]
     }
 
-    /// Returns `Shape::place` of the lowest common ancestor of two leaves.
     fn join(&self, [a, b]: [u32; 2]) -> usize {
         let (a, b) = (self.ranks[a as usize], self.ranks[b as usize]);
         self.joins.max(a.min(b) as usize, a.max(b) as usize) as usize

@@ -42,7 +42,6 @@ impl Shape {
         shape
     }
 
-    /// Assigns positions to nodes from the root down. The root gets the last position.
     fn number(&mut self) {
         let mut place = self.order.len();
         let mut open = vec![self.root as u32];
@@ -64,7 +63,6 @@ impl Shape {
         }
     }
 
-    /// Returns the same tree with new positions, as a new tree would have them. The indices of nodes do not change.
     #[cfg(test)]
     pub(crate) fn numbered(&self) -> Self {
         let mut shape = self.clone();
@@ -109,7 +107,6 @@ impl Shape {
         self.sizes[place] as usize
     }
 
-    /// Returns the positions of the left and the right child of the node at position `place`.
     pub(crate) fn children_at(&self, place: usize) -> [usize; 2] {
         [place - 2 * self.size_at(place - 1), place - 1]
     }
@@ -134,18 +131,15 @@ impl Shape {
         self.span(node).map(|place| self.node_at(place)).filter(|&node| self.is_leaf(node))
     }
 
-    /// Returns all nodes below a node, without the node itself.
     pub(crate) fn below(&self, node: usize) -> impl Iterator<Item = usize> {
         let span = self.span(node);
         (*span.start()..*span.end()).map(|place| self.node_at(place))
     }
 
-    /// Returns a node and all nodes above it, from the bottom up.
     pub(crate) fn up_from(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(node), |&node| self.parent(node))
     }
 
-    /// Returns the lowest node that contains all of the given leaves.
     pub(crate) fn smallest_holding(&self, leaves: &[usize]) -> usize {
         let (first, last) = leaves
             .iter()
@@ -193,7 +187,6 @@ impl Shape {
         true
     }
 
-    /// Applies `change` to the number of leaves of a node and of all nodes above it.
     fn resize_from(&mut self, node: Option<usize>, change: impl Fn(u32) -> u32) {
         let mut next = node;
         while let Some(node) = next {
@@ -223,7 +216,6 @@ impl Shape {
         }
     }
 
-    /// Makes `new` a child of `above` instead of `old`. If `above` is `None`, `new` becomes the root.
     fn replace(&mut self, old: usize, new: usize, above: Option<usize>) {
         self.parents[new] = above.map_or(NONE, |above| above as u32);
         match above {

@@ -2,13 +2,11 @@
 
 use super::place::Place;
 
-/// Marks a missing node.
 pub(crate) const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
     parent: u32,
-    /// The first child. The children of a node are a doubly linked list (`next`, `previous`).
     first: u32,
     next: u32,
     previous: u32,
@@ -23,14 +21,11 @@ pub(crate) struct GrowingTree {
 }
 
 impl GrowingTree {
-    /// Adds a new leaf as a separate tree, and returns its node.
     pub(crate) fn leaf(&mut self, leaf: u32) -> u32 {
         self.nodes.push(Node { parent: NONE, first: NONE, next: NONE, previous: NONE, leaf });
         self.nodes.len() as u32 - 1
     }
 
-    /// Joins two roots under a new root, and returns the new root. In questions, the leaf that represents `b` also
-    /// represents the new root.
     pub(crate) fn pair(&mut self, a: u32, b: u32) -> u32 {
         let parent = self.leaf(self.representative(b));
         self.adopt(parent, b);
@@ -64,7 +59,6 @@ impl GrowingTree {
         }
     }
 
-    /// Replaces the leaf `old` by the tree with the root `sub`.
     pub(crate) fn replace(&mut self, old: u32, sub: u32) {
         let Node { parent, next, previous, .. } = self.nodes[old as usize];
         let new = &mut self.nodes[sub as usize];
@@ -81,7 +75,6 @@ impl GrowingTree {
         (gone.parent, gone.next, gone.previous) = (NONE, NONE, NONE);
     }
 
-    /// Makes the root of another tree the first child of a node.
     fn adopt(&mut self, parent: u32, child: u32) {
         let next = std::mem::replace(&mut self.nodes[parent as usize].first, child);
         let node = &mut self.nodes[child as usize];
@@ -112,7 +105,6 @@ impl GrowingTree {
         std::iter::successors(some(self.first(node)), move |&child| some(self.next(child)))
     }
 
-    /// Returns the leaves at and below a node.
     pub(crate) fn leaves(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let mut stack = vec![node];
         std::iter::from_fn(move || {

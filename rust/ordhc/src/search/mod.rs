@@ -25,7 +25,6 @@ pub(crate) use sized_tree::SizedTree;
 pub(crate) use sketch::Sketch;
 pub(crate) use walk::Walk;
 
-/// Returns a random tree of degree at most `degree` over leaves `0..n`, for tests.
 #[cfg(test)]
 fn random_tree(n: u32, degree: usize, seed: u64) -> (GrowingTree, u32) {
     use rand::{RngExt, SeedableRng};

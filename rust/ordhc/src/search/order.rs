@@ -13,13 +13,13 @@ use crate::tree::Topology;
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     leaves: Vec<u32>,
-    /// The known positions of leaves in the tree, in the order of insertion, without the first leaf. A node has the
-    /// index that a [`GrowingTree`] gives it if leaves are inserted in this order.
+    /// The known positions of all leaves but the first, in the order of insertion. Nodes have the indices of a
+    /// [`GrowingTree`] to which leaves are added in this order.
     places: Vec<Place>,
 }
 
 impl Order {
-    /// Returns the insertion order `leaves`, without known positions in a tree. `leaves` must not be empty.
+    /// Returns an insertion order without an initial tree. `leaves` must not be empty.
     pub(crate) fn new(leaves: Vec<u32>) -> Self {
         Self { leaves, places: Vec::new() }
     }
@@ -70,7 +70,7 @@ impl Order {
     /// their positions in `tree`.
     ///
     /// # Errors
-    /// Not enough memory.
+    /// The order has no other leaves.
     pub(crate) fn without(&self, leaf: u32, tree: &GrowingTree, root: u32) -> Result<Self> {
         let unplaced = self.unplaced(tree, root).into_iter().filter(|&other| other != leaf);
         let mut placed: Vec<u32> = tree.leaves(root).filter(|&other| other != leaf).collect();
@@ -85,7 +85,6 @@ impl Order {
         Ok(Self::after(left.topology(), &placed, unplaced))
     }
 
-    /// Returns the leaves that are not in the given tree, in the order of insertion.
     pub(crate) fn unplaced(&self, tree: &GrowingTree, root: u32) -> Vec<u32> {
         let placed: HashSet<u32> = tree.leaves(root).collect();
         self.leaves.iter().copied().filter(|leaf| !placed.contains(leaf)).collect()
@@ -99,7 +98,6 @@ impl Order {
         self.leaves.len()
     }
 
-    /// Returns the number of leaves whose positions in the tree are known, including the first leaf.
     pub(crate) fn n_known(&self) -> usize {
         self.places.len() + 1
     }
@@ -114,13 +112,10 @@ impl Order {
         self.leaves[0]
     }
 
-    /// Returns the leaves with known positions in the tree, each with its position, in the order of insertion. Omits
-    /// the first leaf.
     pub(crate) fn known(&self) -> impl Iterator<Item = (Place, u32)> + '_ {
         self.places.iter().copied().zip(self.leaves[1..].iter().copied())
     }
 
-    /// Returns the tree of the leaves whose positions are known, and its root.
     pub(crate) fn tree(&self) -> (GrowingTree, u32) {
         let mut tree = GrowingTree::default();
         let mut root = tree.leaf(self.first());

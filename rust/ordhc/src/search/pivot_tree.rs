@@ -10,9 +10,8 @@ use super::region::{PivotRule, Region};
 #[derive(Debug, Clone, Copy)]
 struct State {
     /// The previous state, or [`NONE`] for the first state. [`STALE`] for a replaced state, which only searches that
-    /// were already running can reach. [`PivotTree::sweep`] sets [`MARKED`] if such a search can reach this state.
+    /// were already running can reach.
     up: u32,
-    /// The node whose children are asked about (the pivot), or the node of the final position.
     node: u32,
     /// The leaf that represents the first child in the question. In a final state, [`ABOVE`] or [`UNDER`]: where the
     /// new leaf belongs relative to `node`.
@@ -51,9 +50,7 @@ pub(crate) struct PivotTree {
     root: u32,
     start: u32,
     states: Vec<State>,
-    /// For each node: the final state for a new leaf beside the node, or [`NONE`].
     above: Vec<u32>,
-    /// For each node: the final state for a new leaf as one more child of the node, or [`NONE`].
     under: Vec<u32>,
     free: Vec<u32>,
     stale: Vec<u32>,
@@ -78,7 +75,6 @@ impl PivotTree {
         new
     }
 
-    /// Returns the tree of the leaves of `order` whose positions are known.
     pub(crate) fn of(order: &Order) -> Self {
         let mut new = Self::new(order.first());
         for (place, leaf) in order.known() {
@@ -92,7 +88,6 @@ impl PivotTree {
         new
     }
 
-    /// Returns the state in which a new search starts.
     pub(crate) fn start(&self) -> u32 {
         self.start
     }
@@ -105,8 +100,6 @@ impl PivotTree {
         self.root
     }
 
-    /// Returns the two leaves that a search in this state asks about, one below each of two children of a node. Returns
-    /// `None` in a final state.
     pub(crate) fn question(&self, state: u32) -> Option<[u32; 2]> {
         let state = &self.states[state as usize];
         (state.first != ABOVE && state.first != UNDER).then_some([state.first, state.second])
@@ -121,13 +114,11 @@ impl PivotTree {
         }
     }
 
-    /// Returns the position for the new leaf in a final state.
     pub(crate) fn place_of(&self, state: u32) -> Place {
         let state = &self.states[state as usize];
         if state.first == UNDER { Place::Under(state.node) } else { Place::Above(state.node) }
     }
 
-    /// Inserts a leaf at the position of a final state. The state then becomes a question about the parent of the leaf.
     pub(crate) fn insert(&mut self, state: u32, leaf: u32) {
         let place = self.place_of(state);
         let new = self.tree.leaf(leaf);
@@ -156,11 +147,11 @@ impl PivotTree {
         self.states[state as usize] = State { up, node: parent, first, second, next, size, built: size };
     }
 
-    /// Call this after a leaf was inserted at the position of the state `state`. Rebuilds the largest subtree of the
-    /// decision tree that contains `state` and has grown by half since it was built.
+    /// Rebuilds the largest subtree of the decision tree that contains `state` and has grown by half since it was
+    /// built.
     ///
-    /// `busy` is true if other searches are running. Their states may be in this subtree, so the old states are kept
-    /// until [`sweep`](Self::sweep) frees them.
+    /// If other searches are running (`busy`), their states may be in this subtree. So the old states are kept until
+    /// [`sweep`](Self::sweep) frees them.
     pub(crate) fn balance(&mut self, state: u32, busy: bool) {
         let mut grown = NONE;
         let mut at = self.states[state as usize].up;
@@ -177,7 +168,6 @@ impl PivotTree {
         }
     }
 
-    /// Rebuilds the decision tree below a state. If `busy` (other searches are running), a new state replaces `state`.
     pub(crate) fn rebuild(&mut self, state: u32, busy: bool) {
         if self.question(state).is_none() {
             return;
@@ -213,7 +203,6 @@ impl PivotTree {
         self.scratch = scratch;
     }
 
-    /// Replaces the state `old` by a new state, and returns the new state. Adds `old` to `stale`.
     fn succeed(&mut self, old: u32, stale: &mut Vec<u32>) -> u32 {
         let new = self.new_state();
         let up = self.states[old as usize].up;
@@ -228,8 +217,6 @@ impl PivotTree {
         new
     }
 
-    /// Chooses the best question for `state`, and makes the next state for each outcome. In `scratch.region`, `top` is
-    /// the index of the topmost node of the part of the tree in which the new leaf may belong.
     fn fill(&mut self, top: u32, state: u32, scratch: &mut Scratch) {
         let Scratch { region, open, children, .. } = scratch;
         let pivot = region.pivot(top, PivotRule::Entropy);
@@ -272,8 +259,8 @@ impl PivotTree {
     }
 
     /// Returns a state for a new leaf that belongs at or below the node with the index `top` in `region`. If only one
-    /// position is possible, this is the final state of the position. Otherwise, makes a new state, and adds the state
-    /// to `open`, so that [`fill`](Self::fill) chooses its question.
+    /// position is possible, this is its final state. Otherwise, it is a new state without a question, which is added
+    /// to `open`.
     fn part(&mut self, region: &Region, top: u32, up: u32, open: &mut Vec<(u32, u32)>) -> u32 {
         let state = if region.size(top) == 1 {
             self.above[region.node(top) as usize]
@@ -308,7 +295,6 @@ impl PivotTree {
         })
     }
 
-    /// Returns true if the number of replaced states is so large that a [`sweep`](Self::sweep) is worth its time.
     pub(crate) fn is_littered(&self) -> bool {
         self.stale.len() > 1000 + self.tree.len()
     }
@@ -345,8 +331,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns the positions at which a search from a state can end, and the maximum number of questions that this
-    /// search asks.
     fn ends(tree: &PivotTree, state: u32) -> (Vec<Place>, usize) {
         let (mut places, mut longest) = (Vec::new(), 0);
         let mut stack = vec![(state, 0)];

@@ -1,6 +1,5 @@
 //! The positions in a tree at which a new leaf can be inserted, and the outcomes of questions.
 
-/// A position in the tree at which a new leaf can be inserted, relative to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Beside the node: on the edge above the node, where a new parent of both is made.
@@ -9,7 +8,6 @@ pub(crate) enum Place {
     Under(u32),
 }
 
-/// The outcome of a question about a new leaf and two children of a node (the pivot): where the new leaf belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Below the first child, or beside this child.
@@ -22,9 +20,8 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome of a question whose leaves are the representatives of the first and the second child and the
-    /// new leaf, in this order. The answer is the index (0, 1 or 2) of the odd one out among these leaves. The answer
-    /// -1 means that no two of them are closer to each other than to the third leaf.
+    /// Returns the outcome of an answer. The question's leaves are the representatives of the first and the second
+    /// child, and the new leaf, in this order. The answer is the index of the odd one out, or -1 for none.
     pub(crate) fn of_answer(answer: i8) -> Self {
         match answer {
             0 => Self::Second,

@@ -7,18 +7,17 @@ use super::place::Place;
 use super::sized_tree::SizedTree;
 use crate::sorting::order_by;
 
-/// A node of the tree, with the weights of the positions for a new leaf at and below the node. A spot is *open* if its
-/// children have their own spots. For a spot that is not open, `own` is the weight of every position beside the node or
-/// beside a node below it. The weight of every position under these nodes is then `own` times [`Posterior::under`].
+/// The weights of the positions for a new leaf at and below a node. If the node's children have no spots of their own,
+/// all positions beside nodes have the weight `own`, and all positions under nodes have `own` times
+/// [`Posterior::under`].
 ///
-/// To get probabilities, multiply `own` and `sum` by the `scale` of every ancestor's spot. Multiply `under` and `below`
-/// by the `scale` of this spot, too.
+/// To get probabilities, multiply all weights by the `scale` of the spots of all ancestors, and `under` and `below` also
+/// by the `scale` of this spot.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
     up: u32,
-    /// The spot (entry in `spots`) of the first child. The spots of siblings are a linked list. [`NONE`] if the
-    /// children have no spots yet.
+    /// The index in `spots` of the first child, or [`NONE`] if the children have no spots. Siblings are a linked list.
     first: u32,
     next: u32,
     degree: u32,
@@ -29,10 +28,9 @@ struct Spot {
     scale: f64,
     /// The weight of the position under the node (as one more child).
     under: f64,
-    /// The total weight of all positions below the node: `under`, and the `sum` of each child.
     below: f64,
-    /// The largest value of `below` since the last full summation. Between two full summations, `below` is updated by
-    /// adding differences, which accumulates rounding errors.
+    /// The largest value of `below` since the last summation over all children. Between two summations, `below` is
+    /// updated by adding differences, which accumulates rounding errors.
     summed: f64,
 }
 
@@ -47,23 +45,19 @@ struct Spot {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Posterior {
     spots: Vec<Spot>,
-    /// The initial weight of a position under a node (as one more child), relative to a position beside a node (on the
-    /// edge above it).
+    /// The initial weight of a position under a node, relative to a position beside a node.
     under: f64,
-    /// The index in `spots` of each node whose parent has more than [`CROWD`] children.
     crowd: HashMap<u32, u32>,
     path: Vec<u32>,
     stack: Vec<(u32, f64)>,
 }
 
-/// A node to ask about (the pivot), two of its children, and how informative the question is, for example the entropy
-/// of the outcomes.
 pub(crate) type Pivot = (u32, [u32; 2], f64);
 
 /// The bounds of the weights of positions. No weight becomes 0, so no position is ruled out permanently.
 const BOUNDS: [f64; 2] = [1e-250, 1e250];
 
-/// Maximum number of children of a node that a loop visits after every answer. If a node has more children, a hash map
+/// Maximum number of children of a node that a loop visits after every answer. For nodes with more children, a hash map
 /// finds a child, and the total weight of the children is updated by differences.
 const CROWD: u32 = 8;
 
@@ -72,7 +66,6 @@ fn scaled(weight: f64, factor: f64) -> f64 {
 }
 
 impl Posterior {
-    /// Discards all answers, and sets [`Posterior::under`], the initial weight of positions under nodes.
     pub(crate) fn reset(&mut self, tree: &SizedTree, under: f64) {
         let root = tree.root();
         self.under = under;
@@ -96,8 +89,7 @@ impl Posterior {
         }
     }
 
-    /// Gives the children of a node their own entries in `spots`, if they have none. Returns true if the node has
-    /// children.
+    /// Makes the spots of a node's children, if there are none. Returns true if the node has children.
     fn open(&mut self, tree: &SizedTree, at: u32) -> bool {
         let Spot { node, first, own, .. } = self.spots[at as usize];
         if first != NONE || tree.degree(node) == 0 {
@@ -114,7 +106,6 @@ impl Posterior {
         true
     }
 
-    /// Appends the entry `child` to `spots`, and to the linked list of the children of the entry with index `at`.
     fn adopt(&mut self, at: u32, child: Spot) {
         let new = self.spots.len() as u32;
         let above = &mut self.spots[at as usize];
@@ -138,7 +129,6 @@ impl Posterior {
         std::iter::successors(some(self.spots[at as usize].first), move |&child| some(self.spots[child as usize].next))
     }
 
-    /// Computes the total weight below a node whose children have entries in `spots`.
     fn sum(&mut self, at: u32) {
         let below: f64 = self.children(at).map(|child| self.spots[child as usize].sum).sum();
         let spot = &mut self.spots[at as usize];
@@ -146,7 +136,6 @@ impl Posterior {
         spot.summed = spot.below;
     }
 
-    /// Returns the index in `spots` of a child of a node. The child must have an entry in `spots`.
     fn child(&self, at: u32, node: u32) -> u32 {
         if self.spots[at as usize].degree > CROWD {
             return self.crowd[&node];
@@ -154,8 +143,6 @@ impl Posterior {
         self.children(at).find(|&child| self.spots[child as usize].node == node).expect("an open spot has all children")
     }
 
-    /// Returns the index in `spots` of a node, and the factor that converts `own` and `sum` of this entry to
-    /// probabilities.
     fn find(&mut self, tree: &SizedTree, node: u32) -> (u32, f64) {
         let mut path = std::mem::take(&mut self.path);
         tree.path(node, &mut path);
@@ -214,11 +201,11 @@ impl Posterior {
         self.settle(at, more);
     }
 
-    /// Updates the weights after a leaf was inserted at the position `place`. `parent` and `leaf` are the nodes of the
-    /// leaf's parent and of the leaf. `path` has the nodes from the root down to `parent`.
+    /// Updates the weights after a leaf was inserted at `place`. `path` has the nodes from the root down to `parent`,
+    /// the parent of the new leaf.
     ///
-    /// The new positions beside nodes get the weight of `place`. Exception: if `spots` has no weight of `place` itself,
-    /// use the weight `own` of the closest node above `place` that has an entry in `spots`.
+    /// The new positions beside nodes get the weight of `place`. If `place` has no weight of its own in `spots`, they
+    /// get the weight `own` of the closest node above that has a spot.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
         let node = match place {
             Place::Above(node) => node,
@@ -266,7 +253,6 @@ impl Posterior {
         }
     }
 
-    /// Returns the probability of a position for the new leaf.
     pub(crate) fn weight(&mut self, tree: &SizedTree, place: Place) -> f64 {
         match place {
             Place::Above(node) => {
@@ -284,7 +270,6 @@ impl Posterior {
         }
     }
 
-    /// Returns the likeliest position for the new leaf, and its probability.
     pub(crate) fn heaviest(&mut self, tree: &SizedTree) -> (Place, f64) {
         let mut best = (Place::Above(self.spots[0].node), 0.0);
         self.stack.clear();
@@ -316,7 +301,6 @@ impl Posterior {
         best
     }
 
-    /// Returns the positions with a probability of at least `least`, the likeliest first.
     pub(crate) fn places(&self, tree: &SizedTree, least: f64) -> Vec<(Place, f64)> {
         let mut found = Vec::new();
         let mut stack = vec![(0, 1.0)];
@@ -409,7 +393,6 @@ impl Posterior {
         best
     }
 
-    /// Returns the two children of a node with the largest weights for which `may` allows a question.
     fn pair(&self, at: u32, may: impl Fn([u32; 2]) -> bool) -> Option<[u32; 2]> {
         let weight = |child: u32| self.spots[child as usize].sum;
         let nodes = |pair: [u32; 2]| pair.map(|child| self.spots[child as usize].node);

@@ -4,7 +4,6 @@ use super::growing_tree::{GrowingTree, NONE};
 use super::place::Place;
 use crate::sorting::order_by_key;
 
-/// The rule by which a search chooses the next node to ask about, the pivot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PivotRule {
     /// Choose the pivot whose outcomes have the largest entropy. All positions for the new leaf count as equally
@@ -26,7 +25,6 @@ struct Spot {
     /// The number of positions at and below the node that are still possible for the new leaf. The position as one more
     /// child of a node is not counted if the node has only two children.
     size: u32,
-    /// The number of children of the node in the region.
     degree: u32,
 }
 
@@ -40,8 +38,7 @@ pub(crate) struct Region {
     spots: Vec<Spot>,
     /// True if the new leaf is known to be below the topmost node of the region.
     is_inside: bool,
-    /// For each node of the tree: its index in `above`, if the new leaf may belong beside the node. Other nodes may
-    /// have outdated indices, so check that `above` has the node at this index.
+    /// For each node of the tree: its index in `above`, or an outdated index if `above` does not have the node.
     marks: Vec<u32>,
     above: Vec<u32>,
     stack: Vec<(u32, u32)>,
@@ -53,11 +50,9 @@ pub(crate) struct Region {
 /// the positions. The entropy of the outcomes would be below 0.75 bits.
 const SMALLEST_SHARE: u32 = 8;
 
-/// The values x log2 x are tabulated for integers x below this number.
 const TABLE: usize = 1 << 12;
 
 impl Region {
-    /// Fills the region with all positions for a new leaf in the tree below `root`.
     pub(crate) fn whole(&mut self, tree: &GrowingTree, root: u32) {
         self.is_inside = false;
         self.fill(tree, root, |_, _| true);
@@ -131,7 +126,6 @@ impl Region {
         self.spots[at as usize].node
     }
 
-    /// Returns the number of possible positions for the new leaf at and below `top`. At 1, the position is found.
     pub(crate) fn size(&self, top: u32) -> u32 {
         self.spots[top as usize].size
     }
@@ -140,8 +134,6 @@ impl Region {
         top == 0 && self.is_inside
     }
 
-    /// Writes the indices of the children of a node in the region into `children`. Children with the most possible
-    /// positions for the new leaf come first.
     pub(crate) fn children(&self, at: u32, children: &mut Vec<u32>) {
         children.clear();
         children.extend(self.each_child(at));
@@ -217,8 +209,6 @@ mod tests {
     use super::*;
     use crate::search::random_tree;
 
-    /// Returns the number of positions for each outcome of a question about a node of a binary tree: below either
-    /// child, outside.
     fn outcomes(tree: &GrowingTree, all: &[u32], node: u32) -> Vec<f64> {
         let below = |top: u32| {
             let up = |&node: &u32| Some(tree.parent(node)).filter(|&up| up != NONE);

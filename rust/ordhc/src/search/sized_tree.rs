@@ -14,7 +14,6 @@ pub(crate) struct SizedTree {
     inner: Vec<u32>,
     degrees: Vec<u32>,
     widest: u32,
-    /// For each leaf: the index of its node in `tree`.
     nodes: Vec<u32>,
 }
 
@@ -29,7 +28,6 @@ impl SizedTree {
         new
     }
 
-    /// Returns the tree of the leaves of `order` whose positions are known.
     pub(crate) fn of(order: &Order) -> Self {
         let mut new = Self::new(order.first());
         for (place, leaf) in order.known() {
@@ -62,13 +60,10 @@ impl SizedTree {
         self.leaves[node as usize]
     }
 
-    /// Returns the number of inner nodes at and below a node. A new leaf can become one more child of each of these
-    /// inner nodes.
     pub(crate) fn inner(&self, node: u32) -> f64 {
         f64::from(self.inner[node as usize])
     }
 
-    /// Returns the number of nodes at and below a node. A new leaf can become the sibling of each of these nodes.
     pub(crate) fn nodes(&self, node: u32) -> f64 {
         f64::from(self.leaves(node)) + self.inner(node)
     }
@@ -77,7 +72,6 @@ impl SizedTree {
         self.degrees[node as usize]
     }
 
-    /// Returns the largest number of children of any node.
     pub(crate) fn widest(&self) -> u32 {
         self.widest
     }
@@ -91,7 +85,6 @@ impl SizedTree {
         at
     }
 
-    /// Writes the nodes from the root down to a node into `path`.
     pub(crate) fn path(&self, node: u32, path: &mut Vec<u32>) {
         let up = |&node: &u32| Some(self.tree.parent(node)).filter(|&up| up != NONE);
         path.clear();
@@ -99,7 +92,6 @@ impl SizedTree {
         path.reverse();
     }
 
-    /// Inserts a new leaf at the position `place` of the tree. Returns the nodes of the leaf's parent and of the leaf.
     pub(crate) fn insert(&mut self, place: Place, leaf: u32) -> [u32; 2] {
         let new = self.tree.leaf(leaf);
         let parent = self.tree.put(place, new);
@@ -131,7 +123,6 @@ impl SizedTree {
         [parent, new]
     }
 
-    /// Returns the `at`-th leaf below a node, from left to right.
     pub(crate) fn leaf_at(&self, node: u32, at: u32) -> u32 {
         let (mut node, mut at) = (node, at);
         'down: while self.degree(node) > 0 {

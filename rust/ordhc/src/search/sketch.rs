@@ -13,14 +13,12 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    /// Returns the inner nodes and leaves of a whole tree. Leaves with ids of `n` or more are left out.
     pub(crate) fn of(tree: &GrowingTree, root: u32, n: usize) -> Self {
         let mut sketch = Self::default();
         sketch.tree(0, tree, root, n as u32);
         sketch
     }
 
-    /// Gives each leaf the new id that `number` returns. Removes leaves for which `number` returns `None`.
     pub(crate) fn renumbered(mut self, number: impl Fn(u32) -> Option<u32>) -> Self {
         for (_, leaf) in &mut self.nodes {
             *leaf = leaf.and_then(&number);
@@ -28,7 +26,6 @@ impl Sketch {
         self
     }
 
-    /// Adds an inner node, and returns its index. The first inner node is the root.
     pub(crate) fn node(&mut self, parent: usize) -> usize {
         self.nodes.push((parent, None));
         self.nodes.len() - 1
@@ -38,7 +35,6 @@ impl Sketch {
         self.nodes.push((parent, Some(leaf)));
     }
 
-    /// Adds a tree below a parent. Leaves with ids of `n` or more are left out.
     pub(crate) fn tree(&mut self, parent: usize, tree: &GrowingTree, root: u32, n: u32) {
         let mut stack = vec![(parent, root)];
         while let Some((parent, node)) = stack.pop() {

@@ -25,12 +25,10 @@ impl Walk {
         Self { pivot: root, first, second: tree.next(first), end: None }
     }
 
-    /// Returns `None` if the search has not ended.
     pub(crate) fn end(&self) -> Option<Place> {
         self.end
     }
 
-    /// Returns one leaf below each of the two children to ask about. The search must not have ended.
     pub(crate) fn question(&self, tree: &GrowingTree) -> [u32; 2] {
         let second = if self.second == NONE { tree.first(self.pivot) } else { self.second };
         [self.first, second].map(|node| tree.representative(node))

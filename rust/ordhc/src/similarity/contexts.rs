@@ -14,7 +14,6 @@ use crate::monitor::Monitor;
 use crate::numbers::Number;
 use crate::parallel;
 
-/// The number type of the entries of X: an integer for answers without weights.
 trait Value: Number + Send + std::ops::AddAssign {
     fn of(sign: i8, weight: f64) -> Self;
 }
@@ -116,7 +115,6 @@ fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     Err(Error::BadValue { what, place: Position::Pair(i, j), value: pairs[at], limit })
 }
 
-/// Returns the columns of X for the contexts in `range`. `say` returns what an answer adds to X (see [`Said`]).
 fn group<V: Value, const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: Range<u64>,
@@ -163,8 +161,8 @@ fn sort_by_context<V>(bucket: &mut [Entry<V>]) {
     bucket.sort_by_key(|entry| (entry.context, entry.item));
 }
 
-/// Calls `work` with each addition of each answer to X (see [`Said`]) and the weight of the answer, in the order of the
-/// answers. Skips columns of X (contexts) outside of `range`, and answers of weight 0.
+/// Calls `work` with each addition to X (see [`Said`]) and its weight, in the order of the answers. Skips columns of X
+/// (contexts) outside of `range`, and answers of weight 0.
 fn each_said<const K: usize, const E: usize>(
     comparisons: &Comparisons<'_, K>,
     range: &Range<u64>,

@@ -75,8 +75,6 @@ const CACHE: usize = 1 << 19;
 /// Maximum length of two rows of 8-bit counts whose dot product certainly fits into 32 bits.
 const LONGEST: usize = 1 << 16;
 
-/// Returns the dot products of all pairs of rows of the table of anchors and pairs. Each dot product is summed over
-/// blocks of columns.
 fn products(
     n: usize,
     row_length: usize,
@@ -127,7 +125,6 @@ impl Signs {
     }
 }
 
-/// Returns the number of pairs of leaves with equal signs, minus the number of pairs with opposite signs.
 fn dot_of_signs(x: &[Signs], y: &[Signs]) -> i32 {
     let of = |(x, y): (&Signs, &Signs)| {
         let both = x.some & y.some;

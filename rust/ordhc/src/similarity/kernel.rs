@@ -131,8 +131,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns MulK3 without a denominator, computed by its definition, and the number of different answered pairs for
-    /// each leaf.
     fn naive(rows: &[[i32; 3]], weights: Option<&[f64]>, n: usize) -> (Kernel, Vec<u64>) {
         let mut x = vec![vec![0.0; n * n]; n];
         let mut seen = vec![vec![false; n * n]; n];

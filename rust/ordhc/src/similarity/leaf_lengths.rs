@@ -68,29 +68,22 @@ pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Resul
     Ok(lengths)
 }
 
-/// Maximum number of updates of the prior variance of the lengths.
 const UPDATES: usize = 40;
-/// Updates of the prior variance of the lengths stop when the relative change is below this limit.
 const SETTLED: f64 = 1e-2;
-/// If the estimated prior variance of the lengths is at most this limit, all lengths are set to 0.
 const LEAST_VARIANCE: f64 = 1e-4;
 /// The maximum prior variance of the lengths, a standard deviation of 5 in log odds. Answers cannot distinguish larger
 /// odds.
 const MOST_VARIANCE: f64 = 25.;
-/// If leaves differ by at most this number of standard deviations more than expected by chance, all lengths are 0.
 const BEYOND_CHANCE: f64 = 3.;
-/// Newton's method stops when a step changes every length by less than this limit.
 const FOUND: f64 = 1e-8;
-/// Maximum number of steps of Newton's method.
 const STEPS: usize = 50;
-/// Conjugate gradients stop when the residual is below this share of the gradient.
 const REMAINDER: f64 = 1e-10;
 const CONJUGATE_STEPS: usize = 300;
 /// Maximum number of partial sums of a sum over terms (combinations of near and far leaves). This number does not
 /// depend on the number of threads.
 const PARTS: usize = 16;
-/// Minimum number of terms (combinations of near and far leaves) in a partial sum.
 const PART: usize = 1 << 14;
+
 struct Work<'a> {
     n: usize,
     terms: Vec<Term>,
@@ -120,7 +113,6 @@ impl Work<'_> {
         Ok(total)
     }
 
-    /// Returns true if some leaves are near, and other leaves far, more often than coin flips explain.
     fn differ(&self) -> bool {
         let (mut balance, mut number) = (vec![0.; self.n], vec![0.; self.n]);
         for term in &self.terms {

@@ -41,18 +41,14 @@ pub struct NearFarCounts {
     largest: f64,
 }
 
-/// Maximum number of cells of the n x n table of pairs of one near and one far leaf.
 const CELLS: usize = 1 << 22;
 /// Terms with the same near and far leaves are merged when there are this number of new terms, plus the number of terms
 /// after the previous merge. So merging takes little time in total.
 const PENDING: usize = 1 << 20;
 /// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
-/// The factors of [`weights_less_lengths`] are multiples of 1 / `PARTS`, so that sums do not depend on the order of
-/// rows.
 const PARTS: f64 = 1_048_576.;
 const WHAT: &str = "the counts of near and far leaves";
-/// Number of comparisons between two checks whether the caller has interrupted the computation.
 const BLOCK: usize = 1 << 16;
 
 /// All comparisons with the same near and far leaves, and their total weight. Id n means "no leaf".
@@ -64,7 +60,6 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// Returns one comparison as a term. A leaf in both pairs cancels. Returns `None` if all leaves cancel.
     fn of<const K: usize>(row: &[i32; K], n: usize, weight: f64) -> Option<Self> {
         let none = n as u32;
         let (near, far) = Comparisons::pairs(row);
@@ -218,8 +213,6 @@ impl NearFarCounts {
         Ok(())
     }
 
-    /// Returns the distinct combinations of near and far leaves with their total weights. The result does not depend on
-    /// the order of comparisons.
     fn terms(&self) -> Result<Vec<Term>> {
         let (n, none) = (self.n, self.n as u32);
         let filled = self.table.iter().filter(|&&weight| weight > 0.).count();
@@ -302,8 +295,6 @@ mod tests {
         })
     }
 
-    /// Returns the total weight of the comparisons with the same near and far leaves. A key of the returned map has a
-    /// number for each leaf: +1 if the leaf is far, -1 if it is near, and 0 otherwise.
     fn naive<const K: usize>(rows: &[[i32; K]], weights: &[f64]) -> BTreeMap<Vec<i32>, f64> {
         let mut found = BTreeMap::new();
         for (row, weight) in rows.iter().zip(weights) {
@@ -318,8 +309,6 @@ mod tests {
         found
     }
 
-    /// Checks that counts do not depend on how rows are cut into blocks, on whether there is a table, or on whether
-    /// blocks are counted separately and merged.
     fn check<const K: usize>(rows: &[[i32; K]], weights: &[f64], cut: usize) {
         let of = |part: std::ops::Range<usize>| {
             Comparisons::new(rows[part.clone()].to_vec(), Some(7))

@@ -54,8 +54,6 @@ pub fn sparse_adds<const K: usize>(comparisons: &Comparisons<'_, K>, monitor: Op
     SparsePairs::ascending(n, pairs, false)
 }
 
-/// Returns the closer and the farther pair of a comparison, each as one integer. Leaves `i < j` become `i 2^32 + j`.
-/// Returns `None` for a pair whose first leaf is not in `leaves`.
 fn keys<const K: usize>(row: &[i32; K], leaves: &Range<usize>) -> [Option<u64>; 2] {
     let (near, far) = Comparisons::<K>::pairs(row);
     [near, far].map(|[a, b]| leaves.contains(&a.min(b)).then(|| (a.min(b) as u64) << 32 | a.max(b) as u64))
@@ -67,9 +65,9 @@ fn pair(key: u64, similarity: f64) -> Option<Pair> {
 
 const PAIRS: &str = "the pairs that were compared";
 
-/// Returns `keep(key, row, is_closer)` for each pair of all comparisons, in the order of the rows. `key` is the pair as
-/// one integer (see [`keys`]), and `row` is the index of the comparison. Pairs whose first leaf is not in `leaves` are
-/// skipped.
+/// Returns `keep(key, row, is_closer)` for each pair of all comparisons, in the order of the rows. `key` is the pair of
+/// leaves `i < j` as the integer `i 2^32 + j`, and `row` is the index of the comparison. Pairs whose first leaf is not
+/// in `leaves` are skipped.
 fn all_keys<T, const K: usize>(
     comparisons: &Comparisons<'_, K>,
     leaves: &Range<usize>,
@@ -103,8 +101,6 @@ fn counted<const K: usize>(
     memory::collected(PAIRS, n_pairs, codes.chunk_by(same).filter_map(sum))
 }
 
-/// Sorts `updates` by pair, then by comparison. An update is the pair as one integer, the order of the comparison, and
-/// the weight to add.
 fn sort_by_pair(updates: &mut [(u64, u64, f64)], monitor: &Monitor) -> Result<()> {
     sort_by_key(updates, |&(key, at, _)| (key, at), monitor)
 }

@@ -30,7 +30,6 @@ pub struct AdditiveTree {
 }
 
 impl PartialEq for AdditiveTree {
-    /// Treats unknown lengths as equal.
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
         self.topology == other.topology && self.lengths.iter().zip(&other.lengths).all(same)
@@ -154,8 +153,8 @@ impl AdditiveTree {
         Ok(Self { topology, lengths })
     }
 
-    /// Returns the same tree with its nodes ordered by the longest path between two leaves below each node. If a length
-    /// is unknown, nodes are ordered by their number of leaves. Also returns the former index of each node.
+    /// Orders the nodes by the longest path between two leaves below them, or by their number of leaves if a length is
+    /// unknown. Also returns the former index of each node.
     pub(super) fn in_order(self) -> (Self, Vec<u32>) {
         let n = self.topology.n_leaves();
         let order = match self.by_diameter() {

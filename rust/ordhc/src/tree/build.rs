@@ -125,7 +125,6 @@ fn is_inconsistent(rows: &[[u32; 3]], monitor: &Monitor) -> Result<bool> {
     Ok(nodes(&leaves, rows.to_vec(), monitor)?.is_err())
 }
 
-/// Removes triplets as long as the rest stays inconsistent: first many at a time, then one by one.
 fn minimal(mut rows: Vec<[u32; 3]>, monitor: &Monitor) -> Result<Vec<[u32; 3]>> {
     let mut step = rows.len().next_power_of_two() / 2;
     while step > 0 {
@@ -169,8 +168,6 @@ mod tests {
     fn inconsistent_triplets_are_shown() {
         let shown = text(vec![[0, 1, 2], [0, 2, 1], [3, 4, 5]], 6);
         assert!(shown.ends_with("(0, 1, 2) and (0, 2, 1)"), "{shown}");
-        // No tree satisfies the first three triplets together, but each two of them have a tree. So the smallest
-        // inconsistent set has three triplets.
         let shown = text(vec![[0, 1, 2], [1, 2, 3], [2, 3, 0], [4, 5, 0]], 6);
         assert!(shown.contains("these 3 triplets") || shown.contains("these 2 triplets"), "{shown}");
     }

@@ -106,7 +106,6 @@ impl Dendrogram {
         }
     }
 
-    /// `dissimilarity` is true if the new heights are dissimilarities.
     pub(crate) fn map_heights(mut self, dissimilarity: bool, map: impl Fn(f64) -> f64) -> Self {
         // Add 0 because negation turns 0 into -0.
         self.heights.iter_mut().for_each(|height| *height = map(*height) + 0.0);
@@ -274,9 +273,8 @@ impl Dendrogram {
     }
 }
 
-/// Returns the inner nodes ordered by the largest value of `key` at each node and the nodes below it. `key` gets the
-/// index of an inner node. So children come before parents. Nodes with equal values are ordered by their number of
-/// leaves, then by their smallest leaf.
+/// Returns the inner nodes, ordered by the largest `key` at and below each node, so that children come before parents.
+/// `key` gets the index of an inner node. Ties are broken by the number of leaves, then by the smallest leaf.
 pub(super) fn order_by(topology: &Topology, key: impl Fn(usize) -> f64) -> Vec<u32> {
     let n = topology.n_leaves();
     let mut keys: Vec<f64> = Vec::with_capacity(topology.n_inner());

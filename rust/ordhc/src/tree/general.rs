@@ -103,7 +103,6 @@ impl Tree {
         Ok((self.with_nodes(topology, &kept), kept))
     }
 
-    /// Returns the tree with this topology. `kept` has, for each node of `topology`, its index in this tree.
     fn with_nodes(&self, topology: Topology, kept: &[u32]) -> Self {
         let n = topology.n_leaves();
         match self {

@@ -47,12 +47,10 @@ impl<'a> HeavyPaths<'a> {
         Self { tree, heavy, starts, order }
     }
 
-    /// Returns the number of leaves below a node.
     pub(crate) fn size(&self, node: usize) -> usize {
         self.tree.size(node) as usize
     }
 
-    /// Returns the index of a node's first leaf in `order`, the list of leaves from left to right.
     pub(crate) fn start(&self, node: usize) -> usize {
         self.starts[node] as usize
     }
@@ -70,19 +68,16 @@ impl<'a> HeavyPaths<'a> {
         self.tree.children(node).iter().map(|&child| child as usize).filter(move |&child| child != heavy)
     }
 
-    /// Returns the leaves below the light children of a node (all children except the child with the most leaves).
     pub(crate) fn light_leaves(&self, node: usize) -> &[u32] {
         &self.leaves(node)[self.size(self.heavy(node))..]
     }
 
-    /// Returns the root and all light children (children of a node except the child with the most leaves).
     pub(crate) fn tops(&self) -> impl Iterator<Item = usize> {
         let root = self.tree.root();
         (0..=root).filter(move |&node| node == root || self.heavy(self.tree.parent(node)) != node)
     }
 
-    /// Returns the nodes of the path from `top` down to a leaf, through the child with the most leaves of each node.
-    /// The leaf comes first, and `top` comes last.
+    /// Returns the path through heavy children from `top` down to a leaf. The leaf comes first, and `top` comes last.
     pub(crate) fn path_up(&self, top: usize) -> Vec<usize> {
         let mut path = vec![top];
         let mut node = top;
@@ -101,7 +96,7 @@ mod tests {
 
     #[test]
     fn paths_of_a_tree() {
-        // Node 5: 0, 1; node 6: 2, 3, 4; node 7: 5, 6.
+        // The children of node 5 are 0 and 1, of node 6: 2, 3 and 4, of node 7: 5 and 6.
         let tree = Topology::from_parents(5, vec![5, 5, 6, 6, 6, 7, 7, 7]).unwrap();
         let paths = HeavyPaths::new(&tree);
         assert_eq!((paths.leaves(7), paths.light_leaves(7)), (&[2, 3, 4, 0, 1][..], &[0, 1][..]));

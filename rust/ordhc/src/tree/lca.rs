@@ -23,7 +23,6 @@ pub struct LcaSizes {
     /// For each two neighbouring leaves: the node at which they join, counted from the first inner node.
     gaps: RangeMax,
     sizes: Vec<u32>,
-    /// For each node: the position of its first leaf in the left-to-right order of leaves.
     starts: Vec<u32>,
 }
 
@@ -54,8 +53,7 @@ impl LcaSizes {
         self.gaps.max(i.min(j) as usize, i.max(j) as usize) as usize
     }
 
-    /// Returns true if the inner node `inner` is at or below the inner node `outer`. Both are indices, and index 0 is
-    /// the first inner node.
+    /// Returns true if the inner node `inner` is at or below the inner node `outer`. Index 0 is the first inner node.
     pub(crate) fn holds(&self, outer: usize, inner: usize) -> bool {
         let [first, start] = [inner, outer].map(|node| self.starts[self.n_leaves() + node]);
         (start..start + self.sizes[outer]).contains(&first) && inner <= outer

@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::kind::Kind;
 use crate::sorting::order_by_key;
 
-/// A child of a node: a leaf, or an earlier node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Child {
     Leaf(u32),

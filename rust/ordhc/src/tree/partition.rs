@@ -65,13 +65,11 @@ impl Partition {
         &self.cluster_of
     }
 
-    /// Returns an error unless the partition has `n_leaves` leaves.
     pub(crate) fn check(&self, n_leaves: usize) -> Result<()> {
         check_len("labels of initial clusters", self.n_leaves(), "leaves", n_leaves)?;
         Ok(())
     }
 
-    /// Returns merges that build each cluster, one leaf at a time.
     pub(crate) fn merges(&self) -> Vec<RawMerge> {
         let within = |leaves: &Vec<usize>| {
             let i = leaves[0];

@@ -1,6 +1,5 @@
 //! Maxima of ranges.
 
-/// A sparse table for range maxima: O(n log n) to build, O(1) per query.
 #[derive(Debug, Clone)]
 pub(crate) struct RangeMax {
     /// `table[l][p]` is the maximum of the values at the indices `p .. p + 2^l`.
@@ -21,7 +20,6 @@ impl RangeMax {
         Self { table }
     }
 
-    /// Returns the largest value at the indices `low..high`, a range that must not be empty.
     pub(crate) fn max(&self, low: usize, high: usize) -> u32 {
         let level = (high - low).ilog2() as usize;
         let row = &self.table[level];

@@ -34,16 +34,13 @@ impl Found {
     }
 }
 
-/// Marks a leaf in a table that has, for each cluster, the merge that made it.
 const LEAF: usize = usize::MAX;
 
-/// Returns the merges that made the two clusters that `merge` joins. Leaves are skipped, because no merge made them.
 fn parts(made_by: &[usize], merge: &RawMerge) -> impl Iterator<Item = usize> + use<> {
     [made_by[merge.i], made_by[merge.j]].into_iter().filter(|&part| part != LEAF)
 }
 
 impl RawMerge {
-    /// Orders the most similar merge first.
     pub(crate) fn by_similarity(&self, other: &Self) -> Ordering {
         other.similarity.total_cmp(&self.similarity)
     }
@@ -148,8 +145,8 @@ impl RawMerge {
         Ok(Self::parts_first(n, &merges, |at| (tie[at], ranks.get(at).copied().unwrap_or(0))))
     }
 
-    /// Sorts merges by `key`, then by leaves. For the index of a merge, `key` returns the number of different larger
-    /// similarities, and the rank of the merge. Each merge comes after the merges that made its two clusters.
+    /// Sorts merges by `key` (of the index of a merge), then by leaves. Each merge comes after the merges that made its
+    /// two clusters.
     fn parts_first(n: usize, merges: &[Self], key: impl Fn(usize) -> (usize, u64)) -> Vec<Self> {
         let mut made_by = vec![LEAF; n];
         let mut whole_of = vec![None; merges.len()];

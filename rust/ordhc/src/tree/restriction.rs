@@ -8,7 +8,6 @@ use crate::sorting::sort;
 /// An index that restricts a tree to any k of its leaves in O(k log k).
 #[derive(Debug)]
 pub(crate) struct Restriction {
-    /// The position of each leaf from left to right.
     places: Vec<u32>,
     /// The lowest common ancestor (LCA) of each two neighbouring leaves. The LCA of any two leaves is the largest index
     /// of these nodes between the two leaves, because parents have larger indices than their children.
@@ -60,7 +59,6 @@ impl Restriction {
     }
 }
 
-/// Returns the parent of each node, given the lowest common ancestors of neighbouring leaves.
 fn parents(n_nodes: usize, gaps: &[u32]) -> Vec<u32> {
     let root = (n_nodes - 1) as u32;
     let mut parent = vec![root; n_nodes];
@@ -93,7 +91,6 @@ mod tests {
         tree.relabel(&leaves).unwrap().into_topology()
     }
 
-    /// Returns the leaves below each node with their original names, nodes in any order.
     fn clusters(tree: &Topology, name: impl Fn(u32) -> u32) -> Vec<Vec<u32>> {
         let n = tree.n_leaves();
         let mut members: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![name(leaf)]).collect();

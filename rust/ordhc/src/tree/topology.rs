@@ -100,7 +100,6 @@ impl Topology {
         Ok(Self::of_parents(n_leaves, parents))
     }
 
-    /// Does the same as [`from_parents`](Self::from_parents), without checking the parents.
     pub(crate) fn of_parents(n_leaves: usize, parents: Vec<u32>) -> Self {
         let root = parents.len() - 1;
         let n_inner = parents.len() - n_leaves;
@@ -220,8 +219,6 @@ impl Topology {
         Cow::Owned(by_node.iter().enumerate().flat_map(|(at, &x)| std::iter::repeat_n(x, n_merges(at))).collect())
     }
 
-    /// Returns the binary tree in which each node with more than two children is split into several nodes, see
-    /// [`merges`](Self::merges).
     pub(crate) fn binary(&self) -> Cow<'_, Self> {
         match self.is_binary() {
             true => Cow::Borrowed(self),
@@ -242,7 +239,6 @@ impl Topology {
         order
     }
 
-    /// Returns the index of each leaf in `order`, a list of all leaves.
     pub(crate) fn places(order: &[u32]) -> Vec<u32> {
         let mut places = vec![0; order.len()];
         for (place, &leaf) in order.iter().enumerate() {
@@ -345,7 +341,6 @@ impl Topology {
         Self::of_parents(self.n_leaves, parents)
     }
 
-    /// Returns the smallest leaf below each inner node.
     pub(crate) fn smallest_leaves(&self) -> Vec<u32> {
         let mut smallest: Vec<u32> = Vec::with_capacity(self.n_inner());
         for node in self.n_leaves..self.n_nodes() {

@@ -13,15 +13,11 @@ use crate::union_find::UnionFind;
 
 /// The largest number of coordinates for which a k-d tree is faster than comparing all pairs.
 pub(super) const FEW: usize = 12;
-/// Nodes of the k-d tree with at most this number of points are not split.
 const LEAF: usize = 24;
-/// The smallest number of points per thread.
 const GRAIN: usize = 1 << 11;
-/// The number of points between two checks for cancellation.
 const STEPS: usize = 1 << 10;
 const NONE: u32 = u32::MAX;
 
-/// Returns the edges of the minimum spanning tree, in no particular order. `points` are rows of `p` coordinates.
 pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     entered!(vectors_boruvka);
     match p {
@@ -35,7 +31,6 @@ pub(super) fn edges<C: Closeness>(points: &[f64], p: usize, monitor: &Monitor) -
     }
 }
 
-/// Does the same as [`edges`]. Points are stored with `P` coordinates, which is at least `p`.
 fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Monitor) -> Result<Vec<RawMerge>> {
     let boxes = Boxes::<P>::new(points, p);
     let search: Search<'_> = &|from, components, limit, stack| boxes.nearest_of::<C>(from, components, limit, stack);
@@ -49,19 +44,17 @@ fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Mo
 /// Only this function is compiled for each measure and number of coordinates. All other code is compiled once.
 type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> Nearest + Sync);
 
-/// A k-d tree of points with at most `P` coordinates. Points with fewer coordinates are padded with zeros. `P` is a
-/// constant, so that the compiler can unroll loops over coordinates.
+/// A k-d tree of points with at most `P` coordinates, in the order of the tree. Points with fewer coordinates are
+/// padded with zeros. `P` is a constant, so that the compiler can unroll loops over coordinates.
 struct Boxes<const P: usize> {
     shape: Shape,
-    /// The coordinates of each point, in the order of the k-d tree.
     points: Vec<[f64; P]>,
     /// For each node of the k-d tree: the smallest and the largest value of each coordinate.
     bounds: Vec<[[f64; P]; 2]>,
-    /// The number of coordinates of the points, without the added zeros.
+    /// The number of coordinates of the points, without added zeros.
     p: usize,
 }
 
-/// The nodes and leaves of a k-d tree, without the coordinates of its points.
 struct Shape {
     /// The leaf id of each point, in the order of the k-d tree.
     leaves: Vec<u32>,
@@ -71,17 +64,16 @@ struct Shape {
     node_of: Vec<u32>,
 }
 
-/// The result of a search for the nearest point in another component (a set of points that edges already connect).
-/// `place` is the index of this point in the order of the k-d tree, or `NONE` if no point was found. `sum` is the
-/// squared Euclidean or the Manhattan distance to this point. Without a point, `sum` is a lower bound of this distance.
+/// The point found by a search for the nearest point in another of the [`Components`], as its index in the order of the
+/// k-d tree, and its distance (squared if Euclidean). If `place` is `NONE`, `sum` is a lower bound of this distance.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
     sum: f64,
     place: u32,
 }
 
-/// The shortest known edge from one component (a set of points that edges already connect) to another component. `from`
-/// and `to` are the indices of its two points in the order of the k-d tree.
+/// The shortest known edge from one of the [`Components`] to another. `from` and `to` are indices of points in the
+/// order of the k-d tree.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     sum: f64,
@@ -163,8 +155,6 @@ impl<const P: usize> Boxes<P> {
         }
     }
 
-    /// Searches the nodes of `stack` and all nodes below these nodes. Returns the point in another component that is
-    /// nearest to the point `query`, or `nearest` if no such point is nearer than `nearest`.
     #[inline(always)]
     fn descend<C: Closeness>(
         &self,
@@ -202,8 +192,6 @@ impl<const P: usize> Boxes<P> {
         nearest
     }
 
-    /// Returns a lower bound of the distance (squared if Euclidean) from `point` to each point of `node`. The bound is
-    /// infinite if `point` is already connected with all points of `node`: they are all in its component, `own`.
     #[inline(always)]
     fn far<C: Closeness>(&self, (point, own): (&[f64; P], u32), node: u32, components: &Components) -> f64 {
         match components.within[node as usize] == own {
@@ -221,7 +209,6 @@ impl<const P: usize> Boxes<P> {
         (0..self.p).all(side)
     }
 
-    /// Returns the distance (squared if Euclidean) from `point` to the nearest point of the box of `node`.
     #[inline(always)]
     fn sum_to_box<C: Closeness>(&self, point: &[f64; P], node: u32) -> f64 {
         let [low, high] = &self.bounds[node as usize];
@@ -272,7 +259,6 @@ impl Shape {
         Components { count, of, within }
     }
 
-    /// Returns the shortest edge from each component to another component.
     fn nearest_of_components(
         &self,
         search: Search<'_>,
@@ -295,8 +281,6 @@ impl Shape {
     }
 }
 
-/// Returns the shortest edge from each component to another component, among the edges from the points `places`. These
-/// are indices in the order of the k-d tree.
 fn nearest_from(
     search: Search<'_>,
     places: Range<usize>,
@@ -351,7 +335,6 @@ mod tests {
     use super::super::closeness::{Manhattan, SquaredEuclidean};
     use super::*;
 
-    /// Returns the sorted similarities along a maximum spanning tree, by Prim's algorithm on all pairs.
     fn sums<C: Closeness>(points: &[f64], p: usize) -> Vec<f64> {
         let n = points.len() / p;
         let pair = |a: usize, b: usize| {

@@ -13,7 +13,6 @@ pub(super) const LANES: usize = 16;
 /// A tile (group of clusters) is compared with this number of queries at a time. A query is a cluster whose nearest
 /// cluster is searched.
 pub(super) const QUERIES: usize = 2;
-/// The number of values that are stored for a cluster besides its coordinates: two norms.
 const EXTRA: usize = 2;
 
 /// The means of clusters in tiles (groups) of [`LANES`] clusters. The coordinates with the largest mean squares over
@@ -22,7 +21,6 @@ const EXTRA: usize = 2;
 pub(super) struct Tiles {
     values: Vec<f32>,
     order: Vec<u32>,
-    /// The number of coordinates in the head.
     head: usize,
 }
 
@@ -45,7 +43,6 @@ impl Tiles {
         self.values.len() / self.tile_len()
     }
 
-    /// Returns the number of values of each cluster: its coordinates and two norms.
     pub(super) fn height(&self) -> usize {
         self.order.len() + EXTRA
     }
@@ -81,8 +78,8 @@ impl Tiles {
         self.values[first] = f32::NEG_INFINITY;
     }
 
-    /// Writes the rounded mean and the norms of the cluster `at`, whose nearest cluster is searched. `out` receives
-    /// these values in every `QUERIES`-th element.
+    /// Writes the values of the cluster `at` to every `QUERIES`-th element of `out`. The norm is multiplied by a bound
+    /// of the relative rounding errors.
     pub(super) fn write_query(&self, at: usize, out: &mut [f32]) {
         let first = self.lane(at);
         for k in 0..self.height() {

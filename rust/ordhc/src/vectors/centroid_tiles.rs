@@ -13,7 +13,6 @@ use crate::monitor::Monitor;
 use crate::parallel;
 use crate::tree::RawMerge;
 
-/// The smallest number of coordinates per thread.
 const GRAIN: usize = 1 << 20;
 
 /// The clusters and their means, ordered by the smallest leaf of each cluster.
@@ -21,12 +20,10 @@ pub(super) struct CentroidTiles<C> {
     criterion: C,
     tiles: Tiles,
     rough: RoughTiles,
-    /// The smallest leaf of each cluster.
     names: Vec<u32>,
     /// The size and spread of each cluster. Removed clusters, and elements after the last cluster, are [`About::GONE`].
     about: Vec<About>,
     n_alive: usize,
-    /// For the smallest leaf of each cluster: the index of the cluster.
     places: Vec<u32>,
 }
 
@@ -57,7 +54,6 @@ impl<C: OfSquares> CentroidTiles<C> {
         })
     }
 
-    /// Merges all clusters. Returns the merges, each after the merges that made its two clusters.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
@@ -84,7 +80,6 @@ impl<C: OfSquares> CentroidTiles<C> {
         Some(std::array::from_fn(|lane| value(lane, sums[lane])))
     }
 
-    /// Returns the cluster in some tiles (groups of [`LANES`] clusters) that is nearest to the cluster at index `own`.
     fn nearest_in(&self, tiles: Range<usize>, query: &[f64], rough: &Query, own: usize) -> Nearest {
         let tolerance = self.criterion.tolerance();
         let mut near = NO_CLUSTER;
@@ -108,7 +103,6 @@ impl<C: OfSquares> CentroidTiles<C> {
         near
     }
 
-    /// Deletes removed clusters from all arrays, if they are more than a third of the stored clusters.
     fn pack(&mut self) {
         if 3 * self.n_alive >= 2 * self.names.len() {
             return;

@@ -9,7 +9,6 @@ use crate::tree::RawMerge;
 
 /// The smallest number of clusters for which a k-d tree is faster than comparing all pairs of clusters.
 pub(super) const TREE_FROM: usize = 256;
-/// Nodes of the k-d tree with at most this number of clusters are not split.
 const LEAF: usize = 12;
 const NONE: u32 = u32::MAX;
 
@@ -17,34 +16,26 @@ const NONE: u32 = u32::MAX;
 /// of the larger of the two clusters.
 pub(super) struct CentroidTree<C> {
     criterion: C,
-    /// The k-d tree of the clusters' means. `tree.points` has the sum of each cluster's vectors instead of the mean, if
-    /// `criterion` uses sums.
+    /// The k-d tree of the clusters' means. If `criterion` uses sums, `tree.points` has the sums of each cluster's
+    /// vectors instead.
     tree: Tree,
     about: Vec<About>,
-    /// The smallest leaf of each cluster.
     names: Vec<u32>,
-    /// For each cluster: the lowest node of the k-d tree that contains the cluster.
     node_of: Vec<u32>,
-    /// For the smallest leaf of each cluster: the index of the cluster.
     places: Vec<u32>,
     nodes: Vec<Known>,
     n_alive: usize,
-    /// The nodes that a search must still visit, each with an upper bound of the similarity.
     stack: Vec<(f64, u32)>,
 }
 
-/// The properties of a node of the k-d tree besides its bounding box.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     parent: u32,
-    /// The smallest rank of the clusters below the node: a size, a spread, or 1 / size (see [`Criterion::rank`]).
-    /// Infinite if no cluster is left.
+    /// The smallest [`Criterion::rank`] of the clusters below the node. Infinite if no cluster is left.
     least: f64,
-    /// The smallest leaf of all clusters below the node.
     first: u32,
 }
 
-/// The clusters from which the k-d tree is built: each list has one element, or one row of coordinates, per cluster.
 struct Parts {
     rows: Vec<f64>,
     about: Vec<About>,
@@ -70,14 +61,12 @@ impl<C: Criterion> CentroidTree<C> {
         this
     }
 
-    /// Merges all clusters. Returns the merges, each after the merges that made its two clusters.
     pub(super) fn merge_all(&mut self, monitor: &Monitor) -> Result<Vec<RawMerge>> {
         let mut chain = Chain::unlisted(self.places.len());
         chain.run(self, 1, &mut Doubts::left_open(monitor))?;
         Ok(chain.into_merges())
     }
 
-    /// Returns the cluster whose smallest leaf is `name`.
     pub(super) fn cluster(&self, name: usize) -> Cluster<'_> {
         self.at(self.places[name] as usize)
     }
@@ -114,7 +103,6 @@ impl<C: Criterion> CentroidTree<C> {
         (0..self.nodes.len() as u32).rev().for_each(|node| self.recompute(node));
     }
 
-    /// Rebuilds the k-d tree without removed clusters.
     fn pack(&mut self) {
         let alive: Vec<usize> = (0..self.about.len()).filter(|&at| !self.about[at].is_gone()).collect();
         self.build(&Parts {
@@ -124,7 +112,6 @@ impl<C: Criterion> CentroidTree<C> {
         });
     }
 
-    /// Recomputes the bounding box and the other properties of a node from its children, or from its clusters.
     fn recompute(&mut self, at: u32) {
         let (p, own) = (self.tree.p, at as usize);
         let second = self.tree.nodes[own].second;
@@ -160,7 +147,6 @@ impl<C: Criterion> CentroidTree<C> {
         self.nodes[own] = Known { least, first, ..self.nodes[own] };
     }
 
-    /// Recomputes all nodes that contain the cluster at index `place`, after a change of the cluster.
     fn update_above(&mut self, place: usize) {
         let mut node = self.node_of[place];
         while node != NONE {

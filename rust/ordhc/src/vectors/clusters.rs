@@ -7,7 +7,6 @@ use crate::memory::Buffer;
 
 /// The clusters, ordered by the smallest leaf of each cluster.
 pub(super) struct MeanClusters {
-    /// The smallest leaf of each cluster.
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
     /// True if `rows` has the sums of the vectors of each cluster instead of their means.
@@ -17,7 +16,6 @@ pub(super) struct MeanClusters {
 }
 
 impl MeanClusters {
-    /// Returns `k` clusters of vectors with `p` coordinates, all zero.
     pub(super) fn new(k: usize, p: usize, sums: bool) -> Result<Self> {
         let rows = Buffer::zeros("the means of clusters", k * p)?;
         Ok(Self { names: vec![0; k], sizes: vec![0.0; k], sums, p, rows })
@@ -41,7 +39,6 @@ impl MeanClusters {
         self.rows[at * self.p..(at + 1) * self.p].iter_mut().zip(row).for_each(|(to, x)| *to = x);
     }
 
-    /// Returns the sum or mean of a cluster's vectors.
     pub(super) fn row(&self, at: usize) -> &[f64] {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
@@ -51,7 +48,6 @@ impl MeanClusters {
         if self.sums { 1.0 / self.sizes[at] } else { 1.0 }
     }
 
-    /// Returns the average dot product of two clusters.
     #[inline]
     pub(super) fn value(&self, a: usize, b: usize) -> f64 {
         let product = dot(self.row(a), self.row(b));
@@ -87,7 +83,7 @@ impl MeanClusters {
     }
 }
 
-/// Returns the dot product. The order of additions is fixed, so the rounding is always the same.
+/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;

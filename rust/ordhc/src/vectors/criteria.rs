@@ -15,15 +15,12 @@ pub(super) const MOST: usize = 12;
 /// A bound of the relative error of a product of two coordinates, due to rounding of the means.
 const SLACK: f64 = 1e-14;
 
-/// The data of a cluster from which similarities are computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cluster<'a> {
-    /// The mean, or the row from which [`Criterion::mean`] computes the mean.
     pub(super) row: &'a [f64],
     pub(super) about: About,
 }
 
-/// The properties of a cluster besides its mean.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About {
     /// The number of leaves, or 0 for a removed cluster.
@@ -66,7 +63,7 @@ pub(super) trait Criterion: Copy {
     /// mean is between `low` and `high`.
     fn bound(self, a: Cluster<'_>, low: &[f64], high: &[f64], least: f64) -> f64;
 
-    /// Returns a coordinate of the mean of a cluster, given the coordinate of its stored row (the sum or mean of its
+    /// Returns a coordinate of a cluster's mean, given the coordinate `x` of its stored row (the sum or mean of its
     /// vectors).
     fn mean(self, x: f64, _size: f64) -> f64 {
         x
@@ -84,8 +81,6 @@ pub(super) trait Criterion: Copy {
 pub(super) trait OfSquares: Copy + Sync {
     fn tolerance(self) -> Tolerance;
 
-    /// Returns the similarity of two clusters, given the squared distance of their means. The result is symmetric in
-    /// `a` and `b`.
     fn of_square(self, squared: f64, a: About, b: About) -> f64;
 
     /// Returns the property of a cluster on which the similarity depends: the size or the spread. A larger property

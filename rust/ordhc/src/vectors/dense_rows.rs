@@ -142,7 +142,6 @@ impl<'a> Vectors<'a> {
         self.values.range(i * self.p..(i + 1) * self.p)
     }
 
-    /// Returns the largest absolute coordinate.
     pub(super) fn largest(&self) -> f64 {
         self.largest
     }

@@ -25,7 +25,6 @@ pub(super) struct Node {
 }
 
 impl Tree {
-    /// Nodes with at most `most` points are not split.
     pub(super) fn new(points: &[f64], p: usize, most: usize) -> Self {
         let n = points.len() / p;
         let mut tree =
@@ -37,7 +36,6 @@ impl Tree {
         tree
     }
 
-    /// Adds a node with the points `leaves`, and all nodes below this node.
     fn split(&mut self, points: &[f64], leaves: &mut [u32], start: u32, most: usize) {
         let p = self.p;
         let (own, len) = (self.nodes.len(), leaves.len());
@@ -82,8 +80,6 @@ pub(super) fn sum_to_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64])
     sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (low - x).max(x - high).max(0.0), 0.0))
 }
 
-/// Returns the distance (squared if Euclidean) from a point to the farthest point of a box. `low` and `high` are the
-/// corners of the box.
 fn sum_across_box<C: Closeness>(point: &[f64], low: &[f64], high: &[f64]) -> f64 {
     let sides = point.iter().zip(low).zip(high);
     sides.fold(0.0, |sum, ((&x, &low), &high)| C::add(sum, (high - x).max(x - low), 0.0))

@@ -50,7 +50,6 @@ pub fn mean_dot_linkage(
     mean_dot_from(vectors, scale, initial, tree_pays_from(vectors.n_coordinates()), monitor)
 }
 
-/// Does the same as [`mean_dot_linkage`]. Uses a k-d tree of means for at least `tree_from` clusters.
 fn mean_dot_from(
     vectors: &Vectors<'_>,
     scale: f64,
@@ -111,7 +110,6 @@ fn mean_dot_from(
 /// The largest number of coordinates for which a k-d tree of means can be faster than comparing all pairs of means.
 const FEW: usize = 10;
 
-/// Returns the smallest number of means with `p` coordinates for which a k-d tree is faster than comparing all pairs.
 fn tree_pays_from(p: usize) -> usize {
     const ALWAYS: usize = 4;
     if p <= ALWAYS { TREE_FROM } else { 10_000 << (p - ALWAYS).min(16) }
@@ -172,8 +170,6 @@ mod tests {
     use crate::kind::Kind;
     use crate::linkage::Rule;
 
-    /// Checks that merges and heights are the same with a k-d tree, without a k-d tree, and from the matrix of all dot
-    /// products.
     fn check(values: &[f64], n: usize, p: usize, initial: Option<&Partition>) {
         let pair = |i: usize, j: usize| (0..p).map(|k| values[i * p + k] * values[j * p + k]).sum::<f64>();
         let square: Vec<f64> = (0..n * n).map(|at| pair(at / n, at % n)).collect();

@@ -72,7 +72,6 @@ fn check_scale(scale: f64) -> Result<()> {
     Err(Error::out_of_range("scale", scale, "the positive, finite numbers"))
 }
 
-/// Replaces each height x by `height(x)`. Returns an error if a new height is not finite.
 fn with_heights(tree: Dendrogram, is_dissimilarity: bool, height: impl Fn(f64) -> f64) -> Result<Dendrogram> {
     match tree.heights().iter().map(|&x| height(x)).enumerate().find(|(_, height)| !height.is_finite()) {
         Some((merge, value)) => {

@@ -103,8 +103,6 @@ mod tests {
     use crate::kind::Kind;
     use crate::linkage::Rule;
 
-    /// Returns the trees of Ward's linkage and of average linkage of squared distances. With `tree_from` vectors or
-    /// more, a k-d tree of the clusters' means finds the nearest clusters.
     fn both(values: &[f64], n: usize, p: usize, tree_from: usize) -> [Dendrogram; 2] {
         let (vectors, monitor) = (Vectors::new(values, n, p).unwrap(), Monitor::new());
         let ward = linkage(&vectors, Variance, tree_from, |unit, x| unit.grow((-x).sqrt(), 1), &monitor);

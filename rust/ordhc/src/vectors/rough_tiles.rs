@@ -23,15 +23,14 @@ pub(super) struct RoughTiles {
     terms: Vec<f32>,
 }
 
-/// The data of a cluster whose nearest cluster is searched.
 pub(super) struct Query {
     point: Vec<f32>,
     term: f32,
 }
 
-/// A limit of the squared distance of two means: `factor` (s + t) + `constant`. The summands s and t of the two
-/// clusters are the values of 1 / size, or the negated spreads. All summands have the same sign. No summand is larger
-/// than the constant, unless the constant is zero.
+/// An upper limit of the squared distance of two means: `factor` (s + t) + `constant`. s and t are the values of
+/// `OfSquares::term` for the two clusters, which have the same sign. Neither is larger than the constant, unless the
+/// constant is zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) factor: f64,
@@ -59,7 +58,6 @@ impl RoughTiles {
         self.terms[at] = f32::NEG_INFINITY;
     }
 
-    /// Keeps only the clusters at the indices `kept`, which must be in ascending order.
     pub(super) fn keep(&mut self, kept: &[usize]) {
         for (to, &from) in kept.iter().enumerate() {
             self.terms[to] = self.terms[from];
@@ -75,9 +73,8 @@ impl RoughTiles {
         Query { point: (0..self.p).map(|k| self.values[first + k * LANES]).collect(), term: self.terms[at] }
     }
 
-    /// Returns true only if the squared distances of `query` to all clusters of a tile (group of clusters) are above
-    /// `limits`. May also return false in this case, because of rounding. `query` is a cluster whose nearest cluster is
-    /// searched.
+    /// Returns true only if all clusters of the tile are farther from `query` than `limits` allow. Rounding can make
+    /// the result false even then.
     #[inline(always)]
     pub(super) fn all_beyond(&self, tile: usize, query: &Query, limits: Limits) -> bool {
         let p = self.p as f64;
@@ -124,9 +121,6 @@ mod tests {
     use super::super::criteria::{About, MeanSquare, OfSquares, Variance};
     use crate::agglomerate::Tolerance;
 
-    /// Checks [`RoughTiles::all_beyond`] for the last of 17 clusters, and the tile with the other 16 clusters. The tile
-    /// may be skipped only if its similarities with the last cluster are all below `share` times the largest of these
-    /// similarities.
     fn check(criterion: impl OfSquares, rows: &[Vec<f64>], about: &[About], share: f64) {
         let mut tiles = RoughTiles::new(17, rows[0].len()).unwrap();
         for (at, (row, &about)) in rows.iter().zip(about).enumerate() {

@@ -49,9 +49,7 @@ struct Rounds<'m> {
     alive: Vec<bool>,
     n_alive: usize,
     nearest: Vec<Nearest>,
-    /// The number of searches for a nearest neighbour so far.
     n_queries: usize,
-    /// The limit of `n_queries`, see [`PATIENCE`].
     patience: usize,
     merges: Vec<RawMerge>,
     monitor: &'m Monitor,
@@ -124,8 +122,6 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Returns the reciprocal pairs that contain a cluster in `wanted`. The nearest neighbours of these clusters are
-    /// known.
     fn reciprocal(&self, wanted: &[usize]) -> Vec<(usize, usize)> {
         let pair = |&a: &usize| self.known(a).filter(|&b| self.known(b) == Some(a)).map(|b| (a.min(b), a.max(b)));
         let mut pairs: Vec<(usize, usize)> = wanted.iter().filter_map(pair).collect();
@@ -134,7 +130,6 @@ impl<'m> Rounds<'m> {
         pairs
     }
 
-    /// Merges pairs of clusters, and removes outdated nearest neighbours.
     fn merge(&mut self, pairs: &[(usize, usize)]) -> Result<()> {
         if pairs.is_empty() {
             return Ok(());
@@ -163,7 +158,6 @@ impl<'m> Rounds<'m> {
         Ok(())
     }
 
-    /// Deletes removed clusters from all arrays, if they are more than a third of the stored clusters.
     fn pack(&mut self) -> Result<()> {
         let k = self.alive.len();
         if 3 * self.n_alive >= 2 * k {
@@ -218,8 +212,6 @@ impl<'m> Rounds<'m> {
                 None => return vec![at],
             }
         }
-        // Rounding can cause a cycle of clusters with almost equal similarities. Search again for all clusters of the
-        // cycle.
         let mut cycle = vec![at];
         while let Some(next) = self.known(cycle[cycle.len() - 1]).filter(|&next| next != at) {
             cycle.push(next);

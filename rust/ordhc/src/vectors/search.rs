@@ -33,9 +33,7 @@ impl Near {
 /// The number of bytes of cluster means that are compared with all queries at a time, so that these means stay in the
 /// cache.
 const CACHED: usize = 256 << 10;
-/// The smallest number of multiplications per thread.
 const GRAIN: usize = 1 << 21;
-/// The number of groups of [`QUERIES`] searches between two reports to the monitor.
 const GROUPS: usize = 64;
 
 /// A cluster whose nearest neighbour is searched. `most` is an upper bound of the similarity to the neighbour, up to
@@ -46,8 +44,8 @@ pub(super) struct Query {
     pub(super) most: f64,
 }
 
-/// Returns the nearest cluster of each cluster in `queries`. This is the cluster with the largest similarity, and the
-/// first of them in a tie. Similarities above `most` of the query are rounding errors, and count as `most`.
+/// Returns the nearest cluster of each cluster in `queries`: the cluster with the largest similarity, and the first of
+/// them in a tie. Similarities above `most` of the query are rounding errors, and count as `most`.
 ///
 /// If `count` is true, the monitor advances by about one step for each pair of a query and a cluster.
 pub(super) fn nearest(
@@ -88,8 +86,6 @@ impl<'a> Lookup<'a> {
         Self { clusters, tiles, queries, packed, count, monitor }
     }
 
-    /// Returns the nearest cluster of each query, among all tiles (groups of clusters). Each range of tiles in `parts`
-    /// has its own thread.
     fn run_parts(&self, parts: Vec<Range<usize>>) -> Result<Vec<Near>> {
         let mut found = vec![NO_CLUSTER; self.queries.len()];
         for part in parallel::map(parts, |part| self.run(part)) {
@@ -122,9 +118,6 @@ impl<'a> Lookup<'a> {
         Ok(found)
     }
 
-    /// Compares one group of queries (clusters whose nearest cluster is searched) with a range of tiles (groups of
-    /// clusters). Updates `found`, the nearest clusters so far, and `least`, the bounds that a nearer cluster must
-    /// reach.
     fn scan(&self, group: usize, tiles: Range<usize>, found: &mut [Near], least: &mut [f32; QUERIES]) {
         let len = self.tiles.height() * QUERIES;
         let packed = &self.packed[group * len..(group + 1) * len];
@@ -146,9 +139,6 @@ impl<'a> Lookup<'a> {
         });
     }
 
-    /// Compares a query (a cluster whose nearest cluster is searched) with the clusters of a tile (group of clusters)
-    /// in double precision. `bounds` are upper bounds of the similarities. Skips clusters with a bound below `least`.
-    /// Updates `near` (the nearest cluster so far) and `least`.
     #[inline(never)]
     fn compare(&self, query: Query, tile: usize, bounds: &[f32; LANES], near: &mut Near, least: &mut f32) {
         for (lane, &bound) in bounds.iter().enumerate() {
@@ -179,7 +169,6 @@ mod tests {
     use super::*;
     use crate::testkit::fractions;
 
-    /// Compares the search with a loop over all pairs, after every second cluster was removed.
     fn check(rows: &[Vec<f64>], most: impl Fn(usize) -> f64) {
         let (k, p) = (rows.len(), rows[0].len());
         let mut clusters = MeanClusters::new(k, p, false).unwrap();

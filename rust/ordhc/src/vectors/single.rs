@@ -59,11 +59,9 @@ pub fn single_linkage(
     with_heights(tree, measure.is_dissimilarity(), height)
 }
 
-/// In the k-d tree that is searched for ties, nodes with at most this number of points are not split.
 const TIED_LEAF: usize = 8;
 /// The smallest number of points for which a k-d tree is faster than comparing all pairs of points.
 const TREE_FROM: usize = 32;
-/// The smallest number of coordinates per thread.
 const GRAIN: usize = 1 << 18;
 /// A thread stores leaves that are not in the spanning tree yet. Once more than 1 / `PACK` of its stored leaves have
 /// joined the tree, the thread deletes these leaves.
@@ -97,8 +95,8 @@ impl Grown<'_> {
         merges_along(n, edges, &similarity, Some(Space { same: &same, finder: &finder }), self.monitor)
     }
 
-    /// Returns the edges of a maximum spanning tree of similarities. Each thread compares a subset of the leaves. In
-    /// each step, all threads find out which leaf joins the tree.
+    /// Returns the edges of a maximum spanning tree of similarities. In each step, all threads find out which leaf
+    /// joins the tree.
     fn edges<C: Closeness>(&self) -> Result<Vec<RawMerge>> {
         match self.edges_of_parts::<C>(self.parts)? {
             Some(edges) => Ok(edges),
@@ -153,7 +151,6 @@ impl Grown<'_> {
     }
 }
 
-/// A leaf outside of the spanning tree, and its nearest leaf in the spanning tree.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     leaf: u32,
@@ -166,7 +163,6 @@ impl Edge {
     const STOP: Self = Self { similarity: f64::INFINITY, ..Self::NONE };
 }
 
-/// The leaves of one thread that are not in the spanning tree yet.
 struct Apart {
     tiles: Tiles,
     leaves: Vec<u32>,
@@ -188,14 +184,12 @@ impl Apart {
         Ok(apart)
     }
 
-    /// Fills the rest of the last tile (group of [`LANES`] leaves) with elements that are never the nearest leaf.
     fn pad(&mut self) {
         let len = self.leaves.len().next_multiple_of(LANES);
         self.best.resize(len, f64::INFINITY);
         self.with.resize(len, u32::MAX);
     }
 
-    /// Removes a leaf that joins the spanning tree, if this thread has the leaf.
     fn join(&mut self, leaf: u32) {
         let Ok(at) = self.leaves.binary_search(&leaf) else { return };
         self.best[at] = f64::INFINITY;
@@ -211,8 +205,6 @@ impl Apart {
         }
     }
 
-    /// Compares all leaves with `last`, the leaf that joined the spanning tree last, whose vector is `query`. Returns
-    /// the leaf that is nearest to the spanning tree.
     fn nearest<C: Closeness>(&mut self, last: u32, query: &[f64]) -> Edge {
         let mut nearest = Edge::NONE;
         let rows = self.best.as_chunks_mut::<LANES>().0.iter_mut().zip(self.with.as_chunks_mut::<LANES>().0);

@@ -91,7 +91,6 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         Ok(Self { starts, entries })
     }
 
-    /// Returns, for each row, an estimate of the time for its dot products with later rows.
     fn costs<I: Copy + Sync + Into<i64>>(&self, rows: &SparseRows<'_, I, V>) -> Vec<u64> {
         let n = rows.n_leaves();
         let mut left: Vec<u64> = self.starts.windows(2).map(|list| (list[1] - list[0]) as u64).collect();
@@ -105,7 +104,6 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
         (0..n).map(cost).collect()
     }
 
-    /// Writes the dot products of a range of rows with all later rows.
     fn multiply<I: Copy + Sync + Into<i64>, T: Cell>(
         &self,
         rows: &SparseRows<'_, I, V>,
@@ -149,7 +147,6 @@ impl<V: Copy + Sync + Send + Into<f64>> Lists<V> {
     }
 }
 
-/// Splits the rows into ranges of about equal cost, one for each thread.
 fn even_parts(costs: &[u64]) -> Vec<Range<usize>> {
     let total: u64 = costs.iter().sum();
     let parts = parallel::ranges(total as usize, 1 << 18).len() as u64;

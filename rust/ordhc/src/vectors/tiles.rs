@@ -8,7 +8,6 @@ pub(super) const LANES: usize = 16;
 /// early, if all its vectors are already too far.
 const BLOCK: usize = 16;
 
-/// Vectors with `p` coordinates, in tiles (groups) of [`LANES`] vectors.
 pub(super) struct Tiles {
     p: usize,
     len: usize,

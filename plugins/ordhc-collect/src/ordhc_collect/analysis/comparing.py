@@ -22,7 +22,6 @@ from ordhc_collect.analysis.tree import unit_of
 __all__ = ["GROUPS", "STRUCTURE", "Compared", "Comparing", "Comparison", "Members"]
 
 log = logging.getLogger("ordhc_collect")
-#: Minimum number of answers for a test.
 _FEWEST = 100
 #: A test is repeated when the number of answers has grown by this factor.
 _GROWN = 1.25
@@ -48,17 +47,8 @@ class Members:
 class Compared:
     """The conclusion of a test, or the reason why there is no conclusion.
 
-    Attributes
-    ----------
-    n_answers
-        The number of answers that the test used; 0 if no test was run.
-    headline, text
-        The conclusion in a sentence, and the reasons for the conclusion. If there is no conclusion, `text`
-        says why.
-    caution
-        A limitation of the conclusion, or None.
-    groups
-        The groups of people with different trees.
+    `n_answers` is the number of answers that the test used; 0 if no test was run. Without a conclusion,
+    `text` has the reason. `caution` is a limitation of the conclusion.
     """
 
     n_answers: int
@@ -72,16 +62,8 @@ class Compared:
 class Comparison:
     """A test that compares models of the same answers.
 
-    Attributes
-    ----------
-    compare
-        Runs the test, and reports its progress.
-    seconds
-        Returns the estimated processor time of the test in seconds.
-    command
-        The command that runs the same test.
-    failed
-        The message if the test fails.
+    `seconds` returns the estimated processor time of the test in seconds. The command `command` runs the
+    same test. `failed` is the message if the test fails.
     """
 
     compare: Callable[[Data, Progress], Compared]
@@ -143,7 +125,6 @@ class Comparing:
         return tuple(self._result(comparison, data, n) for comparison in self._comparisons)
 
     def _result(self, comparison: Comparison, data: Data, n: int) -> Compared:
-        """Return the last result of a test; start the test again if there are enough new answers."""
         running = self._running.get(comparison)
         if running is not None and running.done():
             del self._running[comparison]

@@ -20,15 +20,8 @@ _INK, _SOFT, _LINE, _SURE, _UNSURE = "#25232b", "#5b5866", "#8b8898", "#23684a",
 def tree_svg(tree: Dendrogram, items: Sequence[Item], *, is_apart: bool = False) -> str:
     """Return the SVG of a dendrogram with pictures of its items; a larger dot means more support.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    items
-        The item of each leaf.
-    is_apart
-        True for a file that is used without the server: pictures of up to `_LARGEST` bytes are embedded.
-        False for a part of a page: pictures are links to the server.
+    If `is_apart` is True, the drawing is used without the server: pictures of up to `_LARGEST` bytes are
+    embedded. Otherwise pictures are links to the server.
     """
     n = tree.n_leaves
     height = n * _ROW + 16
@@ -76,7 +69,6 @@ def trees_html(tree: Dendrogram, items: Sequence[Item]) -> str:
 
 
 def _depths(tree: Dendrogram) -> dict[int, int]:
-    """Return the number of levels below each node."""
     found: dict[int, int] = {}
     for node in tree.nodes("postorder"):
         found[node.label] = 0 if node.is_leaf else 1 + max(found[child.label] for child in node.children)
@@ -101,7 +93,6 @@ def _label(item: Item, leaf: int, x: float, y: float, is_apart: bool) -> str:
 
 
 def _address(item: Item, leaf: int, is_apart: bool) -> str | None:
-    """Return the URL of an item's picture: a data URL if `is_apart`, else a link to the server; or None."""
     path = item.files.get("picture")
     if path is None or not is_apart:
         return None if path is None else f"media/{leaf}/picture?w=320"
@@ -125,14 +116,9 @@ def line_svg(
 ) -> str:
     """Return the SVG of a curve of shares, such as the held-out accuracy, with their intervals.
 
-    Parameters
-    ----------
-    points
-        For each point: the number of answers, the share, and the lower and upper ends of the interval.
-    chance
-        The share that random answers reach, drawn as a dashed line.
-    words
-        The words "chance" and "answers" in the language of the page.
+    A point has the number of answers, the share, and the lower and upper ends of the interval. A dashed line
+    shows `chance`, the share that random answers reach. `words` are the translations of "chance" and
+    "answers".
     """
     width, height, left, bottom = 460, 200, 44, 28
     last = max((point[0] for point in points), default=1) or 1

@@ -43,16 +43,7 @@ def _harmless(cell: Any) -> Any:
 def rows_of(
     format: str, study: Study, session: Session, tables: Tables, people: dict[str, Person]
 ) -> Iterator[Row]:
-    """Yield the header and the rows of a csv file.
-
-    Parameters
-    ----------
-    format
-        One of `FORMATS`.
-    study, session, tables
-        The study, its session, and the tables of the study.
-    people
-        The summary of each person, by id.
+    """Yield the header and the rows of a csv file in one of the `FORMATS`.
 
     Raises
     ------
@@ -93,12 +84,10 @@ def _seconds(value: float | None) -> float | None:
 
 
 def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield rows in the format of the program Salmon.
+    """Yield rows in the format of the program Salmon: "is the head more like the left or the right item".
 
-    A row answers the question: is the head more like the left or the right item? An odd one out gives two
-    rows: each of the two other items is the head of one row. The answers "I can't say" are left out, because
-    Salmon has no such answers. Further columns have the number and the weight of the answer, and the reasons
-    for which the person is excluded.
+    An odd one out gives two rows: each of the two other items is the head of one row. The answers "I can't
+    say" are left out, because Salmon has no such answers.
     """
     if study.question == "pairs":
         raise InputError(
@@ -137,7 +126,6 @@ def _reasons(person: Person | None) -> str:
 
 
 def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield a header, and one row for each question to each person."""
     names, ids = study.names, tables.platform_ids()
     shown_at = {
         "odd": ("shown_1", "shown_2", "shown_3"),
@@ -187,7 +175,6 @@ def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
 
 
 def _meaning(question: str, shown: list[str], choice: int | None) -> tuple[str, str]:
-    """Return the chosen item or pair, and what the choice says about it, such as "odd one out"."""
     if choice is None:
         return "", "not answered"
     if choice == 0:
@@ -200,7 +187,6 @@ def _meaning(question: str, shown: list[str], choice: int | None) -> tuple[str, 
 
 
 def _comparisons(study: Study, session: Session) -> Iterator[Row]:
-    """Yield the comparisons of people who are not excluded, as `ordhc cluster` uses them."""
     found = session.analysed().comparisons
     names = study.names
     rows = found.rows

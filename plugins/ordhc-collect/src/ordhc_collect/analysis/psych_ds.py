@@ -121,7 +121,6 @@ def write_psych_ds(
 
 
 def _write(path: Path, rows: Iterable[Row], secret: set[str]) -> tuple[list[str], int]:
-    """Write a table without the columns `secret`; return the names of the columns and the number of rows."""
     found = iter(rows)
     header = next(found)
     kept = [at for at, name in enumerate(header) if name not in secret]
@@ -138,7 +137,8 @@ def _description(
 ) -> dict[str, Any]:
     """Return the description of the data set, in the vocabulary of schema.org.
 
-    `columns` has the (meaning, unit) of each column, or two if the trials and the people use it differently.
+    `columns` has the meanings of each column, with units: two meanings if trials.csv and people.csv use the
+    column differently.
     """
     measured = []
     for name, meanings in columns.items():

@@ -37,8 +37,6 @@ class Summary:
 
     Attributes
     ----------
-    n_answers
-        The number of answers.
     per_minute
         The number of answers per minute in the last five minutes.
     seconds
@@ -46,8 +44,6 @@ class Summary:
     agreement, n_agreement
         The share of answers to repeated questions that agree with other people, and the number of these
         answers.
-    tree
-        The tree.
     heldout
         The number of held-out answers, the share that the model predicts, and the ends of its interval.
     people
@@ -89,14 +85,7 @@ def people_of(session: Session) -> dict[str, Person]:
 def summarise(study: Study, session: Session, now: float, *, support: bool = True) -> Summary:
     """Return the summary of all answers, analysed as `ordhc cluster` and `ordhc report` do.
 
-    Parameters
-    ----------
-    study, session
-        The study and its session.
-    now
-        The time in seconds since 1970.
-    support
-        True to compute the support of clusters.
+    `now` is the time in seconds since 1970. If `support` is False, the support of clusters is not computed.
     """
     table = session.table()
     people = people_of(session)

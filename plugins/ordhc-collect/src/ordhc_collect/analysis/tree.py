@@ -16,7 +16,6 @@ from ordhc.evaluate.intervals import FEWEST_UNITS
 
 __all__ = ["agreeing", "model_of", "people_of", "tree_of", "unit_of", "wilson"]
 
-#: The number of resamples for the support of clusters.
 RESAMPLES = 60
 #: Faster settings of the posterior, for trees whose support is not shown.
 _QUICK = {"chains": 2, "sweeps": 30}
@@ -30,7 +29,7 @@ def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
 
 
 def unit_of(comparisons: Triplets | Quadruplets) -> str:
-    """Return the unit of resampling: "group" (people) if enough people are known, else "answer"."""
+    """Return what is resampled for support: "group" (people) if enough people are known, else "answer"."""
     return "group" if len(set(people_of(comparisons))) >= FEWEST_UNITS else "answer"
 
 
@@ -41,16 +40,8 @@ def model_of(
 
     The posterior is the same as in `ordhc cluster`; the support of a cluster is the share of sampled trees
     that contain the cluster. If sampling would take too long, the result is the tree of the fast default
-    method, with support by resampling people (or answers, see `unit_of`).
-
-    Parameters
-    ----------
-    comparisons
-        The comparisons.
-    support
-        False for a faster estimate, if the support of clusters is not needed.
-    seed
-        The seed of the resampling.
+    method, with support by resampling people (or answers, see `unit_of`). If `support` is False, the estimate
+    is faster.
     """
     if not len(comparisons):
         return None

@@ -4,7 +4,6 @@ from pathlib import Path
 
 __all__ = ["DEMO", "TEMPLATE"]
 
-#: The study file of the demo.
 DEMO = Path(__file__).with_name("study.toml")
 #: The folder of the study that `--init` writes, without the pictures: `--init` copies those of the demo.
 TEMPLATE = Path(__file__).with_name("template")

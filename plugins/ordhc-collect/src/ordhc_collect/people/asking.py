@@ -40,18 +40,10 @@ class Asker:
         self.returned: deque[Row] = deque()
 
     def next(self, who: str, number: int, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
-        """Return question `number` of a person; None if the person was asked all questions already.
+        """Return question `number` (from 1) of a person; None if the person was asked all questions already.
 
-        Parameters
-        ----------
-        who
-            The person.
-        number
-            The number of the question for this person, from 1.
-        held
-            The number, in the session, of the question whose answer the person can still take back; or None.
-        known
-            A function that returns the leaves of all questions that the person was asked.
+        The learner does not ask the session's question `held` again, whose answer can still be taken back.
+        `known` returns the leaves of all questions that the person was asked.
         """
         self._withdrawn = self.withdrawn()
         found = self._gold_question(who, number, known) or self._by_shares(who, held, known)
@@ -136,10 +128,6 @@ class Asker:
         return None
 
     def _from_learner(self, who: str, held: int | None) -> Asked | None:
-        """Return a question of the learner, or None.
-
-        Skip question `held`: it is still open in the session, because its answer can be taken back.
-        """
         questions = self._session.ask(1 if held is None else 2, who=who, lease=LEASE, fill={})
         found = [
             (number, row)
@@ -152,12 +140,10 @@ class Asker:
         return (*shown[0], "learner") if shown else None
 
     def _question_about(self, name: str, kind: str, row: Row, who: str) -> Asked:
-        """Return a question about the leaves `row`; its sampler is `name`, or `kind` in the session."""
         questions = self._session.ask(who=who, lease=LEASE, sampler=kind, rows=[row])
         return int(questions.ids[0]), row, name
 
     def _from_list(self, who: str, known: Callable[[], list[Row]]) -> Asked | None:
-        """Return the next question of the study's list that is new to the person, or None."""
         listed = self._study.listed
         mine = set(known())
         for row in list(self.returned):
@@ -172,7 +158,6 @@ class Asker:
         return None
 
     def _random_question(self, name: str, who: str, known: Callable[[], list[Row]]) -> Asked | None:
-        """Return a random question that is new to the person."""
         shown = [leaf for leaf in range(len(self._study.items)) if leaf not in self._withdrawn]
         mine = {key_of(row) for row in known()}
         draw = random.Random(f"{self._study.seed} {who} {len(mine)}")
@@ -184,7 +169,6 @@ class Asker:
         return self._question_about(name, name, draw.choice(left), who) if left else None
 
     def _draw(self, shown: list[int], draw: random.Random) -> Row | None:
-        """Return a random question about leaves in `shown`; None if it would compare a pair with itself."""
         if self._study.question == "pairs":
             row = (*draw.sample(shown, 2), *draw.sample(shown, 2))
             return None if set(row[:2]) == set(row[2:]) else row

@@ -43,8 +43,6 @@ class Trial:
         The number of the question for this person, from 1.
     question
         The number of the question in the session.
-    sampler
-        The sampler that chose the question.
     leaves
         The leaves in the order in which the session stores them.
     sides
@@ -93,18 +91,9 @@ class Trial:
 class Measured:
     """The page's measurements of one question; a value is None if the browser runs no scripts.
 
-    Attributes
-    ----------
-    seconds
-        The response time in seconds.
-    hidden
-        The number of seconds for which the page was in a hidden tab.
-    plays
-        The number of times that each sound or clip was played to the end, in the order shown.
-    enlarged
-        The number of times that pictures were enlarged.
-    is_late
-        True if the person did not answer within the time limit.
+    `seconds` is the response time. `hidden` is the number of seconds for which the page was in a hidden tab.
+    `plays` has the number of times that each sound or clip was played to the end, in the order shown.
+    `is_late` is True if the person did not answer within the time limit.
     """
 
     seconds: float | None = None
@@ -116,18 +105,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer that is held back: the person can still take it back, so the session has not received it.
+    """An answer that the person can still take back; the session has not received this answer.
 
-    Attributes
-    ----------
-    trial
-        The question.
-    choice
-        The number of the choice, from 1; 0 for "none".
-    seconds
-        The response time in seconds.
-    at
-        The time of the answer in seconds since 1970.
+    `choice` is the number of the choice, from 1, or 0 for "none". `at` is the time in seconds since 1970.
     """
 
     trial: Trial
@@ -146,10 +126,6 @@ class Person:
         The current page.
     tries
         The number of failed comprehension checks.
-    n_done
-        The number of answered questions.
-    trial
-        The current question, or None.
     later
         The question that was open when the person took an answer back; it is asked next.
     held

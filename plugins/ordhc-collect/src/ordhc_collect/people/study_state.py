@@ -51,7 +51,6 @@ class StudyState:
     def __init__(self, study: Study, session: Session, path: Path, clock: Clock) -> None:
         self.study, self.session, self.path, self.clock = study, session, path, clock
         self.people: dict[str, Person] = {}
-        #: The time when each person was last seen.
         self.seen: dict[str, float] = {}
         #: People who left, so that other people may take part instead.
         self._gone: set[str] = set()
@@ -136,13 +135,11 @@ class StudyState:
         return total is not None and self.n_done - len(self._excluded) + self.here() >= total
 
     def _count(self, who: str, details: dict[str, str]) -> None:
-        """Record which options with a quota a person chose."""
         for each in self.study.screening:
             if each.quota and each.name in details:
                 self._cells.setdefault((each.name, details[each.name]), set()).add(who)
 
     def _has_room(self, who: str, given: dict[str, str]) -> bool:
-        """Return True if the quota of each chosen option allows one more person."""
         for position, each in enumerate(self.study.screening):
             chosen = each.position(given.get(str(position), ""))
             most = each.quota[chosen] if each.quota and chosen is not None else None
@@ -171,7 +168,6 @@ class StudyState:
     # Methods that write.
 
     def _keep(self, person: Person) -> Person:
-        """Store the new state of a person, in memory and in the file; return the person."""
         before = self.people.get(person.id)
         self.people[person.id] = person
         if before is None or before.stage != person.stage:
@@ -195,18 +191,10 @@ class StudyState:
         language: str,
         details: dict[str, str] | None = None,
     ) -> Person:
-        """Add a person, or find the person with this id on the platform; return the person.
+        """Add a person, or find the person with the id `platform`; return the person.
 
-        Parameters
-        ----------
-        parameter
-            The URL parameter that contained the id; None without an id.
-        platform
-            The person's id on the recruiting platform, such as Prolific; None without an id.
-        language
-            The language of the pages.
-        details
-            Stored for a new person, see `Tables.note`.
+        `platform` is the person's id on the recruiting platform, such as Prolific. `parameter` is the URL
+        parameter that contained this id. `details` are stored for a new person, see `Tables.note`.
 
         Raises
         ------
@@ -289,7 +277,6 @@ class StudyState:
         return passes
 
     def _practise(self, person: Person, given: str) -> Person:
-        """Handle the choice in a practice question, or the button that ends its feedback."""
         number = person.practice
         if person.tried is None:
             choice = int(given) if given in ("1", "2", "3") else 0
@@ -319,13 +306,11 @@ class StudyState:
         return self._keep(replace(person, stage=END, outcome=outcome, trial=None, later=None))
 
     def _begin(self, person: Person) -> Person:
-        """Move a person to the next practice question, or to the first question."""
         if self.practice(person) is not None:
             return self._keep(replace(person, stage=PRACTICE))
         return self._keep(self._asked(replace(person, stage=TRIALS)))
 
     def _asked(self, person: Person, *, is_rested: bool = False) -> Person:
-        """Move a person to the next question, a break or the page after the questions; return the person."""
         if person.later is not None:
             return replace(person, trial=person.later, later=None)
         after = AFTER if self.study.after else DEBRIEFING
@@ -409,7 +394,6 @@ class StudyState:
         return self._keep(self._asked(person))
 
     def _is_unheard(self, trial: Trial, measured: Measured) -> bool:
-        """Return True if a sound or clip of a question was not played to the end."""
         items = [self.study.items[leaf] for leaf in trial.shown]
         n = sum(kind in item.files for item in items for kind in ("sound", "video"))
         plays = measured.plays or ()
@@ -493,7 +477,6 @@ class StudyState:
                 self.people[person.id] = self._settled(person)
 
     def _has_old_ids(self) -> bool:
-        """Return True if it is time to delete old ids."""
         return self.delete_after is not None and self.clock.now() > self._deleted_at + _DELETE_EVERY
 
     def is_untidy(self) -> bool:

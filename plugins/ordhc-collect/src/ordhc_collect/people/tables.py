@@ -234,7 +234,7 @@ class Tables:
         )
 
     def settle(self, person: str, number: int, status: str) -> None:
-        """Store the status of an answer, which `Session.tell` returned."""
+        """Store the status of an answer, as `Session.tell` returned it."""
         self._db.execute(
             "UPDATE collect_trials SET status = ? WHERE person = ? AND trial = ?", (status, person, number)
         )

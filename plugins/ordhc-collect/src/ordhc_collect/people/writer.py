@@ -86,7 +86,6 @@ class Writer:
             return None, error
 
     def _together(self, jobs: list[Any]) -> list[Any]:
-        """Execute requests in one transaction; return the requests that are left for the next transaction."""
         results: list[tuple[Any, Any, Exception | None]] = []
         try:
             if self._is_stale:
@@ -120,7 +119,6 @@ class Writer:
         return jobs[len(results) :]
 
     def _report(self, results: list[Any]) -> None:
-        """Pass all results to the event loop with one call."""
         (_, _, loop, _), *_ = results[0]
 
         def report() -> None:

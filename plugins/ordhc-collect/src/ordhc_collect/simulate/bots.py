@@ -21,16 +21,7 @@ _SHOWN = re.compile(r"data-item=\"(\d+)\"")
 class Run:
     """The results of a run of bots: times, errors, counts and completion codes.
 
-    Attributes
-    ----------
-    seconds
-        The seconds that the server took for each page.
-    errors
-        The messages of all errors.
-    n_answers, n_done
-        The number of answers, and of bots that finished.
-    codes
-        The completion codes that bots saw on their last pages.
+    `seconds` has the time that the server took for each page. `n_done` is the number of bots that finished.
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -45,20 +36,8 @@ async def take_part(
 ) -> None:
     """Let one bot take part in a study, from the consent form to the completion code at the end.
 
-    Parameters
-    ----------
-    study, address
-        The study, and the address of its server.
-    name
-        The bot's id, as if from a recruiting platform.
-    answer
-        Takes the numbers of the shown items, and returns the number of the choice.
-    run
-        Times, errors and counts of this bot are added to this object.
-    pause
-        The mean pause before an answer in seconds; 0 for none.
-    seed
-        The seed of pauses and response times.
+    `answer` takes the numbers of the shown items, and returns the number of the choice. Times, errors and
+    counts of this bot are added to `run`. `pause` is the mean pause before an answer in seconds.
     """
     chance = random.Random(f"{seed} {name}")
     browser = Browser(address)
@@ -96,7 +75,6 @@ async def take_part(
 
 
 def _filled(study: Study, page: str, chance: random.Random) -> dict[str, object]:
-    """Return a bot's answers to the form on a page: options that let the bot pass, and arbitrary values."""
     fields = next((each for stage, each in study.forms.items() if f'data-stage="{stage}"' in page), ())
     found: dict[str, object] = {}
     for place, each in enumerate(fields):

@@ -112,5 +112,4 @@ class SimulatedPerson:
         return self._chance.choice(best)
 
     def _common_size(self, a: int, b: int) -> int:
-        """Return the size of the smallest cluster that contains the leaves `a` and `b`."""
         return self._tree.node([a, b]).size

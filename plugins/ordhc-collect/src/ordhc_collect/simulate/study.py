@@ -51,11 +51,6 @@ class Point:
 
 @dataclass(frozen=True)
 class _Results:
-    """The results of a simulated study.
-
-    `took` is the duration of the simulation in seconds. `asked` counts the questions by sampler.
-    """
-
     run: Run
     took: float
     summary: Summary
@@ -75,22 +70,9 @@ def simulated(
 ) -> str:
     """Let `n` bots take part in a study, and return a report.
 
-    Parameters
-    ----------
-    study
-        The study.
-    n
-        The number of bots.
-    accuracy
-        The probability that a bot's answer is right.
-    crowd
-        Several kinds of bots instead of `accuracy`, see `crowd_of`.
-    truth
-        The file with the true tree; by default a random tree.
-    seed
-        The seed of the tree and the bots.
-    data
-        A new session file for the answers; by default the answers are not stored.
+    `accuracy` is the probability that a bot's answer is right. `crowd` describes several kinds of bots
+    instead, see `crowd_of`. `truth` is the file with the true tree, by default a random tree. `data` is a new
+    session file for the answers, which by default are not stored.
 
     Raises
     ------
@@ -151,7 +133,6 @@ def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
 def _run(
     study: Study, path: Path, n: int, kinds: Sequence[Kind], tree: Dendrogram, seed: int
 ) -> tuple[Run, float]:
-    """Serve the study to `n` bots; return their results and the duration in seconds."""
     ready = threading.Event()
     found: list[Served] = []
     failed: list[BaseException] = []
@@ -199,18 +180,9 @@ def _run(
 def curve(
     session: Session, truth: Dendrogram, n_points: int = 10, *, excluded: Collection[str] = ()
 ) -> list[Point]:
-    """Return the quality of the tree after some numbers of answers.
+    """Return the quality of the tree after some numbers of answers, for at most `n_points` numbers.
 
-    Parameters
-    ----------
-    session
-        The session with the answers.
-    truth
-        The true tree.
-    n_points
-        Maximum number of points, one for each number of answers.
-    excluded
-        The people whose answers are not used.
+    Answers of the people `excluded` are not used.
     """
     every = [session.comparisons(weights=how, exclude=excluded) for how in ("equal", "reliability")]
     m = len(every[0])
@@ -243,7 +215,6 @@ def levels_of(n: int) -> list[int]:
 
 
 def _quality(comparisons: Any, truth: Dendrogram) -> float:
-    """Return the averaged adjusted Rand index of the tree of `comparisons` and `truth`; 0 without a tree."""
     tree = tree_of(model_of(comparisons, support=False))
     return 0.0 if tree is None else float(metrics.aari(tree, truth, levels=levels_of(truth.n_leaves)))
 
@@ -327,7 +298,6 @@ def _share_lines(study: Study, asked: Counter[str]) -> list[str]:
 
 
 def _left_out(study: Study, summary: Summary) -> str:
-    """Return a text about the people whom the rules of the study exclude."""
     if study.exclude.is_empty:
         return "nobody: there are no rules in [exclude]"
     count, total = len(summary.excluded), len(summary.people)

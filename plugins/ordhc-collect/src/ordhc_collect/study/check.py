@@ -68,7 +68,6 @@ def check_media(study: Study, problems: Problems) -> MediaSize:
 
 
 def _checked_picture(path: Path, study: Study, problems: Problems, with_location: list[str]) -> int:
-    """Check one picture; return the size in bytes of the copy that a phone loads, 0 if damaged."""
     if (flaw := flaw_of(path)) is not None:
         problems.error("[items]", f"{path.name} {flaw}")
         return 0
@@ -96,7 +95,6 @@ def _minutes(seconds: float) -> str:
 
 
 def _end(study: Study) -> list[str]:
-    """Return a line about the end of the learner; no line if its questions suffice for the whole study."""
     learner = ordhc.Learner(len(study.items), **study.learner_of_session)
     most, planned = learner.status.remaining, study.n_planned
     if math.isinf(most) or (planned is not None and planned <= most):

@@ -60,7 +60,6 @@ def _opened(path: Path) -> Iterator[Image.Image]:
 
 
 def _is_turned(image: Image.Image) -> bool:
-    """Return True if browsers rotate a photo by 90 degrees, as its EXIF data request."""
     return bool(image.getexif().get(0x0112, 1) >= 5)
 
 

@@ -29,7 +29,6 @@ AUTOMATIC = {
     "practice_right": "the number of practice questions whose first answer was right",
     "code": "the code that the person saw at the end",
 }
-#: The first columns of people.csv.
 STANDARD = (
     *("person", "puid", "stage", "outcome", "language", "answers", "joined", "seen", "failed_checks"),
     *("median_seconds", "same_place", "reliability", "low", "high", "gold", "n_gold", "agreement"),
@@ -54,8 +53,6 @@ class Field:
         The question by language.
     options
         The options of "radio", or the words at the two ends of "scale", by language.
-    is_required
-        True if the form cannot be sent without an answer.
     low, high
         The limits of a number; infinite for none.
     right
@@ -134,17 +131,9 @@ def questions_of(
 ) -> tuple[Field, ...]:
     """Return the questions in the list of tables `key`.
 
-    Parameters
-    ----------
-    section, key
-        The section of the study file, and the name of the list in this section.
-    prefix
-        The questions without a name are called PREFIX_1, PREFIX_2 and so on.
-    languages
-        The languages of the study.
-    passing
-        "answer" or "accept": the key with the options that let people pass; such questions are "radio".
-        Empty if every answer passes.
+    Questions without a name are called PREFIX_1, PREFIX_2 and so on. `passing` is "answer" or "accept": the
+    key with the options that let people pass; such questions are "radio". If `passing` is empty, every answer
+    passes.
     """
     return tuple(
         _question(each, f"{prefix}_{number}", languages, passing)
@@ -153,7 +142,6 @@ def questions_of(
 
 
 def _question(section: Section, name: str, languages: tuple[str, ...], passing: str) -> Field:
-    """Return the question in a table of the study file; `name` is its default name."""
     name = section.text("name", name) or name
     if name in (*STANDARD, *AUTOMATIC, PRACTISED) or len(name) > 60:
         section.wrong("name", "is the name of another column of people.csv, or longer than 60 characters")
@@ -186,7 +174,6 @@ def _question(section: Section, name: str, languages: tuple[str, ...], passing: 
 def _options(
     section: Section, key: str, languages: tuple[str, ...], n: int | None = None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the `n` texts of `key` ("options" or "labels") by language; None allows two or more."""
     given = section.any(key)
     by_language = given if isinstance(given, dict) else dict.fromkeys(languages, given)
     found: dict[str, tuple[str, ...]] = {}
@@ -244,15 +231,7 @@ def distinct(fields: tuple[Field, ...], problems: Problems) -> None:
 
 
 def columns_of(fields: tuple[Field, ...], parameters: tuple[str, ...]) -> dict[str, str]:
-    """Return the columns that a study adds to people.csv, each with its meaning.
-
-    Parameters
-    ----------
-    fields
-        The fields of all forms.
-    parameters
-        The URL parameters that are stored.
-    """
+    """Return the columns that a study adds to people.csv, each with its meaning."""
     found = dict.fromkeys(parameters, "parameter of the address")
     found.update({each.name: f"{each.kind}: {next(iter(each.text.values()), '')}" for each in fields})
     return {**found, **AUTOMATIC}

@@ -27,8 +27,6 @@ class Item:
 
     Attributes
     ----------
-    name
-        The name of the item's leaf.
     html
         The item's text as clean HTML, or None.
     files
@@ -105,7 +103,6 @@ def items_of(section: Section, root: Path, pictures: Pictures, problems: Problem
 
 
 def _described(item: Item, fields: dict[str, str], picture: Picture) -> Item:
-    """Return a copy of `item` with the HTML and the description (`alt`) from its `fields`."""
     html = None
     if fields.get("markdown"):
         html = from_markdown(fields["markdown"], picture)
@@ -155,7 +152,6 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _text(path: Path, place: str, problems: Problems) -> str:
-    """Return the text in a file. If the file is not UTF-8, report an error to `problems` and return ""."""
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except UnicodeDecodeError:
@@ -199,14 +195,8 @@ def rows_of_table(
 ) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of a csv file, each as a line number and a dict of its cells.
 
-    Parameters
-    ----------
-    path, place
-        The file, and its name in messages.
-    problems
-        Receives the errors and warnings.
-    needed, known
-        The columns that must exist, and all columns that the caller uses.
+    `place` is the name of the file in messages. The columns `needed` must exist; the caller uses the columns
+    `known`.
     """
     known = tuple(known)
     try:

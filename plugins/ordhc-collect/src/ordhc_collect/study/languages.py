@@ -24,14 +24,7 @@ def known_languages(root: Path | None = None) -> list[str]:
 def catalogue(language: str, root: Path, part: str = "") -> gettext.NullTranslations:
     """Return the translations to a language; translations in the study's folder take precedence.
 
-    Parameters
-    ----------
-    language
-        The language, such as "de" or "pt_BR".
-    root
-        The study's folder.
-    part
-        The subfolder of the catalogues: "" for the participants' pages, "dashboard" for the dashboard.
+    `part` is the subfolder of the catalogues: "" for the participants' pages, "dashboard" for the dashboard.
 
     Raises
     ------

@@ -61,12 +61,7 @@ class Pictures:
     def beside(self, folder: Path, place: str) -> Picture:
         """Return a function that maps a picture's source in a text to the picture's URL; see `Picture`.
 
-        Parameters
-        ----------
-        folder
-            The folder of the text; sources are relative to this folder.
-        place
-            The place of the text in the study, for messages.
+        Sources are relative to `folder`, the folder of the text. `place` is the name of the text in messages.
         """
 
         def address(source: str) -> str | None:

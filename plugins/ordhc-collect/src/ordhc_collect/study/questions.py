@@ -16,13 +16,11 @@ from ordhc_collect.study.sections import Problems, Section, suggestion
 __all__ = ["COLUMNS", "SAMPLERS", "asked_by", "gold_of", "listed_of", "practice_of"]
 
 SAMPLERS = ("learner", "random", "heldout", "repeat", "list")
-#: The columns of a table of questions, by kind of question.
 COLUMNS = {
     "odd": ("a", "b", "c"),
     "triplet": ("head", "left", "right"),
     "pairs": ("a", "b", "c", "d"),
 }
-#: The default share of questions that each sampler chooses.
 _DEFAULT = {"learner": 0.7, "heldout": 0.1, "repeat": 0.1, "random": 0.1}
 #: The learner if [sampler] does not list "learner", because every session needs a learner. The keys are the
 #: numbers of items in a question.
@@ -66,7 +64,6 @@ def _keys(values: Any) -> list[str]:
 
 
 def _shares(given: Any, has_list: bool, problems: Problems) -> dict[str, float]:
-    """Return the share of questions that each sampler chooses; the shares add up to 1."""
     names = (*SAMPLERS, "uncertain")
     if given is None:
         if has_list:
@@ -114,7 +111,6 @@ def _default_learner(question: str) -> dict[str, Any]:
 def _check_learner(
     learner: dict[str, Any], question: str, items: tuple[Item, ...], problems: Problems
 ) -> None:
-    """Report settings of the learner that are invalid or do not fit the question."""
     try:
         found = ordhc.Learner(max(len(items), 3), **ordhc.learners.arguments(learner))
     except ValueError as error:
@@ -138,10 +134,9 @@ def _check_learner(
 def listed_of(
     section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the listed questions of a study, as leaf ids.
+    """Return the questions in the csv file that the section [list] of the study file names, as leaf ids.
 
-    The questions are in the csv file that `table` in the section [list] of the study file names. The result
-    is empty if there is no such table.
+    The result is empty if the section names no file.
     """
     path = section.path("table", root)
     section.close()
@@ -157,7 +152,7 @@ def listed_of(
 def gold_of(
     section: Section, root: Path, question: str, items: tuple[Item, ...], per_person: int, problems: Problems
 ) -> Gold:
-    """Return the questions with known answers in the table of the section [gold]."""
+    """Return the questions and their known answers from the csv file that the section [gold] names."""
     path = section.path("table", root)
     each = section.whole("per_person", None, 1, per_person)
     section.close()
@@ -174,7 +169,7 @@ def gold_of(
 def practice_of(
     section: Section, root: Path, question: str, items: tuple[Item, ...], problems: Problems
 ) -> tuple[Gold, bool]:
-    """Return the questions of the section [practice], and True if the page shows the right answers."""
+    """Return the practice questions, and True if the page shows the right answers."""
     path = section.path("table", root)
     has_feedback = section.flag("feedback", True)
     section.close()
@@ -212,7 +207,7 @@ def _known(path: Path, place: str, question: str, items: tuple[Item, ...], probl
 def _leaves(
     row: dict[str, str], question: str, place: str, items: tuple[Item, ...], problems: Problems
 ) -> tuple[int, ...] | None:
-    """Return the leaves of a row, coded as in `ordhc.Session`; None, with an error, if the row is invalid."""
+    """Return the leaves of a row, coded as in `ordhc.Session`; None if the row is invalid."""
     known = {item.name: leaf for leaf, item in enumerate(items)}
     names = [row.get(column, "") for column in COLUMNS[question]]
     for name in names:

@@ -94,7 +94,6 @@ def _read(path: Path, problems: Problems) -> str | None:
 
 
 def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
-    """Return the study in a file; values with errors are replaced by defaults."""
     general, keys = top.section("study"), {}
     languages = _languages(general, root)
     keys["question"] = question = general.choice("question", QUESTIONS, "odd")
@@ -149,7 +148,6 @@ def _study(top: Section, root: Path, text: str, problems: Problems) -> Study:
 
 
 def _general(section: Section, languages: tuple[str, ...]) -> dict[str, Any]:
-    """Return the values of the section [study] as keyword arguments of `Study`."""
     if "title" not in section:
         section.missing("title", 'the heading of the pages, title = "Which animals belong together?"')
     return {
@@ -198,7 +196,6 @@ def _trials(section: Section, n_choices: int, items: tuple[Item, ...]) -> dict[s
 
 
 def _keys(section: Section, n_choices: int) -> tuple[str, ...]:
-    """Return the keyboard keys by which people answer: one key for each choice, or no keys."""
     default = tuple("123"[:n_choices])
     given = section.any("keys", list(default))
     if given is False:
@@ -234,7 +231,6 @@ def _people(section: Section, exclude: Exclusion) -> dict[str, Any]:
 
 
 def _languages(general: Section, root: Path) -> tuple[str, ...]:
-    """Return the languages of a study; add an error for a language without translations."""
     languages = general.texts("languages", ("en",))
     for language in languages:
         if not re.fullmatch(r"[a-z]{2,3}(_[A-Z]{2})?", language):

@@ -71,7 +71,10 @@ class Section:
         return default if value is _MISSING else value
 
     def text(self, key: str, default: str | None = None) -> str | None:
-        """Return a text; `default` if the key is missing or, with an error, if the value is not a text."""
+        """Return a text, or `default` if the key is missing.
+
+        If the value is not a text, add an error and return `default`.
+        """
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -171,7 +174,7 @@ class Section:
 def confined(
     name: str, root: Path, place: str, problems: Problems, *, is_folder: bool = False
 ) -> Path | None:
-    """Return the path `name` in the folder `root`; None, with an error, if it is outside or missing.
+    """Return the path `name` in the folder `root`. If it is outside or missing, add an error and return None.
 
     Symbolic links are followed before the check.
     """

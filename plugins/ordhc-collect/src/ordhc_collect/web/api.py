@@ -25,7 +25,6 @@ from ordhc_collect.web.tokens import Signer
 
 __all__ = ["Api"]
 
-#: The remedy for a refused request, by reason.
 _REMEDIES = {
     "body": "send a JSON object, with Content-Type: application/json",
     "choice": "choice is the number of a choice, from 1; the name of its item; or 0 for neither, if allowed",
@@ -150,7 +149,6 @@ class Api:
         return who
 
     def _choice(self, trial: Trial | None, given: Any) -> int:
-        """Return the number of the choice `given`, which is a number or the name of an item."""
         if _is_whole(given):
             return int(given)
         places = {} if trial is None else {name: at for at, (name, *_) in enumerate(self._choices(trial), 1)}
@@ -161,7 +159,6 @@ class Api:
         return places.get(given, 1)
 
     def _choices(self, trial: Trial) -> list[list[str]]:
-        """Return the names of the items of each choice, in the order shown."""
         names = [self._study.items[leaf].name for leaf in trial.shown]
         if len(trial.leaves) == 3:
             return [[name] for name in names]
@@ -207,7 +204,6 @@ def _is_whole(value: Any) -> bool:
 
 
 def _plays(body: dict[str, Any]) -> tuple[int, ...] | None:
-    """Return the number of times that each sound and clip was played, or None."""
     plays = body.get("plays")
     if plays is None:
         return None
@@ -231,8 +227,6 @@ async def _body(request: Request) -> dict[str, Any]:
 def _as_json(
     handle: Callable[[Request], Awaitable[dict[str, Any]]],
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that sends the result of `handle` as JSON, and errors as {"error", "remedy"}."""
-
     async def handled(request: Request) -> Response:
         try:
             return JSONResponse(await handle(request))

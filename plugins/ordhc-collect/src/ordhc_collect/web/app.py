@@ -110,8 +110,6 @@ async def _icon(_: Request) -> Response:
 
 
 def _media(study: Study, pages: Pages, copies: Copies, prefix: str) -> list[Route]:
-    """Return the routes to media files, to the list of media to load first, and to the style sheet."""
-
     async def media(request: Request) -> Response:
         path = _file(study, request.path_params["leaf"], request.path_params["kind"])
         # Check again, because since the start a file may have become a link to elsewhere, or may be deleted.
@@ -156,12 +154,10 @@ def _file(study: Study, leaf: str, kind: str) -> Path | None:
 
 
 def _number(text: str) -> int:
-    """Return the number in a text; -1 if the text is not a number, or is so long that `int` would fail."""
     return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
 async def _tidy(writer: Writer) -> None:
-    """Call `StudyState.tidy` every second, as long as the server runs."""
     while True:
         await asyncio.sleep(1)
         try:
@@ -174,7 +170,6 @@ async def _tidy(writer: Writer) -> None:
 
 
 async def _apply_rules(state: StudyState, writer: Writer, live: Live) -> None:
-    """Apply the rules that exclude people, each time more people have finished."""
     while True:
         await asyncio.sleep(1)
         if not state.must_apply_rules():

@@ -35,7 +35,6 @@ __all__ = ["Dashboard"]
 
 log = logging.getLogger("ordhc_collect")
 _STATES = {"pause": PAUSED, "resume": RUNNING, "close": CLOSED}
-#: The cookie with the language of the dashboard.
 _LANGUAGE = "ordhc_dashboard_language"
 #: Maximum number of people in the page's table; the downloads contain all people.
 _ROWS = 200
@@ -89,17 +88,14 @@ class Dashboard:
             return False
 
     def _say(self, request: Request) -> Callable[[str], str]:
-        """Return the function that translates texts to the language of the page."""
         return self._words[self._language(request)].gettext
 
     def _login(self, request: Request, status: int = 403, what: str = "") -> Response:
-        """Return the page that asks for the token or password; `what` is a message."""
         has_password = self._study.password is not None
         values = {"what": what, "has_password": has_password, "up": _up(request)}
         return HTMLResponse(self._render("enter.html", self._language(request), **values), status)
 
     async def _enter(self, request: Request, secret: str) -> Response:
-        """Give access to the dashboard if `secret` is the token or the password."""
         # Check the token before the rate limit. A token of 192 bits cannot be guessed, so it needs no limit,
         # and failed attempts from the same address must not lock its owner out.
         say = self._say(request)
@@ -174,8 +170,6 @@ class Dashboard:
         )
 
     def _parts(self, snapshot: Snapshot, language: str) -> dict[str, str]:
-        """Return the parts of the page that change, as HTML."""
-
         def part(name: str, **values: Any) -> str:
             return self._render(f"part_{name}.html", language, **values)
 
@@ -201,7 +195,6 @@ class Dashboard:
         }
 
     def _lengths(self, summary: Summary, language: str) -> str:
-        """Return the part of the page about typical and untypical items, worded as in `ordhc report`."""
         if (found := summary.lengths) is None:
             say = self._words[language].gettext
             text = say("Appears with the first answers.")
@@ -274,7 +267,6 @@ class Dashboard:
         return HTMLResponse(page, status)
 
     def _ask(self, request: Request, what: str, **values: Any) -> Response:
-        """Return a page that shows what will be deleted, and asks for confirmation."""
         form = self._signer.form("dashboard", self._proof)
         values |= {"up": "../", "what": what, "form": form}
         return HTMLResponse(self._render("confirm.html", self._language(request), **values))

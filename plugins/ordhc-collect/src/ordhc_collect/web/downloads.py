@@ -58,7 +58,6 @@ async def download(name: str, study: Study, live: Live) -> Response:
 
 
 def _maker(name: str, study: Study, live: Live, snapshot: Snapshot) -> Callable[[Path], None]:
-    """Return a function that writes the file `name` to a path."""
     summary = snapshot.summary
 
     def make(path: Path) -> None:

@@ -13,12 +13,7 @@ _PATIENCE = 5.0
 def forget(state: StudyState, name: str) -> int:
     """Erase all data of a person; return the number of answers that the person gave.
 
-    Parameters
-    ----------
-    state
-        The state of the study.
-    name
-        The id of the person in the study or on the recruiting platform.
+    `name` is the id of the person in the study or on the recruiting platform.
 
     Raises
     ------

@@ -123,7 +123,6 @@ def _is_same_site(headers: dict[bytes, bytes]) -> bool:
 
 
 async def _body(headers: dict[bytes, bytes], receive: Receive) -> bytes | None:
-    """Return the body of a request; None if it is too large."""
     try:
         if int(headers.get(b"content-length", b"0")) > LARGEST:
             return None

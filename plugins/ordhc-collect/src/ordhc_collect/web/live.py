@@ -37,12 +37,8 @@ class Snapshot:
     ----------
     version
         The number of the snapshot, from 0.
-    summary
-        The summary of the answers.
     here, joined
         The number of people who take part now, and of all people who joined.
-    outcomes
-        The number of people by outcome.
     cost
         The cost of the people who are done, with the platform's fee.
     history
@@ -120,7 +116,6 @@ class Live:
         copy_session(self.path, target)
 
     async def _snapshot_of(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Snapshot:
-        """Return a new snapshot, after adding the held-out accuracy of `summary` to `history`."""
         if summary.heldout is not None:
             _, share, low, high = summary.heldout
             point = (float(summary.n_answers), share, low, high)

@@ -47,7 +47,6 @@ def static_version() -> str:
 
 
 def _language_name(language: str) -> str:
-    """Return the name of a language in this language, such as "Deutsch"."""
     name = Locale.parse(language).display_name or language
     return name[:1].upper() + name[1:]
 
@@ -132,20 +131,9 @@ class Pages:
     ) -> str:
         """Return the HTML of a person's current page.
 
-        Parameters
-        ----------
-        person
-            The state of the person.
-        is_paused
-            True if the study is paused.
-        may_continue
-            False if another person took part instead of this person.
-        practice
-            The current practice question, or None.
-        platform
-            The person's id on the recruiting platform, or None.
-        layout
-            "base.html" for a whole page; "live.html" for the part of a page that the script replaces.
+        `may_continue` is False if another person took part instead of this person. `practice` is the current
+        practice question. `platform` is the person's id on the recruiting platform. `layout` is "base.html"
+        for a whole page, or "live.html" for the part of a page that the script replaces.
         """
         language = person.language
         values: dict[str, Any] = {"layout": layout, "preload": True}
@@ -201,7 +189,6 @@ class Pages:
         return Markup(""), [shown[:2], shown[2:]]
 
     def _practice(self, person: Person, trial: Trial, **values: Any) -> str:
-        """Return the page of a practice question, or of its feedback."""
         language = person.language
         head, groups = self._parts(language, trial)
         expected = self._study.practice.answers[trial.number - 1]

@@ -21,7 +21,6 @@ from ordhc_collect.web.tokens import Signer
 __all__ = ["Participants"]
 
 log = logging.getLogger("ordhc_collect")
-#: Maximum number of characters of an id on a recruiting platform.
 _LONGEST_ID = 200
 #: The size of a window and its screen pixels per CSS pixel, as the script sends them: 390x844 @3.
 _VIEWPORT = re.compile(r"\d{1,5}x\d{1,5} @\d{1,2}(\.\d{1,3})?")
@@ -96,7 +95,6 @@ class Participants:
         return None
 
     def _details(self, request: Request, platform: str | None) -> dict[str, str]:
-        """Return URL parameters without the person's id, and data about the browser, for `Tables.note`."""
         given = {key.casefold(): value for key, value in request.query_params.items()}
         kept = (*self._study.id_parameters, *self._study.parameters)
         found = {name: given[name.casefold()][:_LONGEST_ID] for name in kept if given.get(name.casefold())}
@@ -198,7 +196,6 @@ class Participants:
         return await self._page(person)
 
     async def _page(self, person: Person, *, is_live: bool = False) -> Response:
-        """Return a person's current page; a part of a page if `is_live`."""
         may_continue, platform = self._state.may_continue(person.id), None
         if person.has_ended or not may_continue:
             platform = await self._writer.do(lambda state: state.platform_of(person.id))
@@ -274,7 +271,6 @@ class Participants:
     # Errors.
 
     def _ending(self, outcome: str, language: str, platform: object, status: int = 200) -> Response:
-        """Return the page of an outcome for a person who did not begin."""
         return HTMLResponse(
             self._pages.ending(outcome, language, "", None if platform is None else str(platform)), status
         )
@@ -310,7 +306,6 @@ async def _fields(request: Request) -> dict[str, str]:
 
 
 def _measured(form: dict[str, str]) -> Measured:
-    """Return the measurements of the page; a value that is not a number becomes None."""
     plays = form.get("plays", "").split()
     return Measured(
         _seconds(form.get("ms", "")),
@@ -324,7 +319,6 @@ def _measured(form: dict[str, str]) -> Measured:
 
 
 def _device(agent: str) -> str:
-    """Return "phone", "tablet" or "computer", derived from the browser's header User-Agent."""
     if re.search(r"iPad|Tablet|Android(?!.*Mobile)", agent):
         return "tablet"
     return "phone" if re.search(r"Mobi|iPhone", agent) else "computer"

@@ -29,14 +29,7 @@ def environment(extensions: Sequence[str] = ()) -> Environment:
 def speaking(language: str, words: gettext.NullTranslations, **values: Any) -> Environment:
     """Return a Jinja environment for a language.
 
-    Parameters
-    ----------
-    language
-        The language.
-    words
-        The translations to this language.
-    values
-        Global variables of all templates.
+    `words` are the translations to this language, and `values` are global variables of all templates.
     """
     found = environment(["jinja2.ext.i18n"])
     found.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]

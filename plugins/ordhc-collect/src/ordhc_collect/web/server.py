@@ -229,23 +229,10 @@ def serve(
 ) -> None:
     """Serve a study until the server is stopped.
 
-    Parameters
-    ----------
-    study
-        The study.
-    data
-        The session file; None stores answers in a temporary file, which is deleted at the end.
-    host, port
-        The address to listen at; port 0 is any free port.
-    proxies
-        Addresses and networks of trusted proxies, separated by commas. The server uses the clients' addresses
-        that these proxies report. None trusts no proxy.
-    prefix
-        The prefix of all addresses, such as "/alike"; empty for none.
-    on_start
-        Called when the server is ready.
-    on_stop
-        Called when a signal ends the server, before requests and other work have ended.
+    If `data` is None, answers are stored in a temporary file, which is deleted at the end. Port 0 is any free
+    port. `proxies` are addresses and networks of trusted proxies, separated by commas. The server uses the
+    clients' addresses that these proxies report. All addresses begin with `prefix`, such as "/alike". When a
+    signal ends the server, `on_stop` is called before requests and other work have ended.
     """
     _many_files()
     with contextlib.ExitStack() as stack:

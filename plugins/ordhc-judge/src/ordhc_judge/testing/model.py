@@ -19,7 +19,6 @@ _ITEM = re.compile(r"^([123])\. (.*)$", re.MULTILINE)
 _ORDERED = re.compile(r"\b(?:answer|say|reply|output)\D{0,20}([0-9])", re.IGNORECASE)
 _MEMBER, _OTHER = re.compile(r"^- (.*)$", re.MULTILINE), re.compile(r"^\* (.*)$", re.MULTILINE)
 _WORDS = re.compile(r"one to (\d+) words")
-#: Frequent words that are not used in names.
 _COMMON = frozenset(
     re.split(
         r"\s+",

@@ -187,8 +187,6 @@ class Server:
 
 
 class _Connection(asyncio.Protocol):
-    """A connection that stays open for many requests."""
-
     def __init__(self, server: Server) -> None:
         self._server = server
         self._buffer = b""

@@ -32,19 +32,16 @@ pub(super) const NONE: u32 = u32::MAX;
 
 pub(super) struct Rows<'a> {
     values: Store<'a>,
-    /// The length of a row, including unused values at its end. A multiple of [`LANES`].
     pub(super) stride: usize,
-    /// The smallest leaf of each row's cluster.
     pub(super) names: Vec<u32>,
     pub(super) sizes: Vec<f64>,
     pub(super) n_alive: usize,
     /// For each cluster: the factor that converts sums over its leaves into means. This is one over the size for the
     /// centroid, and 1 for the median.
     share: Vec<f64>,
-    /// For each cluster: the sum of the similarities between its leaves. Only for centroid linkage.
     pub(super) sums: Vec<f64>,
-    /// For each cluster: half the mean similarity between its leaves, where the similarity of a leaf with itself counts
-    /// as 0. This value is subtracted from all similarities of the cluster. Infinite for removed clusters.
+    /// For each cluster: half the mean similarity between its leaves, where a leaf has similarity 0 with itself.
+    /// Infinite for removed clusters.
     pub(super) inner: Vec<f64>,
     means: Means,
     /// Pairs of rows whose clusters were merged since [`Rows::pack`] last removed the rows of removed clusters.
@@ -53,10 +50,7 @@ pub(super) struct Rows<'a> {
     seen: Vec<u32>,
 }
 
-/// Rows with at most this number of values keep the values of removed clusters.
 const PACK_FROM: usize = 64;
-/// The number of SIMD vectors in a block of a row. A search for the largest similarity in a row first finds the largest
-/// similarity of each block.
 const BLOCK: usize = 64;
 
 /// `AFTER[k]` is added to a SIMD vector of similarities, to exclude its first `k` lanes from a search: they become
@@ -74,7 +68,6 @@ const AFTER: [[f64; LANES]; LANES] = {
 };
 
 impl<'a> Rows<'a> {
-    /// `values` are the similarities of `n` leaves, in rows that start at multiples of the [`stride`].
     pub(super) fn new(values: Store<'a>, n: usize, means: Means) -> Self {
         let stride = stride(n);
         let mut inner = vec![0.0; stride];
@@ -128,7 +121,6 @@ impl<'a> Rows<'a> {
         self.seen[i] = self.log.len() as u32;
     }
 
-    /// Merges the cluster at row `j` into the cluster at row `i < j`.
     #[inline(always)]
     pub(super) fn merge(&mut self, i: usize, j: usize) {
         self.bring_up_to_date(i);
@@ -154,13 +146,12 @@ impl<'a> Rows<'a> {
         self.n_alive -= 1;
     }
 
-    /// Returns true if at least half of the values of a long row are unused, or belong to removed clusters.
     #[inline(always)]
     pub(super) fn is_sparse(&self) -> bool {
         self.stride > PACK_FROM && 2 * self.n_alive <= self.stride
     }
 
-    /// Removes the rows and columns of removed clusters. Returns the indices of the rows that are kept.
+    /// Returns the indices of the rows that are kept.
     pub(super) fn pack(&mut self) -> Vec<usize> {
         let (factor, old) = (self.factor(), self.stride);
         let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.inner[at] < f64::INFINITY).collect();
@@ -184,7 +175,6 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Applies `missed`, merges of other clusters, to a row of sums. Merges of the row's own cluster were applied before.
 #[inline(always)]
 fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     stream(row, missed.len());
@@ -193,10 +183,9 @@ fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     }
 }
 
-/// The numbers that give the similarity of one cluster to each other cluster. For each other cluster, `sums` has the
-/// sum (centroid) or the mean (median) of the similarities between the leaves of both clusters. The similarity of two
-/// clusters is this number times both clusters' factors (`share`), minus half the mean similarity within each of them
-/// (`inner`).
+/// The numbers that give the similarities of one cluster to all clusters. For each other cluster, `sums` has the sum
+/// (centroid) or the mean (median) of the similarities between the leaves of both clusters. [`centers`](super) has the
+/// formula.
 pub(super) struct Row<'r> {
     sums: &'r [[f64; LANES]],
     shares: &'r [[f64; LANES]],
@@ -206,7 +195,6 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// Returns the similarities to the clusters in the SIMD vector at index `chunk` of the row.
     #[inline(always)]
     pub(super) fn similarities<S: Simd>(&self, simd: S, chunk: usize) -> f64x8<S> {
         let share = f64x8::load_array_ref(simd, &self.shares[chunk]) * self.share;

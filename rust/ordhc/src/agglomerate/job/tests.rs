@@ -28,7 +28,7 @@ struct Case<'a> {
     initial: Option<&'a Partition>,
 }
 
-/// The values of [`Task::at_once`] and [`Task::few`], the numbers of leaves and clusters that decide which code runs.
+/// The values of [`Task::at_once`] and [`Task::few`].
 type Sizes = [usize; 2];
 
 fn tree(input: &Case<'_>, rule: &Rule, engine: Engine, [at_once, few]: Sizes) -> Dendrogram {
@@ -233,7 +233,6 @@ fn leaves_that_are_as_similar_are_so_for_certain() {
     assert_eq!(all_doubts(&[2.0, half, half, half, half, half], 0), [false; 3]);
 }
 
-/// Returns numbers at most `ulps` floats away from the middle between two keys (rounded similarities).
 fn halfway(ulps: i64) -> impl Strategy<Value = f64> + Clone {
     let half = move |(x, ulps): (i32, i64)| {
         let x = 1.0 + f64::from(x) * 0.125 + 0.5f64.powi(36);
@@ -279,8 +278,6 @@ proptest! {
     }
 }
 
-/// Returns the Jaccard similarity of sets (the size of the intersection over the size of the union), or 1
-/// minus this similarity if `mirrored`.
 fn jaccard(sets: &[Vec<u64>], mirrored: bool) -> Vec<f64> {
     let count = |a: &[u64], b: &[u64], of: fn(u64, u64) -> u64| -> f64 {
         a.iter().zip(b).map(|(&a, &b)| f64::from(of(a, b).count_ones())).sum()
@@ -355,8 +352,6 @@ proptest! {
     }
 }
 
-/// Uses inputs of different sizes. Small inputs use a nearest-neighbour chain on a square matrix, large inputs use
-/// rounds of merges on a condensed matrix.
 #[test]
 fn infinite_similarities_are_errors() {
     for n in [3, 40, 1600] {

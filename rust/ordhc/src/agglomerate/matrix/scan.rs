@@ -17,7 +17,6 @@ pub(in crate::agglomerate) const BLOCK: usize = 64;
 /// of both values is used.
 const ASYMMETRY: f64 = 1e-8;
 
-/// The properties of the values of a matrix, found in one pass.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts {
     /// The largest absolute value in the matrix.
@@ -26,9 +25,7 @@ pub(crate) struct Facts {
     pub(crate) low: f64,
     /// True if all values are integers below 2^50.
     pub(crate) whole: bool,
-    /// True if any value is positive.
     pub(crate) positive: bool,
-    /// True if any value is negative.
     pub(crate) negative: bool,
     /// True if the upper and the lower triangle of the matrix are equal, or if only one of them is stored.
     pub(in crate::agglomerate) symmetric: bool,
@@ -41,7 +38,6 @@ impl Facts {
     }
 }
 
-/// Returns the properties of the values of a condensed matrix of `n` leaves, or an error if a value is not finite.
 pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts> {
     let parts = parallel::ranges(values.len(), 1 << 19);
     let facts = parallel::map(parts, |part| {
@@ -67,8 +63,6 @@ pub(super) fn scan_condensed<T: Number>(values: &[T], n: usize) -> Result<Facts>
     Ok(seen.facts(true))
 }
 
-/// Returns the properties of the values of a square matrix. Returns an error if a value is not finite, or if the upper
-/// triangle differs from the lower triangle.
 pub(super) fn scan_square<T: Number>(values: &[T], n: usize) -> Result<Facts> {
     // Later blocks of rows are longer, so each thread takes every `n_threads`-th block.
     let (n_blocks, n_threads) = (n.div_ceil(ROWS), parallel::ranges(n.div_ceil(ROWS), 2).len());
@@ -100,9 +94,8 @@ fn not_finite(place: Position, value: f64) -> Error {
 
 const ROWS: usize = 4 * BLOCK;
 
-/// Checks the given blocks of rows below the diagonal, and compares them with the values above the diagonal. Returns
-/// the properties of the values, whether the values above and below the diagonal are equal, and the first pair whose
-/// two values differ too much.
+/// Checks blocks of rows below the diagonal. Returns the properties of the values, whether the matrix is symmetric, and
+/// the first pair whose two values differ too much.
 ///
 /// Values above the diagonal are checked only if they differ from the values below.
 fn scan_blocks<T: Number>(
@@ -140,7 +133,6 @@ fn scan_blocks<T: Number>(
     (seen, symmetric, bad)
 }
 
-/// Returns true if a submatrix below the diagonal equals its mirror image above the diagonal.
 fn mirrored<T: Number>(values: &[T], n: usize, rows: Range<usize>, columns: Range<usize>) -> bool {
     wide!(mirrored_block(values, n, rows, columns))
 }
@@ -179,7 +171,6 @@ const LANES: usize = 8;
 /// Adding and then subtracting this number, 1.5 * 2^52, rounds numbers below 2^51 to integers.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// The minimum, maximum, finiteness and integrality of the values so far, for each SIMD lane.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     low: [f64; LANES],

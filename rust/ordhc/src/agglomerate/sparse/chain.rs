@@ -18,19 +18,15 @@ const HUB: usize = 256;
 /// Clusters and the edges between them, with the methods that a nearest-neighbour chain needs. A cluster is given by
 /// its index in the initial graph. A merged cluster gets the index of one of the two clusters.
 pub(super) trait Linked {
-    /// Returns the number of clusters in the initial graph.
     fn n_clusters(&self) -> usize;
 
     /// Returns the smallest leaf of a cluster, or `None` if the cluster has been merged into another cluster.
     fn name(&self, cluster: usize) -> Option<u32>;
 
-    /// Returns the nearest neighbour of a cluster, see [`nearest`].
     fn nearest(&mut self, cluster: usize) -> Option<Near>;
 
-    /// Merges two clusters, and returns the index of the merged cluster.
     fn merge(&mut self, a: usize, b: usize) -> usize;
 
-    /// Returns true if the chain should continue, and false if another algorithm is faster.
     fn should_continue(&self) -> bool {
         true
     }
@@ -39,8 +35,8 @@ pub(super) trait Linked {
 /// Merges as long as any cluster has a nearest neighbour and the chain should continue. Returns true if no cluster has
 /// a nearest neighbour any more.
 ///
-/// Ties are broken by an order of all pairs. So the chain has a cycle only if rounding makes the similarity of two
-/// clusters depend on their order. Then the last two clusters of the chain merge.
+/// The chain has a cycle only if rounding makes the similarity of two clusters depend on their order. Then the last two
+/// clusters of the chain merge.
 pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor: &Monitor) -> Result<bool> {
     let mut stack: Vec<(usize, f64)> = Vec::new();
     let mut on_stack = vec![false; linked.n_clusters()];
@@ -82,15 +78,11 @@ pub(super) fn run(linked: &mut impl Linked, merges: &mut Vec<RawMerge>, monitor:
     Ok(false)
 }
 
-/// The edges of each cluster, as lists. An edge is a pair of clusters, with a summary of the stored pairs of leaves
-/// between them.
 pub(super) struct Lists<'m, K: Summary> {
     clusters: Vec<Cluster>,
     rows: Vec<Row<K>>,
     rules: Rules<'m>,
     hub_from: usize,
-    /// For each cluster: the count of merges (`stamp`) when one of its edges was last moved. Only for the minimum of
-    /// all pairs.
     stamps: Vec<u32>,
     stamp: u32,
 }
@@ -102,7 +94,6 @@ struct Cluster {
     alive: bool,
 }
 
-/// The edges of a cluster, in any order.
 struct Row<K: Summary> {
     entries: Vec<Entry>,
     hub: Option<Box<Hub<K>>>,
@@ -123,7 +114,6 @@ impl<'m, K: Summary> Lists<'m, K> {
         Ok(Self { clusters, rows, rules, hub_from, stamps, stamp: 0 })
     }
 
-    /// Returns the edges, ordered by the names of their two clusters.
     pub(super) fn links(&self, monitor: &Monitor) -> Result<Vec<Link>> {
         let most = self.rows.iter().map(|row| row.entries.len()).sum::<usize>().div_ceil(2);
         let mut links = memory::room("the links that are left", most)?;

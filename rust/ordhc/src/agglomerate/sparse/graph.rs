@@ -18,22 +18,18 @@ pub(super) struct Graph {
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// The edges of consecutive clusters.
 pub(super) struct Chunk {
     pub(super) first: usize,
-    /// For each cluster: the end of its edges in `entries`.
     pub(super) ends: Vec<usize>,
     pub(super) entries: Vec<Entry>,
 }
 
-/// The index of the nearest cluster, and the similarity to this cluster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub(super) cluster: u32,
     pub(super) similarity: f64,
 }
 
-/// The number of edges that are read between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
 impl Graph {
@@ -142,26 +138,19 @@ pub(super) fn nearest<K: Summary>(
     best.near
 }
 
-/// The default of [`Rules::share`].
 pub(super) const SHARE: usize = 128;
-/// The default of [`Rules::patience`].
 pub(super) const PATIENCE: usize = 32;
-/// The default of [`Rules::filled`]: a table is used if at least half of all pairs of clusters have an edge. The table
-/// then needs about the same memory as the lists of edges.
+/// At least half of all pairs of clusters then have an edge, and a table needs about the memory of the lists of edges.
 pub(super) const FILLED: usize = 2;
 
-/// The conditions for merging and for choosing a method, and the monitor.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'m> {
-    /// Only clusters whose similarity is larger than this value merge.
     pub(super) bar: f64,
     pub(super) tolerance: Tolerance,
     pub(super) monitor: &'m Monitor,
-    /// True if rounding errors may have changed the tree.
     pub(super) doubtful: &'m AtomicBool,
     /// Reciprocal pairs merge in rounds only if merging them one by one would copy at least 1 / `share` of all entries
-    /// in the lists of edges. Otherwise, merging them one by one is faster. Each edge has two entries, one for each of
-    /// its clusters. Tests also use 0 and large values for this field and for the fields below.
+    /// in the lists of edges. An edge has two entries, one for each of its clusters. Tests also use other values.
     pub(super) share: usize,
     /// A nearest-neighbour chain on `Rows`, which are slow to search, stops after it has read `patience` times the
     /// number of entries in the lists of edges. A chain on `Lists` has no limit.
@@ -175,15 +164,11 @@ impl Rules<'_> {
         self.doubtful.store(true, Relaxed);
     }
 
-    /// Returns true if a table should store the edges of clusters. Each edge has two of the `n_entries` entries in the
-    /// lists of edges.
     pub(super) fn fills_table(&self, n_clusters: usize, n_entries: usize) -> bool {
         n_clusters * n_clusters <= n_entries.saturating_mul(self.filled)
     }
 }
 
-/// The nearest of the clusters that were passed to [`offer`](Self::offer). Ties are broken by the larger share of
-/// stored pairs of leaves, then by the smaller name.
 pub(super) struct Best {
     pub(super) near: Option<Near>,
     share: f64,

@@ -36,7 +36,6 @@ named!(Missing, "missing", {
     "ignore": Self::Ignore => Self::Ignore,
 });
 
-/// Implements [`Agglomeration::run_sparse`].
 pub(crate) fn agglomerate_sparse(
     pairs: &SparsePairs,
     rule: &Rule,
@@ -50,7 +49,6 @@ pub(crate) fn agglomerate_sparse(
 
 /// Up to this number of leaves, the full matrix is agglomerated if rounding errors may have decided a tie.
 const FULL: usize = 5000;
-/// A value of [`Rules::bar`] that every similarity exceeds.
 const NO_BAR: f64 = f64::NEG_INFINITY;
 
 pub(super) struct SparseJob<'a> {
@@ -105,7 +103,6 @@ impl<'a> SparseJob<'a> {
         })
     }
 
-    /// Changes the rules for tests, so that small inputs reach every code path.
     #[cfg(test)]
     pub(super) fn with(mut self, [share, patience, filled]: [usize; 3]) -> Self {
         self.rules = Rules { share, patience, filled, ..self.rules };
@@ -131,7 +128,6 @@ impl<'a> SparseJob<'a> {
         Ok(found)
     }
 
-    /// Agglomerates the full matrix.
     fn precisely(&self, initial: Option<&Partition>) -> Result<Dendrogram> {
         entered!(sparse_in_full);
         let n = self.pairs.n_leaves();
@@ -191,9 +187,9 @@ impl<'a> SparseJob<'a> {
         Ok((tree.map_heights(self.pairs.is_dissimilarity(), |x| sign * x), trees.len()))
     }
 
-    /// Returns a rank for each merge. The rank is lower if a larger share of the pairs of leaves between its two
-    /// clusters is stored. Each merge must come after the merges that made its two clusters. Returns no ranks if shares
-    /// do not matter.
+    /// Returns a rank for each merge, which is lower if a larger share of the pairs of leaves between its two clusters
+    /// is stored. Each merge must come after the merges that made its two clusters. Returns no ranks if shares do not
+    /// matter.
     fn ranks(&self, merges: impl Iterator<Item = RawMerge>) -> Result<Vec<u64>> {
         if self.missing == Missing::Zero || *self.rule == Rule::Single {
             return Ok(Vec::new());
@@ -270,8 +266,6 @@ impl<'a> SparseJob<'a> {
         }
     }
 
-    /// Merges clusters that have no edge in `below`, the edges with negative similarity, until all clusters have such
-    /// edges to each other. Then merges these clusters.
     fn merge_rest<K: Summary>(
         &self,
         clusters: &mut Merged,
@@ -285,7 +279,6 @@ impl<'a> SparseJob<'a> {
     }
 }
 
-/// The clusters that are left, named by their smallest leaves.
 struct Merged {
     forest: Forest,
     /// For each leaf: the size of the cluster with this name, or 0 if there is none.
@@ -302,7 +295,6 @@ impl Merged {
         (0..self.sizes.len() as u32).filter(|&leaf| self.sizes[leaf as usize] > 0.0).collect()
     }
 
-    /// Calls `make`, and updates the clusters for the merges that `make` appends.
     fn record<R>(&mut self, make: impl FnOnce(&mut Vec<RawMerge>) -> R) -> R {
         let before = self.merges.len();
         let result = make(&mut self.merges);
@@ -347,8 +339,6 @@ impl Merged {
         contracted(links, (n, 0), |leaf| of[leaf as usize], fold, monitor)
     }
 
-    /// Returns the names of all clusters, and groups of indices of names. Each initial cluster of `within` is a group.
-    /// Without `within`, all clusters are one group.
     fn groups(&self, within: Option<&Partition>) -> (Vec<u32>, Vec<Vec<u32>>) {
         let names = self.names();
         let mut groups = vec![Vec::new(); within.map_or(1, Partition::n_clusters)];
@@ -359,8 +349,8 @@ impl Merged {
     }
 
     /// Merges the remaining clusters within each initial cluster, in the order of their names. No pair of leaves
-    /// between these clusters is stored. The similarity of these merges is the lowest similarity of the earlier merges
-    /// in the same initial cluster, or minus infinity if there are none.
+    /// between them is stored, so their similarity is the lowest of the earlier merges in the initial cluster, or minus
+    /// infinity if there are none.
     fn join_within(&mut self, initial: &Partition) {
         let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
         for merge in &self.merges {

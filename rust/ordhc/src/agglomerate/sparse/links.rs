@@ -32,13 +32,11 @@ pub(super) struct Entry {
 /// the closer part only if both parts were equally close. For the second property, ties are ordered by the share of
 /// pairs of leaves that are stored. This share decreases if only one part has an edge to the third cluster.
 pub(super) trait Summary: Sync {
-    /// True for means, false for minima.
     const MEAN: bool;
     /// True if pairs that aren't stored count as zero. For the minimum, two clusters then have an edge only if all
     /// pairs of leaves between them are stored.
     const ALL: bool;
 
-    /// Returns the similarity of two clusters of sizes `n_i` and `n_k`, given the edge `entry` between them.
     #[inline(always)]
     fn similarity(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
         match (Self::MEAN, Self::ALL) {
@@ -54,7 +52,6 @@ pub(super) trait Summary: Sync {
         if Self::ALL { 0.0 } else { f64::from(entry.count) / (n_i * n_k) }
     }
 
-    /// Returns the combined value of two edges to the same cluster.
     #[inline(always)]
     fn fold(x: f64, y: f64) -> f64 {
         if Self::MEAN { x + y } else { x.min(y) }

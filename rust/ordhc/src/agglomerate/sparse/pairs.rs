@@ -29,7 +29,6 @@ pub struct SparsePairs {
     facts: Facts,
 }
 
-/// The similarity of leaves `i < j`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) i: u32,
@@ -37,7 +36,6 @@ pub(crate) struct Pair {
     pub(crate) similarity: f64,
 }
 
-/// The properties that decide when similarities count as equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Facts {
     /// The largest absolute similarity.
@@ -209,13 +207,11 @@ impl SparsePairs {
         self.facts
     }
 
-    /// Returns each stored pair as an edge between two leaves.
     pub(super) fn links(&self) -> impl Iterator<Item = Link> + Clone {
         self.pairs.iter().map(|&Pair { i, j, similarity }| Link { a: i, b: j, count: 1, value: similarity })
     }
 }
 
-/// The number of pairs that are read between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
 fn sort_ascending(pairs: &mut [Pair], monitor: &Monitor) -> Result<()> {

@@ -95,7 +95,6 @@ fn all_nearest<K: Summary>(graph: &Graph, rules: Rules<'_>) -> Result<Vec<Option
     }
 }
 
-/// The pairs of clusters that merge in a round.
 struct Pairs {
     /// For each cluster after the round: the cluster before the round that stays as it is, or that absorbs another
     /// cluster.
@@ -123,7 +122,6 @@ impl Pairs {
         Self { left, taken, merged }
     }
 
-    /// Returns the graph after the merges, and the nearest cluster of each of its clusters.
     fn merge<K: Summary>(&self, graph: &Graph, rules: Rules<'_>) -> Result<(Graph, Vec<Option<Near>>)> {
         entered!(sparse_rounds);
         let k = self.left.len();
@@ -179,8 +177,6 @@ impl Pairs {
         Ok((Graph { names, sizes, chunks }, nearest))
     }
 
-    /// Splits the clusters after the round into ranges with about the same number of edges. Returns each range with an
-    /// upper bound of the number of edges of its clusters.
     fn parts(&self, graph: &Graph) -> Vec<(Range<usize>, usize)> {
         const EACH: usize = 8;
         let aim = (graph.n_entries() / (EACH * parallel::n_threads())).max(1 << 16);
@@ -198,7 +194,6 @@ impl Pairs {
     }
 }
 
-/// Writes the edges of the clusters after a round.
 struct Writer {
     /// For each cluster after the round: its index in `row`, if the cluster is in `row`. The index may be outdated, so
     /// check the index before use.
@@ -212,9 +207,6 @@ struct Sum {
     cluster: u32,
     count: u32,
     links: u32,
-    /// Two sums (or minima) of the values of these edges. Each of the two clusters may have a first and a second part.
-    /// `values[0]` is for edges between both first parts or both second parts. `values[1]` is for edges between a first
-    /// and a second part. So the lists of both clusters get exactly the same sum, with the same rounding.
     values: [f64; 2],
 }
 
@@ -226,6 +218,8 @@ impl Writer {
         for (part, &old) in parts.iter().enumerate() {
             for entry in graph.row(old as usize) {
                 let code = to[entry.cluster as usize];
+                // Edges between both first or both second parts have their own sum, so that the rows of both clusters
+                // get sums with the same rounding.
                 let (cluster, across) = (code >> 1, part ^ (code & 1) as usize);
                 if cluster as usize == new {
                     continue;

@@ -21,8 +21,6 @@ pub(super) struct Rows<'m, K: Summary> {
     n_alive: usize,
     n_entries: usize,
     patience: usize,
-    /// For each cluster: the index of its edge in the row that is being read. The index may be outdated, so check the
-    /// index before use.
     place: Vec<u32>,
     rules: Rules<'m>,
     kind: PhantomData<K>,
@@ -55,7 +53,6 @@ impl<'m, K: Summary> Rows<'m, K> {
         }
     }
 
-    /// Returns true if the nearest-neighbour chain may read more edges.
     pub(super) fn is_patient(&self) -> bool {
         self.patience > 0
     }

@@ -11,7 +11,6 @@ use crate::sorting::sort_by;
 use crate::tree::RawMerge;
 use crate::union_find::UnionFind;
 
-/// The clusters of leaves. A cluster is named by its smallest leaf.
 pub(super) struct Forest {
     leaves: UnionFind,
 }
@@ -25,7 +24,6 @@ impl Forest {
         self.leaves.find(leaf)
     }
 
-    /// Makes cluster `j` part of cluster `i < j`.
     pub(super) fn merge(&mut self, i: u32, j: u32) {
         self.leaves.attach(j, i);
     }

@@ -9,18 +9,15 @@ use super::links::{Entry, Link, Summary};
 use crate::error::Result;
 use crate::memory::{self, Buffer};
 
-/// A square matrix with the value of each edge, and NaN for pairs of clusters without an edge. Rows have the order of
-/// the clusters' `names`. A cluster keeps its index in the initial graph (`numbers`), but its row changes when the rows
-/// of removed clusters are removed.
+/// A square matrix with the value of each edge, and NaN for pairs of clusters without an edge. `numbers` has the
+/// cluster of each row, by its index in the initial graph.
 pub(super) struct Table<'m, K: Summary> {
     stride: usize,
     values: Buffer,
-    /// For each edge: the number of stored pairs of leaves. Empty if this number does not matter.
     counts: Vec<u32>,
     names: Vec<u32>,
     /// The size of each row's cluster, or 0 for a removed cluster.
     sizes: Vec<f64>,
-    /// The index in the initial graph, for the cluster of each row.
     numbers: Vec<u32>,
     n_alive: usize,
     /// The row of each cluster, by its index in the initial graph, or [`GONE`].
@@ -30,7 +27,6 @@ pub(super) struct Table<'m, K: Summary> {
 }
 
 const LANES: usize = 8;
-/// Tables with fewer rows keep the rows of removed clusters.
 const PACK_FROM: usize = 64;
 
 impl<'m, K: Summary> Table<'m, K> {
@@ -60,7 +56,6 @@ impl<'m, K: Summary> Table<'m, K> {
         Ok(Self { stride: k, values, counts, names, sizes, numbers, n_alive: k, places, rules, kind: PhantomData })
     }
 
-    /// Returns the combined value of two edges to the same cluster, where NaN means that there is no edge.
     #[inline(always)]
     fn fold(x: f64, y: f64) -> f64 {
         let needs_both = K::ALL && !K::MEAN;
@@ -80,8 +75,6 @@ impl<'m, K: Summary> Table<'m, K> {
         Entry { cluster: place as u32, count: self.count(row + place), value: self.values[row + place] }
     }
 
-    /// Returns the similarity of the cluster of column `place` to the cluster whose row starts at index `row` of
-    /// `values`, or NaN without an edge. `n_i` is the size of the row's cluster.
     #[inline(always)]
     fn similarity(&self, row: usize, place: usize, n_i: f64) -> f64 {
         K::similarity(&self.entry(row, place), n_i, self.sizes[place])
@@ -100,7 +93,6 @@ impl<'m, K: Summary> Table<'m, K> {
         largest.into_iter().chain(rest).fold(f64::NEG_INFINITY, |a, b| if b > a { b } else { a })
     }
 
-    /// Returns the edges, ordered by the names of their two clusters.
     pub(super) fn links(&self) -> Vec<Link> {
         let alive = |place: &usize| self.sizes[*place] > 0.0;
         let mut links = Vec::new();

@@ -7,9 +7,7 @@ use crate::union_find::UnionFind;
 
 /// The edges with negative similarity. The index of a cluster is its position in the order of names.
 struct Below {
-    /// For each cluster: the index in `others` at which its edges start.
     starts: Vec<usize>,
-    /// For each edge: the other cluster, and the number of stored pairs of leaves.
     others: Vec<(u32, u32)>,
 }
 
@@ -37,12 +35,10 @@ impl Below {
 }
 
 /// Merges, within each of `groups`, the pairs of clusters without an edge in `links`, the edges with negative
-/// similarity. `names` are ascending, and `groups` have ascending indices of `names`. The first pair merges first. A
-/// merged cluster has the edges of both merged clusters.
+/// similarity. `names` are ascending, and `groups` have ascending indices of `names`.
 ///
 /// The first cluster repeatedly absorbs the first cluster to which it has no edge, until it has edges to all other
-/// clusters of its group. The next cluster then does the same. At the end, all clusters of a group have edges to each
-/// other.
+/// clusters of its group. The next cluster then does the same. A merged cluster has the edges of both merged clusters.
 pub(super) fn merge_unlinked(names: &[u32], links: &[Link], groups: Vec<Vec<u32>>, merges: &mut Vec<RawMerge>) {
     entered!(sparse_zeros);
     let below = Below::new(names, links);

@@ -13,7 +13,6 @@ const MODELS: [Model; 7] = [
     Model::Soe { margin: 0.8 },
 ];
 
-/// Returns the loss, computed triplet by triplet from the definition in the paper of each model (see [`Model`]).
 fn naive(model: Model, rows: &[[i32; 3]], weights: &[f64], points: &[f64], d: usize) -> f64 {
     let squared = |i: i32, j: i32| -> f64 {
         (0..d).map(|at| (points[i as usize * d + at] - points[j as usize * d + at]).powi(2)).sum()
@@ -36,7 +35,6 @@ fn naive(model: Model, rows: &[[i32; 3]], weights: &[f64], points: &[f64], d: us
 
 type Case = (usize, Vec<[i32; 3]>, Vec<f64>, Vec<f64>);
 
-/// Returns leaves, triplets (some repeated or contradicting), weights (some 0 or equal), and points in d dimensions.
 fn cases(d: usize) -> impl Strategy<Value = Case> {
     (3usize..9).prop_flat_map(move |n| {
         let leaf = 0..n as i32;

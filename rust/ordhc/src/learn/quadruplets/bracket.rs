@@ -6,14 +6,13 @@
 /// repeated only if the winner's similarity decreases.
 #[derive(Debug, Clone)]
 pub(super) struct Bracket {
-    /// The winner of each match. The winners of matches 2m and 2m + 1 play match m. Index n + c has the
-    /// cluster c, or [`EMPTY`] if c does not take part.
+    /// The winner of each match: a cluster, [`EMPTY`] if no cluster is left in the match, or [`OPEN`] if the match must
+    /// be played. The winners of matches 2m and 2m + 1 play match m. Index n + c has the cluster c, or [`EMPTY`] if c
+    /// does not take part.
     winners: Vec<u32>,
 }
 
-/// A value in `winners`: no cluster is left in this match.
 const EMPTY: u32 = u32::MAX;
-/// A value in `winners`: this match must be played.
 const OPEN: u32 = u32::MAX - 1;
 
 impl Bracket {
@@ -37,12 +36,10 @@ impl Bracket {
         }
     }
 
-    /// Returns `None` if matches must still be played.
     pub(super) fn winner(&self) -> Option<u32> {
         Some(self.winners[1]).filter(|&winner| winner < OPEN)
     }
 
-    /// Returns the matches that can be played now: each has two players but no winner.
     pub(super) fn matches(&mut self) -> Vec<u32> {
         let mut matches = Vec::new();
         self.close(1, &mut matches);
@@ -74,7 +71,6 @@ impl Bracket {
         self.winners[at as usize] = self.players(at)[usize::from(!is_first)];
     }
 
-    /// Records that a cluster has become less similar to the given cluster.
     pub(super) fn decrease(&mut self, cluster: u32) {
         let mut at = (self.winners.len() / 2 + cluster as usize) / 2;
         // Go up to the root, even past a match that the cluster lost. After contradictory answers,

@@ -11,8 +11,6 @@ pub(super) struct Verdict {
     pub(super) is_first: bool,
 }
 
-/// The purpose of a comparison. `is_swapped` is true if the question has the two pairs in reversed
-/// order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Compared<P> {
     purpose: P,
@@ -20,14 +18,12 @@ pub(super) struct Compared<P> {
 }
 
 impl<P> Compared<P> {
-    /// Returns the question about two different pairs. The lexicographically smaller pair comes first in the question.
     pub(super) fn question([first, second]: [Pair; 2], purpose: P) -> ([u32; 4], Self) {
         let is_swapped = second < first;
         let ([i, j], [k, l]) = if is_swapped { (second, first) } else { (first, second) };
         ([i, j, k, l], Self { purpose, is_swapped })
     }
 
-    /// Returns the purpose, and the verdict on the two pairs in the order in which `question` got them.
     pub(super) fn answered(self, answer: i8) -> (P, Verdict) {
         let sign = if self.is_swapped { -answer } else { answer };
         let is_first = if sign == 0 { !self.is_swapped } else { sign > 0 };

@@ -34,7 +34,6 @@ pub(super) struct Complete {
     /// For each cluster: its leaf, or n + the index in `joins` of the merge that made the cluster.
     labels: Vec<u32>,
     joins: Vec<Join>,
-    /// The ids of the two clusters being merged, the smaller id first.
     merging: Option<[u32; 2]>,
     /// During a merge of two clusters, for each third cluster: true if its least similar pair with the second cluster
     /// is less similar than that with the first.
@@ -53,14 +52,8 @@ struct Join {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Contest {
-    /// A match of the tournament that finds the nearest neighbour of the last cluster in `chain`. The value is the
-    /// index of the match.
     Match(u32),
-    /// A comparison during a merge. The value is a third cluster, whose least similar pairs with the two merging
-    /// clusters are compared.
     Third(u32),
-    /// A comparison of the final merge sort. The value is the index of the merge of two sorted
-    /// runs.
     Sort(u32),
 }
 
@@ -105,8 +98,6 @@ impl Complete {
         active.iter().copied().filter(move |cluster| !not.contains(cluster))
     }
 
-    /// Starts the next step, after all open questions are answered: completes a merge, searches for
-    /// a nearest neighbour, or starts the final sort.
     fn proceed(&mut self) {
         while self.waiting == 0 && self.sorting.is_none() {
             if let Some(merging) = self.merging.take() {
@@ -119,7 +110,6 @@ impl Complete {
         }
     }
 
-    /// Searches for the nearest neighbour of the last cluster of the nearest-neighbour chain.
     fn search(&mut self) {
         let first = self.active[0];
         let last = *self.chain.last().unwrap_or(&first);
@@ -144,8 +134,6 @@ impl Complete {
         }
     }
 
-    /// Completes the merge of two clusters, after all questions about third clusters were answered. The merged
-    /// cluster has the id `kept`.
     fn merged(&mut self, [kept, gone]: [u32; 2]) {
         let parts = [kept, gone].map(|cluster| self.labels[cluster as usize]);
         let level = |&part: &u32| (part as usize).checked_sub(self.n).map_or(0, |join| self.joins[join].level);
@@ -186,8 +174,8 @@ impl Complete {
         order
     }
 
-    /// Returns `order`, a list of indices of merges in `joins`, changed so that each merge comes after the merges that
-    /// made its two clusters. The order changes only if answers contradict each other.
+    /// Moves each merge in `order` after the merges that made its two clusters. The order changes only if answers
+    /// contradict each other.
     fn parts_first(&self, order: Vec<u32>) -> Vec<u32> {
         let mut is_there = vec![false; self.joins.len()];
         let mut result = Vec::with_capacity(order.len());

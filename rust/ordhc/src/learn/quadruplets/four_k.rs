@@ -35,9 +35,7 @@ pub(super) struct FourK {
     said: Vec<u64>,
     /// Bits in the order of `said`. A bit is 1 if (leaf, landmark) is more similar than the reference pair.
     more: Vec<u64>,
-    /// The number of 64-bit words per leaf in `said` and `more`.
     width: usize,
-    /// For each leaf: true if a question about it was answered.
     is_heard: Vec<bool>,
     cursor: Cell,
     total: u64,
@@ -144,8 +142,7 @@ fn draw_landmarks(n: usize, landmarks: Option<Landmarks>, seed: u64) -> Result<V
     Ok(drawn)
 }
 
-/// Returns different reference pairs of leaves, in random order. `pairs` is the number of pairs that are compared
-/// with each reference pair.
+/// `pairs` is the number of pairs that are compared with each reference pair.
 fn draw_references(n: usize, references: Option<References>, pairs: u64, seed: u64) -> Result<Vec<Pair>> {
     let all = condensed_len(n);
     let count = match references.unwrap_or(References::Budget((n as u64).pow(2))) {

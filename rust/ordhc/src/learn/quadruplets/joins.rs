@@ -35,8 +35,6 @@ struct Forest {
 }
 
 impl Forest {
-    /// Merges the clusters of two leaves. `label` is the id of the new cluster. Returns the ids of
-    /// the two old clusters, or `None` if the leaves are in the same cluster.
     fn join(&mut self, a: u32, b: u32, label: u32) -> Option<[u32; 2]> {
         let (a, b) = (self.leaves.find(a), self.leaves.find(b));
         if a == b {

@@ -12,13 +12,11 @@ use crate::tree::Dendrogram;
 pub(super) struct Once<S: Strategy<4>> {
     strategy: S,
     asked: HashMap<[u32; 4], State<S::Purpose>>,
-    /// The next question that was not asked before.
     next: Option<([u32; 4], S::Purpose)>,
 }
 
 #[derive(Debug, Clone)]
 enum State<P> {
-    /// The question has no answer yet. The values are the purposes of its repetitions.
     Open(Vec<P>),
     Answered(i8),
 }
@@ -30,9 +28,7 @@ impl<S: Strategy<4>> Once<S> {
         new
     }
 
-    /// Finds the next question that was not asked before, and gives repeated questions their
-    /// earlier answers. This happens in advance, because the strategy may be done after these
-    /// answers.
+    /// Gives repeated questions their earlier answers in advance, because the strategy may be done after these answers.
     fn find_next(&mut self) {
         while self.next.is_none() {
             let Some((leaves, purpose)) = self.strategy.next() else { return };
@@ -98,7 +94,6 @@ mod tests {
     use crate::learn::asking::Asking;
     use crate::similarity::{Triangle, condensed_len};
 
-    /// Asks at most `batch` questions at once. Returns the tree and the questions.
     fn learned<S: Strategy<4>>(strategy: S, values: &[u16], batch: usize) -> (Dendrogram, Vec<[u32; 4]>) {
         let n = strategy.n_leaves();
         let value = |i: u32, j: u32| values[Triangle::new(n).index(i as usize, j as usize)];

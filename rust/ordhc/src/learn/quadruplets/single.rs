@@ -29,7 +29,6 @@ pub(super) struct Single {
     /// For each leaf in the spanning tree: the number of leaves that joined the tree before.
     /// [`NONE`] for the other leaves.
     places: Vec<u32>,
-    /// For each leaf outside of the spanning tree: the leaf in the tree that is most similar to it.
     best: Vec<u32>,
     newest: u32,
     pairs: Vec<Pair>,
@@ -53,13 +52,8 @@ pub(super) struct Single {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Duel {
-    /// Compares two pairs of this leaf outside of the spanning tree: the pair with the newest leaf in the tree, and
-    /// the best pair so far.
     Challenge(u32),
-    /// A match of the tournament for the most similar of all best pairs. The value is the index of the match.
     Match(u32),
-    /// A comparison of the final merge sort. The value is the index of the merge of two sorted
-    /// runs.
     Sort(u32),
 }
 
@@ -102,15 +96,12 @@ impl Single {
         }
     }
 
-    /// Starts the next step, after all open questions are answered: plays matches, adds a leaf to
-    /// the spanning tree, or starts the final sort.
     fn proceed(&mut self) {
         while self.waiting == 0 && self.sorting.is_none() {
             if self.depth == 0 {
                 self.join_tree(self.winners[1]);
                 continue;
             }
-            // Update the matches in which the winners of the changed matches play next.
             self.depth -= 1;
             if self.depth == 0 {
                 for at in std::mem::take(&mut self.changed[0]) {
@@ -128,15 +119,12 @@ impl Single {
         }
     }
 
-    /// Clears the list of changed matches at the current depth of the tournament.
     fn settle(&mut self) {
         for at in std::mem::take(&mut self.changed[self.depth]) {
             self.is_changed[at as usize] = false;
         }
     }
 
-    /// Updates the match `at` of the tournament, after one of the two matches that give its players
-    /// has changed.
     fn update_match(&mut self, at: u32) {
         let [left, right] = [2 * at, 2 * at + 1].map(|child| self.winners[child as usize]);
         let winner = self.winners[at as usize];

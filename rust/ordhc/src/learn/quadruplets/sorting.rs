@@ -9,13 +9,11 @@ pub(super) struct Sorting {
     runs: Vec<Vec<u32>>,
     merges: Vec<Merge>,
     ready: VecDeque<u32>,
-    /// The number of unfinished merges.
     n_open: usize,
     n: usize,
     n_taken: u64,
 }
 
-/// The merge of two sorted runs: the remaining items of each run, and the merged items.
 #[derive(Debug, Clone)]
 struct Merge {
     parts: [VecDeque<u32>; 2],
@@ -23,7 +21,6 @@ struct Merge {
 }
 
 impl Sorting {
-    /// The sort first compares neighbours in `order`.
     pub(super) fn new(order: Vec<u32>) -> Self {
         let runs: Vec<Vec<u32>> = order.into_iter().map(|item| vec![item]).collect();
         let mut new = Self { n: runs.len(), runs, ..Self::default() };
@@ -31,7 +28,6 @@ impl Sorting {
         new
     }
 
-    /// Starts to merge each two neighbouring sorted runs.
     fn begin(&mut self) {
         let runs = std::mem::take(&mut self.runs);
         if runs.len() <= 1 {
@@ -49,15 +45,12 @@ impl Sorting {
         }
     }
 
-    /// Returns the next comparison: the index of a merge, and the two items to compare.
     pub(super) fn next(&mut self) -> Option<(u32, [u32; 2])> {
         let at = self.ready.pop_front()?;
         let [first, second] = &self.merges[at as usize].parts;
         Some((at, [*first.front()?, *second.front()?]))
     }
 
-    /// Takes the answer to a comparison in the merge `at`. `is_first` is true if the first item
-    /// comes first.
     pub(super) fn take(&mut self, at: u32, is_first: bool) {
         self.n_taken += 1;
         let Merge { parts, merged } = &mut self.merges[at as usize];
@@ -77,7 +70,6 @@ impl Sorting {
         self.merges.is_empty()
     }
 
-    /// Returns all items. The items are completely sorted when the sort is [`done`](Self::done).
     pub(super) fn order(&self) -> Vec<u32> {
         let merges = self.merges.iter().cloned().map(Merge::so_far);
         self.runs.iter().cloned().chain(merges).flatten().collect()

@@ -11,11 +11,9 @@ pub(super) struct Evidence {
     answers: Vec<([u32; 3], i8)>,
     /// For each leaf: the index of each answer about it, and the position (0, 1 or 2) of the leaf in that question.
     of_leaf: Vec<Vec<(u32, u8)>>,
-    /// For each answer and each leaf of its question: the evidence about the place of this leaf.
-    /// Let C be the smallest cluster that contains the other two leaves. For each child of C, a
-    /// [`Tilt`] has the range of all nodes at and below the child in postorder, and a log
-    /// likelihood ratio. The ratio compares a place of the leaf within the child to a place outside
-    /// of C (where the leaf is the odd one out).
+    /// For each answer and each of its leaves: the evidence about the place of this leaf. Let C be the smallest cluster
+    /// with the other two leaves. Each of the two [`Tilt`]s compares a place of the leaf below one child of C to a
+    /// place outside of C.
     tilts: Vec<[[Tilt; 2]; 3]>,
 }
 
@@ -70,8 +68,6 @@ impl Evidence {
         (0..shape.n_nodes()).filter(|&node| is_touched[node]).collect()
     }
 
-    /// Computes the evidence of every answer about the places of its three leaves, given a tree. `model`
-    /// has the length of each leaf: how far the leaf is from all other leaves.
     pub(super) fn read(&mut self, shape: &Shape, model: &Lengths) {
         let Self { answers, tilts, .. } = self;
         tilts.clear();
@@ -106,7 +102,6 @@ impl Evidence {
             .count()
     }
 
-    /// Returns the evidence about the place of a subtree, from answers about one of its leaves and two leaves outside.
     pub(super) fn tilts(&self, shape: &Shape, subtree: usize) -> impl Iterator<Item = Tilt> {
         let span = shape.span(subtree);
         shape

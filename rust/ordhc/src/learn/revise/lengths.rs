@@ -17,9 +17,7 @@ pub(super) struct Lengths {
     evidence: f64,
 }
 
-/// The maximum number of estimates of the prior variance of the lengths.
 const UPDATES: usize = 20;
-/// The maximum number of Newton steps that fit the lengths, for each prior variance.
 const STEPS: usize = 20;
 /// The estimate of the prior variance is final when its relative change is below `SETTLED`. The fit of the lengths
 /// ends when no length changes by `FOUND` or more.
@@ -34,7 +32,6 @@ const MOST_VARIANCE: f64 = 25.0;
 /// out in the tree. Both indices are 0, 1 or 2.
 type Called = ([u32; 3], usize, usize);
 
-/// Returns the index in `leaves` of the leaf that is the odd one out in a tree.
 fn odd_in(shape: &Shape, leaves: [u32; 3]) -> usize {
     let [a, b, c] = leaves.map(|leaf| leaf as usize);
     let whole = shape.smallest_holding(&[a, b, c]);
@@ -42,7 +39,6 @@ fn odd_in(shape: &Shape, leaves: [u32; 3]) -> usize {
 }
 
 impl Lengths {
-    /// All lengths are 0. `evidence` is the log odds of a right answer against either wrong one.
     pub(super) fn new(n: usize, evidence: f64) -> Self {
         Self { lengths: vec![0.0; n], evidence }
     }
@@ -52,8 +48,6 @@ impl Lengths {
         Self { lengths, evidence }
     }
 
-    /// Returns the probabilities of the three answers to a question. `truth` is the index in `leaves`
-    /// of the odd one out in the tree.
     fn probabilities(&self, leaves: [u32; 3], truth: usize) -> [f64; 3] {
         let mut found = leaves.map(|leaf| self.lengths[leaf as usize].exp());
         found[truth] *= self.evidence.exp();
@@ -61,13 +55,10 @@ impl Lengths {
         found.map(|share| share / total)
     }
 
-    /// Returns the log probability of an answer. `truth` is the index in `leaves` of the odd one out
-    /// in the tree.
     pub(super) fn log_probability(&self, leaves: [u32; 3], answer: usize, truth: usize) -> f64 {
         self.probabilities(leaves, truth)[answer].ln()
     }
 
-    /// Estimates the lengths from all answers, given a tree.
     pub(super) fn learn(&mut self, evidence: &Evidence, shape: &Shape) {
         let called: Vec<Called> = evidence
             .answers()
@@ -97,8 +88,7 @@ impl Lengths {
         self.fit(&called, variance);
     }
 
-    /// Returns the first derivative and the negative second derivative of the log-likelihood with
-    /// respect to the length of each leaf.
+    /// Returns the first and the negative second derivative of the log-likelihood by the length of each leaf.
     fn slopes(&self, called: &[Called]) -> (Vec<f64>, Vec<f64>) {
         let n = self.lengths.len();
         let (mut gradient, mut information) = (vec![0.0; n], vec![0.0; n]);
@@ -112,8 +102,8 @@ impl Lengths {
         (gradient, information)
     }
 
-    /// Computes the most likely length of each leaf, given the prior variance of the lengths.
-    /// Returns the negative second derivative of the log-likelihood with respect to each length.
+    /// Computes the most likely lengths, given their prior variance. Returns the negative second derivative of the
+    /// log-likelihood by each length.
     fn fit(&mut self, called: &[Called], variance: f64) -> Vec<f64> {
         let mut last = Vec::new();
         for _ in 0..STEPS {
@@ -140,7 +130,6 @@ impl Lengths {
 mod tests {
     use super::*;
 
-    /// Returns the lengths of the four leaves of the tree ((0,1),(2,3)), estimated from answers.
     fn learnt(answers: &[([u32; 3], i8)]) -> Lengths {
         let shape = Shape::of(vec![[0, 1], [2, 3], [4, 5]]);
         let (mut evidence, mut lengths) = (Evidence::new(4), Lengths::new(4, 1.5));

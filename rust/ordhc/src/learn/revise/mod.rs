@@ -43,10 +43,8 @@ pub(crate) struct Settings {
 pub(crate) struct Revise {
     settings: Settings,
     revision: Revision,
-    /// For each leaf: the number of open questions about it.
     open: Vec<u32>,
     n_open: usize,
-    /// The sets of three leaves that were asked about, each in ascending order.
     asked: HashSet<[u32; 3]>,
     queue: VecDeque<[u32; 3]>,
     /// True if there were answers since questions were last chosen, or if no questions were chosen yet.
@@ -57,7 +55,6 @@ pub(crate) struct Revise {
     random: ChaCha8Rng,
 }
 
-/// The learner that is used if answers agree with the given tree no more than by chance.
 struct Fallback(Box<dyn Learner>);
 
 impl Clone for Fallback {
@@ -69,7 +66,6 @@ impl Clone for Fallback {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Purpose {
     Revise([u32; 3]),
-    /// The id of a question of the fallback learner.
     Fallback(u64),
 }
 
@@ -78,9 +74,8 @@ pub(crate) enum Purpose {
 /// may be at wrong places.
 const PURE: f64 = 0.8;
 
-/// The maximum of [`Trust::loose`], the prior odds of the current place of a subtree whose parent
-/// has more than two children in the given tree. The learner makes a binary tree, which joins these
-/// children in an arbitrary order. So other places below the parent are likely.
+/// The maximum of [`Trust::loose`]. The learner makes a binary tree, which joins the children of a larger node in an
+/// arbitrary order. So other places below such a node are likely.
 const LOOSE: f64 = 3.0;
 
 /// A question is asked only if it is expected to correct more than `WORTH` triplets for each leaf
@@ -88,7 +83,6 @@ const LOOSE: f64 = 3.0;
 const WORTH: f64 = 1e-3;
 
 impl Revise {
-    /// `fallback` is used instead if the answers agree with the tree no more than by chance.
     pub(crate) fn new(prior: &Topology, settings: Settings, seed: u64, fallback: Box<dyn Learner>) -> Self {
         let n = prior.n_leaves();
         let Settings { p, strength, .. } = settings;
@@ -110,7 +104,6 @@ impl Revise {
         }
     }
 
-    /// Returns the fallback learner, if it has replaced the given tree.
     fn other(&self) -> Option<&dyn Learner> {
         self.probe.is_useless().then_some(&*self.fallback.0)
     }

@@ -23,8 +23,6 @@ impl Trust {
         0.5 * (1.0 - self.right)
     }
 
-    /// Returns the log likelihood ratio of an answer: for a place with which the answer agrees,
-    /// against another place.
     pub(super) fn evidence(self) -> f64 {
         (self.right / self.wrong()).ln()
     }
@@ -34,7 +32,6 @@ impl Trust {
 /// [`Shape`], and the change of the log probability of the places beside these nodes.
 pub(super) type Tilt = (Range<usize>, f64);
 
-/// The conclusion about the place of a subtree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Finding {
     /// The node whose sibling the examined subtree should become. This is the deepest node such that the subtree
@@ -75,7 +72,7 @@ pub(super) struct Places {
     /// For each node, in postorder: the probability that the subtree belongs at or below the node.
     masses: Vec<f64>,
     sums: Vec<f64>,
-    /// For each node, in postorder: the expected benefit of a question that compares the children of the node, see
+    /// For each node, in postorder: the value of a question that compares the children of the node, see
     /// [`ask`](Self::ask).
     values: Vec<f64>,
     above: Vec<f64>,
@@ -124,8 +121,8 @@ impl Places {
         Finding { best, moves, evidence: (total / before).ln() }
     }
 
-    /// Writes the prior weight of each place of the subtree, and the number of leaves at and below
-    /// each node without the subtree. Returns the sum of the weights.
+    /// Sets the prior weights of the places of a subtree, and the sizes of all nodes without this subtree. Returns the
+    /// sum of the weights.
     fn lay_out(
         &mut self,
         shape: &Shape,
@@ -170,8 +167,6 @@ impl Places {
         total
     }
 
-    /// Normalizes the weights of the places to probabilities (`total` is their sum). Then computes
-    /// the sum of the probabilities at and below every node.
     fn sum(&mut self, shape: &Shape, total: f64) {
         let m = shape.n_nodes();
         let Self { weights, sums, masses, .. } = self;
@@ -195,16 +190,13 @@ impl Places {
         shape.node_at(place)
     }
 
-    /// Returns the best question about the place of a subtree, and the value of this question. The
-    /// value is the number of triplets that one answer is expected to correct, divided by the
-    /// number of leaves of the subtree. The question is given by the postorder position of its
-    /// pivot, the node whose children are compared.
+    /// Returns the best question about the place of a subtree, and the value of the question. The question is given by
+    /// the postorder position of its pivot, the node whose children are compared. The value is the number of triplets
+    /// that one answer is expected to correct, divided by the number of leaves of the subtree.
     ///
-    /// The value of a question is the expected decrease of a loss, which is a sum over all edges
-    /// between a node and its parent. Each edge adds m (1 - m) times the number of triplets that
-    /// change if the subtree moves from beside the node to beside the parent. Here m is the
-    /// probability that the subtree belongs at or below the node. The expected decrease of this
-    /// loss can be computed for all pivots at once.
+    /// The value of a question is the expected decrease of a loss, which is a sum over all edges between a node and its
+    /// parent. Each edge adds m (1 - m) times the number of triplets that change if the subtree moves from beside the
+    /// node to beside the parent. Here m is the probability that the subtree belongs at or below the node.
     pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
         let m = shape.n_nodes();
         let span = shape.span(subtree);
@@ -255,8 +247,6 @@ impl Places {
         best
     }
 
-    /// Returns the postorder position of the best pivot (the node whose children a question compares) other
-    /// than `last`. Excludes `last` from later calls.
     pub(super) fn next_best(&mut self, last: usize) -> Option<usize> {
         self.values[last] = 0.0;
         let best = (0..self.values.len()).max_by(|&a, &b| self.values[a].total_cmp(&self.values[b]).then(b.cmp(&a)))?;

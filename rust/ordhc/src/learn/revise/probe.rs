@@ -24,7 +24,6 @@ const MOST_A_LEAF: usize = 2;
 const BATCH: usize = 10;
 
 impl Probe {
-    /// `p` is the probability that an answer is right.
     pub(super) fn new(tree: &Topology, p: f64) -> Self {
         let chance = 1.0 / 3.0;
         let useful = 0.5 * (chance + p);
@@ -57,7 +56,6 @@ impl Probe {
         self.log_odds <= -CLEAR || (self.n >= self.most && self.log_odds <= 0.0)
     }
 
-    /// Returns the number of questions to ask next, if `n_open` questions are open.
     pub(super) fn wanted(&self, n_open: usize) -> usize {
         BATCH.min(self.most.saturating_sub(self.n)).saturating_sub(n_open)
     }

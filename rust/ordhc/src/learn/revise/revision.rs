@@ -22,14 +22,9 @@ pub(super) struct Revision {
     loose: Vec<bool>,
 }
 
-/// The maximum number of times that subtrees are examined and moved, before questions are
-/// chosen.
 const PASSES: usize = 4;
-/// The maximum number of subtrees that move in each of the `PASSES`.
 const MOVES: usize = 10;
 
-/// Returns, for each merge of the binary form of `tree`, whether the merge and the merge above it
-/// were made from one node with more than two children.
 fn loose_nodes(tree: &Topology) -> Vec<bool> {
     let n_merges = |node| tree.children(node).len() - 1;
     let nodes = tree.n_leaves()..tree.n_nodes();
@@ -56,8 +51,6 @@ impl Revision {
         places.weigh(&self.shape, subtree, tilts, self.trust, |node| self.is_loose(node))
     }
 
-    /// Calls `work` for the subtree below each of the given `nodes`, on all cores. `work` also gets
-    /// the [`Finding`], the conclusion about the place of the subtree. Returns the results.
     fn each<R: Send>(&self, nodes: &[usize], work: impl Fn(&mut Places, usize, Finding) -> R + Sync) -> Vec<R> {
         const GRAIN: usize = 1 << 16;
         let ranges = parallel::ranges(nodes.len(), GRAIN.div_ceil(self.shape.n_nodes()));
@@ -127,9 +120,8 @@ impl Revision {
         found
     }
 
-    /// Returns the best question about the place of a subtree, among questions for which `may`
-    /// returns true. `taken` has the number of open questions about each leaf. Leaves with open
-    /// questions are not used.
+    /// Returns the best question about the place of a subtree for which `may` returns true. `taken` has the number of
+    /// open questions about each leaf. Leaves with open questions are not used.
     pub(super) fn question(
         &self,
         subtree: usize,
@@ -162,8 +154,8 @@ impl Revision {
         None
     }
 
-    /// Draws a leaf below `node` that is not below `avoided` and not `taken`. Only the leaves with
-    /// the fewest answers are drawn.
+    /// Draws a leaf below `node`, but not below `avoided`, from the leaves that are not `taken` and have the fewest
+    /// answers.
     fn draw(&self, node: usize, avoided: Option<usize>, taken: &[u32], random: &mut ChaCha8Rng) -> Option<u32> {
         let Self { shape, evidence, .. } = self;
         let span = avoided.map(|node| shape.span(node));

@@ -44,7 +44,6 @@ impl<const K: usize> Stored<K> {
         }
     }
 
-    /// Removes and returns the first answer to a question.
     pub(super) fn take(&mut self, question: [u32; K]) -> Option<Told> {
         if let Some((answer, few)) = self.few(&question).split() {
             self.len -= 1;
@@ -91,15 +90,13 @@ impl Default for Few {
 }
 
 impl Few {
-    /// Returns these answers followed by the new answer. Returns `None` if there are 15 answers
-    /// already, or if the new answer has its own probability of being right (`p`).
+    /// Returns `None` if there are 15 answers already, or if the new answer has its own probability `p` of being right.
     fn with(self, Told { answer, p, .. }: Told) -> Option<Self> {
         let end = self.0.ilog2();
         (end < 30 && p.is_none())
             .then(|| Self((self.0 ^ (1 << end)) | (((answer + 1) as u32) << end) | (1 << (end + 2))))
     }
 
-    /// Returns the first answer and the remaining answers, or `None` if there is no answer.
     fn split(self) -> Option<(i8, Self)> {
         (self.0 > 1).then_some(((self.0 & 3) as i8 - 1, Self(self.0 >> 2)))
     }
@@ -114,7 +111,6 @@ mod tests {
     type Plain = HashMap<[u32; 3], VecDeque<Told>>;
 
     proptest! {
-        /// Compares the store with plain lists, including copies that change separately.
         #[test]
         fn answers_come_in_their_order(acts in prop::collection::vec((0u32..12, 0u8..7, -1i8..=2, prop::option::weighted(0.02, 0.5..1.0)), 0..400), many: bool) {
             let mut stores = vec![(Stored::<3>::default(), Plain::new())];

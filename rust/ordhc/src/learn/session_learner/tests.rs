@@ -3,7 +3,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::learn::Method;
 
-/// Returns the answer of the tree ((0,1),(2,3),...).
 fn oracle(leaves: [u32; 3]) -> i8 {
     let same = |a: usize, b: usize| leaves[a] / 2 == leaves[b] / 2;
     if same(1, 2) {
@@ -17,8 +16,6 @@ fn oracle(leaves: [u32; 3]) -> i8 {
     }
 }
 
-/// Returns the right answer to a question. `at` determines the person who gives the answer: one of
-/// two people, or an unknown person.
 fn by(at: usize, leaves: [u32; 3]) -> Told {
     Told { who: (at % 3).checked_sub(1).map(|who| who as u32), ..Told::new(oracle(leaves)) }
 }
@@ -73,9 +70,8 @@ fn acts() -> impl Strategy<Value = Vec<(u8, usize)>> {
     prop::collection::vec((0u8..6, 0usize..8), 1..40)
 }
 
-/// Applies events to a [`SessionLearner`] in any order: people get questions, answer them (also questions
-/// that aren't open), import answers, and withdraw answers. Checks that a session learner that replays all
-/// events has the same state. At the end all questions must be answered.
+/// Applies random events to a [`SessionLearner`], and checks that a replay of the events gives the same state. At the
+/// end, all questions must be answered.
 fn goes_on(kind: usize, triple: bool, acts: Vec<(u8, usize)>) -> std::result::Result<(), TestCaseError> {
     let repeat = if triple { 3 } else { 1 };
     let mut events: Vec<Event> = Vec::new();
@@ -160,7 +156,6 @@ fn of_bits(leaves: [u32; 3]) -> i8 {
     (0..3).max_by_key(|&at| bits[at]).unwrap() as i8
 }
 
-/// Returns a learner whose leaves can be added and retired. The method depends on `kind`.
 fn changing(kind: usize, n: usize) -> Box<dyn Learner> {
     let (assume, schedule) = (crate::learn::Assume::Adversarial, crate::learn::Schedule::Questions);
     let noisy = |noise, parallel| Method::Robust { p: 0.9, delta: 0.05, assume, noise, parallel, schedule };
@@ -184,8 +179,6 @@ fn changing(kind: usize, n: usize) -> Box<dyn Learner> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Checks that leaves can be added and retired while people have questions. At the end the tree
-    /// must be right for all leaves that are left.
     #[test]
     fn leaves_come_and_go(kind in 0usize..11, n in 1usize..7, acts in prop::collection::vec((0u8..8, 0usize..8), 0..40)) {
         let truth_of = if kind == 9 { of_bits } else { oracle };
@@ -264,8 +257,6 @@ proptest! {
     }
 }
 
-/// Retiring a leaf must keep the answers about other leaves that are not in the tree yet. Questions that people have
-/// must keep their numbers.
 #[test]
 fn retiring_loses_few_answers() {
     for kind in [0, 5] {
@@ -290,7 +281,6 @@ fn retiring_loses_few_answers() {
     }
 }
 
-/// Checks that questions which the learner did not ask count towards the budget.
 #[test]
 fn the_budget_is_shared() {
     let mut session = SessionLearner::new(Method::Insertion { parallel: 1 }.learner(8, 1).unwrap(), None, Some(3));
@@ -306,8 +296,6 @@ fn the_budget_is_shared() {
     assert!(session.done());
 }
 
-/// Checks that a larger `parallel` starts more searches at once, and that a smaller one cancels no
-/// search.
 #[test]
 fn searches_follow_what_is_wanted() {
     for method in [Method::Insertion { parallel: 1 }, Method::robust(0.9, 0.05)] {
@@ -362,7 +350,6 @@ fn majorities_are_counted_when_leaves_come_and_go() {
     }
 }
 
-/// Answers all questions of a learner, and returns the number of answers.
 fn answer_all(learner: &mut dyn Learner, truth: fn([u32; 3]) -> i8) -> u64 {
     let before = learner.n_answered();
     while !learner.done() {

@@ -79,15 +79,12 @@ pub(super) struct Local<const K: usize> {
     logs: Vec<f64>,
     /// For each leaf: the indices of the answers about this leaf, without "neither" and "unknown".
     of_leaf: Vec<Vec<u32>>,
-    /// For each answer: the index of its person.
     people: Vec<u32>,
     numbers: HashMap<Option<u32>, u32>,
     reliability: Reliability,
-    /// The queue of leaves that are to be moved to better places in the tree, or inserted.
     due: VecDeque<u32>,
     is_due: Vec<bool>,
-    /// For each leaf: when the number of answers about the leaf reaches this value, the leaf is added to the queue
-    /// `due`.
+    /// For each leaf: the number of answers about the leaf at which it is added to the queue `due`.
     next: Vec<usize>,
     /// For each leaf: the entropy of the distribution over its possible places in the tree, computed at its last move,
     /// in nats.
@@ -127,7 +124,6 @@ impl<const K: usize> Local<K> {
         self.shape.n_placed() as usize
     }
 
-    /// Adds the new answers. Then moves or inserts some of the leaves that new answers are about.
     pub(super) fn learn(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let known = self.n_answers();
         self.take(&answers[known..]);
@@ -143,7 +139,6 @@ impl<const K: usize> Local<K> {
         if let Some(monitor) = monitor { monitor.check() } else { Ok(()) }
     }
 
-    /// Adds new answers to the lists of answers about each leaf, and adds leaves to the queue `due`.
     fn take(&mut self, new: &[Answer<K>]) {
         for (leaves, answer, who) in new {
             let next = self.numbers.len() as u32;
@@ -163,9 +158,6 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Builds the tree again. With more than `LINKED` leaves, leaves are inserted one after the other. Otherwise, the
-    /// tree is the average linkage of similarities computed from the answers. Its leaves are moved at later requests
-    /// for questions.
     fn begin(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<()> {
         let n = self.of_leaf.len();
         let seen: Vec<u32> = (0..n as u32).filter(|&leaf| !self.of_leaf[leaf as usize].is_empty()).collect();
@@ -187,8 +179,6 @@ impl<const K: usize> Local<K> {
         Ok(())
     }
 
-    /// Moves a leaf to a better place in the tree, or inserts a new leaf. Then compares answers about the leaf with the
-    /// tree.
     fn move_leaf(&mut self, answers: &[Answer<K>], leaf: u32) {
         let count = self.of_leaf[leaf as usize].len();
         self.next[leaf as usize] = count + 1 + if count < 8 { 0 } else { count / 4 };
@@ -235,7 +225,6 @@ impl<const K: usize> Local<K> {
         self.random = random;
     }
 
-    /// Computes the scores and weights of all places in the tree for the subtree `top`, which was cut off.
     fn score(&mut self, answers: &[Answer<K>], top: u32, random: &mut ChaCha8Rng) {
         let mut leaves = vec![top];
         if !self.shape.is_leaf(top) {
@@ -264,7 +253,6 @@ impl<const K: usize> Local<K> {
         leaves.iter().for_each(|&leaf| self.inside[leaf as usize] = false);
     }
 
-    /// Compares some answers about a leaf with the tree, to estimate how reliable answers are.
     fn observe(&mut self, answers: &[Answer<K>], leaf: u32) {
         let Self { shape, logs, reliability, of_leaf, people, .. } = self;
         for number in some_of(&of_leaf[leaf as usize], OBSERVED) {
@@ -277,7 +265,6 @@ impl<const K: usize> Local<K> {
         }
     }
 
-    /// Returns the tree after more moves of leaves and subtrees. Leaves without a place in the tree are joined last.
     pub(super) fn tree(&mut self, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
         watched!(monitor);
         let n = self.of_leaf.len();
@@ -335,9 +322,8 @@ fn some_of(numbers: &[u32], most: usize) -> impl Iterator<Item = u32> {
     (0..some).map(move |at| older[at * older.len() / some]).chain(last.iter().copied())
 }
 
-/// Returns the answer that a tree predicts for a question. Also returns the base-2 logarithm of the ratio of the sizes
-/// of the two clusters that the question compares. Returns `None` if a question about two pairs compares a cluster with
-/// itself.
+/// Returns the answer that a tree predicts, and the base-2 logarithm of the ratio of the sizes of the two compared
+/// clusters. Returns `None` if a question about two pairs compares a cluster with itself.
 fn expected<const K: usize>(shape: &Shape, logs: &[f64], leaves: [u32; K]) -> Option<(i8, f64)> {
     let log = |a: u32, b: u32| logs[shape.size(shape.join(a, b)) as usize];
     if K == 4 {

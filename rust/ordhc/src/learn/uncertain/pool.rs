@@ -13,7 +13,6 @@ const CANDIDATES: usize = 200;
 /// questions give little information.
 const OF_A_LIST: usize = 10;
 
-/// The questions that may be asked.
 #[derive(Debug, Clone)]
 pub(super) enum Pool<const K: usize> {
     All,
@@ -30,8 +29,6 @@ impl<const K: usize> Pool<K> {
         Self::Some(rows)
     }
 
-    /// Returns random questions about the given leaves, random questions of a long list, or all questions of a short
-    /// list.
     pub(super) fn candidates(&self, leaves: &[u32], random: &mut ChaCha8Rng) -> Vec<[u32; K]> {
         let n = leaves.len() as u32;
         let named = |question: [u32; K]| question.map(|at| leaves[at as usize]);
@@ -43,7 +40,6 @@ impl<const K: usize> Pool<K> {
         }
     }
 
-    /// Removes a question from the list, because this question is asked now.
     pub(super) fn take(&mut self, leaves: [u32; K]) {
         let Self::Some(rows) = self else { return };
         if let Ok(at) = rows.binary_search_by_key(&key(leaves), |&row| key(row)) {
@@ -55,7 +51,6 @@ impl<const K: usize> Pool<K> {
         matches!(self, Self::Anchored)
     }
 
-    /// Returns true if the same question may be asked any number of times.
     pub(super) fn is_endless(&self) -> bool {
         !matches!(self, Self::Some(_))
     }
@@ -77,7 +72,6 @@ fn any<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     }
 }
 
-/// Returns two random pairs that share their first leaf, of three different leaves.
 fn anchored<const K: usize>(n: u32, random: &mut ChaCha8Rng) -> [u32; K] {
     let [a, b, c]: [u32; 3] = any(n, random);
     std::array::from_fn(|at| [a, b, a, c][at])

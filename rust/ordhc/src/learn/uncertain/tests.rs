@@ -8,8 +8,6 @@ use crate::error::Error;
 use crate::generate::TreeOracle;
 use crate::metric::satisfied;
 
-/// Returns the odd one out of three leaves in a balanced binary tree. The leaves 2k and 2k + 1 are
-/// siblings.
 fn odd(leaves: [u32; 3]) -> i8 {
     let level = |a: u32, b: u32| 32 - (a ^ b).leading_zeros();
     let [a, b, c] = leaves;
@@ -43,7 +41,6 @@ fn a_tree_is_learnt_although_answers_are_wrong() {
     assert!(found >= 7, "{text}");
 }
 
-/// Adds answers of three people to the same questions. Two of the people answer at random.
 fn one_of_three_knows(learner: &mut Uncertain, who: [Option<u32>; 3]) {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     for _ in 0..200 {
@@ -60,8 +57,6 @@ fn one_of_three_knows(learner: &mut Uncertain, who: [Option<u32>; 3]) {
     }
 }
 
-/// Returns two numbers of sets of three leaves: those whose odd one out is right in the tree, and those with an odd one
-/// out.
 fn right(learner: &Uncertain) -> [f64; 2] {
     let sets = (0..16u32).flat_map(|a| (0..a).flat_map(move |b| (0..b).map(move |c| [a, b, c])));
     let rows = sets.filter_map(|leaves| {
@@ -206,7 +201,6 @@ fn pairs_are_asked_about_of_a_list() {
     assert!(agree(odd, &one.tree().unwrap()) >= 0.95);
 }
 
-/// Returns the share of sets of three leaves on which the tree agrees with the truth, among sets with an odd one out.
 fn agree(truth: impl Fn([u32; 3]) -> i8, tree: &Dendrogram) -> f64 {
     let n = tree.n_leaves() as u32;
     let mut oracle = TreeOracle::new(tree.topology());

@@ -62,7 +62,6 @@ pub(super) fn draw<const K: usize>(
     sample_from(&answers, &belonging, &starts, sampling, monitor)
 }
 
-/// Returns the average-linkage tree of the similarities that [`adds`] computes from the given answers.
 pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: Option<&Monitor>) -> Result<Dendrogram> {
     let mut rows: Vec<[i32; K]> = memory::room("comparisons", answers.len() * if K == 4 { 1 } else { 2 })?;
     for (leaves, answer, _) in answers {

@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 /// overflow the stack.
 const DEEPEST: usize = 100;
 
-/// Writes the steps (numbers, variables and operations) of a formula in postfix order.
 pub(super) struct Parser<'a> {
     text: &'a str,
     at: usize,

@@ -55,8 +55,6 @@ fn bin(value: f64, cells: f64) -> i64 {
     (value * cells).floor() as i64
 }
 
-/// Returns the topology of the tree, and the rounded logarithm of the sum of its increments (height differences between
-/// inner nodes and their parents).
 fn heights(chain: &Chain<'_>) -> Vec<i64> {
     let mut state = topology(chain);
     state.push(bin((0.1 + chain.tree.increments().sum::<f64>()).ln(), 1.0));

@@ -9,8 +9,6 @@ use super::kinds::{KINDS, Kind, Reply, rows_of};
 use super::{Clusters, answers_of, kept_clusters, people_only, start};
 use crate::comparison::{Comparisons, Quadruplets, Triplets};
 
-/// Returns all trees of any degree: each leaf is put under or beside every node of every tree of the leaves with
-/// smaller ids.
 pub(super) fn all_of_any_degree(n: usize) -> Vec<Clusters> {
     let mut trees = vec![vec![0b11]];
     for leaf in 2..n {
@@ -33,7 +31,6 @@ pub(super) fn all_of_any_degree(n: usize) -> Vec<Clusters> {
     trees
 }
 
-/// Returns the prior probability of each tree, as a mean over the grid of the two parameters `balance` and `log_node`.
 pub(super) fn prior(n: usize) -> Vec<(Clusters, f64)> {
     let trees = all_of_any_degree(n);
     let mut found: Vec<(Clusters, f64)> = trees.into_iter().map(|tree| (tree, 0.0)).collect();
@@ -49,12 +46,10 @@ pub(super) fn prior(n: usize) -> Vec<(Clusters, f64)> {
     found
 }
 
-/// Returns the smallest cluster that contains `set` and is larger than `set`.
 pub(super) fn above(tree: &Clusters, set: u32) -> Option<u32> {
     tree.iter().copied().filter(|&other| other != set && other & set == set).min_by_key(|set| set.count_ones())
 }
 
-/// Returns the smallest cluster that contains both leaves.
 pub(super) fn join(tree: &Clusters, pair: [usize; 2]) -> u32 {
     let pair = pair.iter().fold(0, |set, leaf| set | 1 << leaf);
     tree.iter().copied().filter(|set| set & pair == pair).min_by_key(|set| set.count_ones()).unwrap()
@@ -144,7 +139,6 @@ fn exact(
     (found, noise_sums.map(|noise| noise / sum))
 }
 
-/// Returns the share of each tree among the sampled trees, and the mean noise (for each person if people are known).
 fn shares<const K: usize>(
     comparisons: &Comparisons<'_, K>,
     belonging: &Belonging<'_>,

@@ -49,7 +49,6 @@ impl Kind {
         all.map(|order| [leaves[..n_fixed].to_vec(), order].concat()).collect()
     }
 
-    /// Returns the probability of an answer without noise, given the heights of pairs.
     fn clear(self, answer: &[usize], height: &dyn Fn(usize, usize) -> f64) -> f64 {
         let three = |of: &dyn Fn(usize, [usize; 2]) -> f64| {
             let [a, b, c] = [answer[0], answer[1], answer[2]];
@@ -114,7 +113,6 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// Returns a question about random leaves, with an answer drawn from its distribution given the heights of pairs.
     pub(super) fn drawn(
         kind: Kind,
         n: usize,
@@ -138,7 +136,6 @@ impl Reply {
         self.kind.clear(&self.answer, height)
     }
 
-    /// Returns the probability if answers were random.
     pub(super) fn by_chance(&self) -> f64 {
         1.0 / self.kind.answers(&self.answer).len() as f64
     }
@@ -148,7 +145,6 @@ impl Reply {
     }
 }
 
-/// Returns the triplets of all answers, and for each triplet the index of its answer.
 pub(super) fn rows_of(replies: &[Reply]) -> (Vec<[i32; 3]>, Vec<u32>) {
     let each = |(at, reply): (usize, &Reply)| {
         reply.kind.rows(&reply.answer).into_iter().map(move |row| (row, at as u32)).collect::<Vec<_>>()

@@ -37,7 +37,6 @@ fn ranks_are_uniform_with_lengths() {
     assert_ranks_are_uniform(&KINDS, true);
 }
 
-/// Uses answers of the given kinds in turn, with or without lengths of leaves.
 fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
     let trees = prior(N);
     let shapes = Shapes::new(N).unwrap();
@@ -122,7 +121,6 @@ fn assert_ranks_are_uniform(kinds: &[Kind], with_lengths: bool) {
     assert_uniform(&counts);
 }
 
-/// Compares the frequencies of the ranks of each parameter with a uniform distribution, by a chi-square test.
 fn assert_uniform(counts: &[[f64; DRAWS + 1]]) {
     let expected = TRUTHS as f64 / (DRAWS + 1) as f64;
     for (what, count) in counts.iter().enumerate() {

@@ -25,8 +25,6 @@ fn any_inner(tree: &SizedTree, random: &mut impl Rng) -> u32 {
     }
 }
 
-/// Returns a random position for a new leaf. If `wide`, the position is often under a node (as one more child), so that
-/// some nodes have many children.
 fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
     if tree.tree().len() > 1 && random.random_bool(if wide { 0.8 } else { 0.2 }) {
         let (a, b) = (any_inner(tree, random), any_inner(tree, random));
@@ -35,8 +33,6 @@ fn any_place(tree: &SizedTree, random: &mut impl Rng, wide: bool) -> Place {
     Place::Above(random.random_range(0..tree.tree().len() as u32))
 }
 
-/// For each node: the weights of the positions beside the node (on the edge above it) and under the node (as one more
-/// child).
 struct List(Vec<[f64; 2]>);
 
 impl List {
@@ -45,7 +41,6 @@ impl List {
         nodes.map(|node| self.0[node as usize].iter().sum::<f64>()).sum()
     }
 
-    /// Returns the entropy of the outcomes of a question about the two children of `node` with the largest weights.
     fn value(&self, tree: &SizedTree, node: u32) -> f64 {
         let mut parts: Vec<f64> = children(tree, node).iter().map(|&child| self.below(tree, child)).collect();
         parts.sort_by(|a, b| b.total_cmp(a));

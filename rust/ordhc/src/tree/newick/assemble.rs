@@ -48,31 +48,26 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
 /// A node that is kept: it has no children, or more than one.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
-    /// The index of the node among all nodes of the Newick text, including nodes with one child.
+    /// The index of the node in [`Found::nodes`].
     source: usize,
-    /// The length of the branch to the next kept node above.
     length: f64,
-    /// The index of the node among the leaves of the tree if it is a leaf, and otherwise among the inner nodes of the
+    /// For a leaf: its index in the tree. For an inner node: its index among the kept inner nodes, in the order of the
     /// text.
     number: u32,
-    /// The index of the node's first child in `children`.
     first: u32,
     n_children: u32,
 }
 
-/// The tree without the nodes that have one child.
 struct Shape {
     n: usize,
     /// The nodes, children before parents, with the root last.
     nodes: Vec<Kept>,
     children: Vec<u32>,
-    /// The indices of the nodes with one child, among all nodes of the Newick text.
     passed: Vec<usize>,
 }
 
 impl Shape {
-    /// Returns the tree of the nodes `found`, without nodes with one child. `leaves` has the index of each leaf in the
-    /// tree, in the order of the text.
+    /// `leaves` has the index of each leaf in the tree, in the order of the text.
     fn of(found: &[Node], leaves: &[u32]) -> Self {
         let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new(), passed: Vec::new() };
         let mut open: Vec<u32> = Vec::new();
@@ -103,8 +98,7 @@ impl Shape {
         self.nodes.iter().enumerate().filter(|(_, node)| node.n_children > 0)
     }
 
-    /// Returns the tree. Its inner nodes have the indices that comments of the Newick text give, or else the order of
-    /// the text.
+    /// Returns the tree. Inner nodes have the indices that comments give them, or else the order of the text.
     fn tree(&self, found: &Found, notes: &mut Vec<String>) -> Result<Tree> {
         let n = self.n;
         let numbers = if found.inner.is_empty() {
@@ -161,7 +155,6 @@ impl Shape {
         Ok(Tree::Lengths(AdditiveTree::new(topology, by_node(&|node| node.length))?))
     }
 
-    /// Returns the index that a comment gives to each inner node. Index 0 is the first inner node.
     fn comment_numbers(&self, found: &Found) -> Result<Vec<u32>> {
         let inner = self.numbers_of_sources(found.nodes.len());
         let mut numbers = vec![NONE; self.nodes.len() - self.n];
@@ -179,14 +172,12 @@ impl Shape {
         }
     }
 
-    /// Returns, for each node of the Newick text, its index among the inner nodes.
     fn numbers_of_sources(&self, n_nodes: usize) -> Vec<u32> {
         let mut numbers = vec![NONE; n_nodes];
         self.inner().for_each(|(_, node)| numbers[node.source] = node.number);
         numbers
     }
 
-    /// Adds the names and support of inner nodes to `annotations`.
     fn label<'a>(&self, found: &'a Found, numbers: &[u32], annotations: &mut Annotations, notes: &mut Vec<String>) {
         let inner = self.numbers_of_sources(found.nodes.len());
         let node_of = |source: usize| numbers.get(inner[source] as usize).map(|&number| number as usize);
@@ -236,7 +227,7 @@ fn numbering(what: String) -> Error {
     Error::Line { line: 1, reason: format!("comments number the inner nodes: {what}") }
 }
 
-/// Returns the sum of two lengths, where NaN is an unknown length that is ignored.
+/// Adds two lengths. NaN is an unknown length, which is ignored.
 fn sum(a: f64, b: f64) -> f64 {
     if a.is_nan() {
         b

@@ -7,17 +7,14 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// Returns true if there is no label. `''` is a label.
     pub(super) fn is_missing(&self) -> bool {
         self.text.is_empty() && !self.is_quoted
     }
 
-    /// Returns the support in the label as a number, or `None` if the label is a name.
     pub(super) fn number(&self) -> Option<f64> {
         self.support().and_then(number)
     }
 
-    /// Returns the part of the label that is the support, or `None` if the label is a name.
     pub(super) fn support(&self) -> Option<&str> {
         if self.is_quoted { None } else { support(&self.text) }
     }
@@ -33,7 +30,6 @@ pub(super) fn number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-/// Returns true for bytes that end a label without quotes.
 pub(super) fn ends_label(byte: u8) -> bool {
     b"()[]:;,'".contains(&byte) || byte.is_ascii_whitespace()
 }

@@ -4,7 +4,6 @@ use super::labels::{Label, ends_label, number, shown};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// The number of nodes that are read between two reports of progress.
 const STRIDE: usize = 4096;
 
 /// A node of the tree in a Newick text. Nodes are stored in the order in which they end in the text, so children come
@@ -12,14 +11,12 @@ const STRIDE: usize = 4096;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) n_children: u32,
-    /// The length of the branch to the parent; NaN if the text has no length.
     pub(super) length: f64,
     /// The height in a comment such as `[&similarity=2.5]`; NaN if the node has no such comment.
     pub(super) height: f64,
     /// True if the node has a comment with the word `dissimilarity`, false if the word is `similarity`, as in
     /// `[&similarity=2.5]`. `None` if the node has no such comment.
     pub(super) dissimilarity: Option<bool>,
-    /// For a leaf: the index of the byte at which its name begins, for error messages.
     at: usize,
 }
 
@@ -27,15 +24,10 @@ pub(super) struct Node {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) nodes: Vec<Node>,
-    /// The labels of the leaves, in the order of the text.
     pub(super) leaves: Vec<Label>,
-    /// The labels of the inner nodes.
     pub(super) labels: Vec<(usize, Label)>,
-    /// The support in comments.
     pub(super) support: Vec<(usize, String)>,
-    /// The indices that comments give to inner nodes.
     pub(super) inner: Vec<(usize, u32)>,
-    /// The indices that comments give to leaves.
     pub(super) numbers: Vec<(usize, u32)>,
     /// The support in comments that programs such as BEAST write. Used if there is no other support.
     pub(super) foreign_support: Vec<(usize, String)>,
@@ -66,7 +58,6 @@ impl<'a> Scanner<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Returns the next byte that is not blank.
     fn peek(&mut self) -> Option<u8> {
         while self.byte().is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.at += 1;
@@ -200,13 +191,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns true if the following text can come after a label.
     fn may_end_here(&self) -> bool {
         let next = self.text.as_bytes()[self.at..].iter().find(|byte| !byte.is_ascii_whitespace());
         next.is_none_or(|byte| b"(),:;[".contains(byte))
     }
 
-    /// Returns the text up to the next blank or special character of the format, such as a parenthesis or comma.
     fn word(&mut self) -> &'a str {
         let start = self.at;
         while self.byte().is_some_and(|byte| !ends_label(byte)) {
@@ -215,7 +204,6 @@ impl<'a> Scanner<'a> {
         &self.text[start..self.at]
     }
 
-    /// Reads comments and the branch length after a label.
     fn attributes(&mut self, node: &mut Node) -> Result<()> {
         self.comments_of(node)?;
         if self.peek() == Some(b':') {
@@ -237,7 +225,6 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads the comments about the node that will be added next.
     fn comments_of(&mut self, node: &mut Node) -> Result<()> {
         let this = self.found.nodes.len();
         while let Some(comment) = self.comment()? {
@@ -286,7 +273,6 @@ impl<'a> Scanner<'a> {
         self.error(format!("`{}` is no {what}", shown(item)))
     }
 
-    /// Returns the text of a comment. Comments may be nested.
     fn comment(&mut self) -> Result<Option<&'a str>> {
         if self.peek() != Some(b'[') {
             return Ok(None);

@@ -11,7 +11,6 @@ use crate::monitor::Monitor;
 use crate::sorting::order_by_key;
 use crate::tree::{Dendrogram, Topology, Tree};
 
-/// The number of nodes that are written between two reports of progress.
 const STRIDE: usize = 4096;
 
 enum Step {
@@ -23,20 +22,16 @@ pub(super) struct Writer<'a> {
     tree: &'a Topology,
     annotations: &'a Annotations,
     lengths: Option<Cow<'a, [f64]>>,
-    /// The tree with heights, if heights are written.
     heights: Option<&'a Dendrogram>,
     n: usize,
-    /// True if support is written as shares instead of percent.
     shares: bool,
     /// True if the names are 0 to n - 1 in any order. Such names are quoted, because names without quotes would be read
     /// as the indices of the leaves.
     numbers: bool,
     /// For each node: the position of its first leaf in `Annotations::standing`. Children are written in the order of
-    /// these positions. If `None`, children are written in the order of their indices.
+    /// these positions, or else of their indices.
     first: Option<Vec<u32>>,
-    /// True if comments must have the indices of the leaves.
     leaf_numbers: bool,
-    /// True if comments must have the indices of the inner nodes.
     node_numbers: bool,
 }
 
@@ -77,7 +72,6 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// Returns the children of a node in the order in which they are written.
     fn children(&self, node: u32) -> Cow<'_, [u32]> {
         let mut children = Cow::Borrowed(self.tree.children(node as usize));
         if let Some(first) = &self.first {
@@ -86,7 +80,6 @@ impl<'a> Writer<'a> {
         children
     }
 
-    /// Returns the leaves in the order in which they are written.
     fn leaves(&self) -> Vec<u32> {
         let mut leaves = Vec::with_capacity(self.n);
         let mut open = vec![self.tree.root() as u32];
@@ -159,7 +152,6 @@ impl<'a> Writer<'a> {
         comment(text, &items);
     }
 
-    /// Writes the label and the comments of an inner node. Nodes are counted from the first inner node.
     fn node(&self, text: &mut String, node: usize) {
         let name = self.annotations.node_names.as_ref().and_then(|names| names[node].as_ref());
         let support = self.annotations.support.as_ref().map(|support| support[node]).filter(|share| !share.is_nan());
@@ -187,7 +179,6 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Returns the shorter notation of a number, with or without an exponent. Both notations restore the exact value.
 fn shortest(x: f64) -> String {
     let (plain, scientific) = (x.to_string(), format!("{x:e}"));
     if scientific.len() < plain.len() { scientific } else { plain }
@@ -203,13 +194,11 @@ fn comment(text: &mut String, items: &[String]) {
     }
 }
 
-/// Returns the number whose decimal digits are `name`, or `None` if `name` has other characters or is too large.
 pub(super) fn plain_number(name: &str) -> Option<usize> {
     let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if plain { name.parse().ok() } else { None }
 }
 
-/// Returns, for each node, the position of its first leaf in `standing`, a list of all leaves.
 fn first_places(tree: &Topology, standing: &[u32]) -> Vec<u32> {
     let mut first = Topology::places(standing);
     for node in tree.n_leaves()..tree.n_nodes() {

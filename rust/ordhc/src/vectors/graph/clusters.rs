@@ -11,14 +11,10 @@ use crate::vectors::criteria::{About, MeanSquare, OfSquares, Variance};
 /// The largest number of leaves that represent a cluster, for similarities that need pairs of leaves.
 pub(super) const SAMPLE: usize = 16;
 
-/// How the similarity of two clusters is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The negated increase of the variance, from means and sizes.
     Variance,
-    /// The negated mean squared distance, from means and spreads.
     MeanSquare,
-    /// The mean dot product, from means.
     MeanDot,
     /// The similarity of the most similar pair of leaves.
     Most,
@@ -29,7 +25,6 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns `None` for combinations that a linkage along a graph of neighbours does not support.
     pub(super) fn of(rule: &Rule, measure: Measure) -> Option<Self> {
         Some(match (rule, measure) {
             (_, Measure::Manhattan) => return None,
@@ -43,7 +38,6 @@ impl Form {
         })
     }
 
-    /// Returns true if the similarity of two clusters needs pairs of their leaves.
     pub(super) fn is_of_pairs(self) -> bool {
         matches!(self, Self::Most | Self::Least | Self::Mean)
     }
@@ -62,7 +56,6 @@ pub(super) struct Clusters {
     about: Vec<About>,
     /// The leaves that represent each cluster: all leaves, or a sample of [`SAMPLE`] leaves.
     samples: Vec<[u32; SAMPLE]>,
-    /// The weights of the leaves in `samples`. Empty unless `halves` is true.
     weights: Vec<[f32; SAMPLE]>,
 }
 
@@ -237,7 +230,6 @@ impl Clusters {
     }
 }
 
-/// A mean, maximum or minimum of the similarities of pairs of leaves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Over {
     form: Form,
@@ -277,7 +269,7 @@ impl Over {
 
 const LANES: usize = 8;
 
-/// Returns the squared distance. The order of additions is fixed, so the rounding is always the same.
+/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f64], b: &[f64]) -> f64 {
     let ((a, rest_a), (b, rest_b)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());

@@ -87,8 +87,6 @@ fn write_above(
     done.into_iter().collect()
 }
 
-/// Copies the values above the diagonal of a square matrix to the elements below the diagonal. Writes minus infinity on
-/// the diagonal.
 fn mirror(values: &mut [f64], n: usize, stride: usize) {
     // Copy one square block of the matrix at a time, so that the cache lines of the source and of the target block stay
     // in the cache.
@@ -152,7 +150,6 @@ impl Members {
         &self.rows[at * self.p..(at + 1) * self.p]
     }
 
-    /// `rows` are the rows of the clusters `own` in a square matrix, and only receive values above its diagonal.
     fn write_above(&self, clusters: &Clusters, own: Range<usize>, rows: &mut [f64], stride: usize) {
         let n = self.starts.len() - 1;
         for first in (own.start..n).step_by(TILE) {
@@ -202,8 +199,8 @@ fn halve(merges: &[RawMerge], weights: &mut [f64]) {
     }
 }
 
-/// Returns the number of leaves to which each cluster is limited, so that at most [`LEAVES`] leaves are compared in all
-/// (or one leaf of each cluster, if there are more clusters).
+/// Returns the maximum number of leaves to compare for each cluster, so that at most [`LEAVES`] leaves are compared in
+/// all. The result is at least 1.
 fn most_of_each(leaves: &[Vec<u32>]) -> usize {
     let total = |most: usize| leaves.iter().map(|leaves| leaves.len().min(most)).sum::<usize>();
     let largest = leaves.iter().map(Vec::len).max().unwrap_or(1);

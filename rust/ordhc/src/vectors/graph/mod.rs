@@ -132,7 +132,6 @@ pub fn graph_linkage(
     })
 }
 
-/// Returns the number of neighbours of each vector, and the given neighbours with [`NONE`] for negative ids.
 fn checked(neighbors: Neighbors<'_>, n: usize) -> Result<(usize, Option<Vec<u32>>)> {
     let k = match neighbors {
         Neighbors::Search(k) => k,
@@ -197,8 +196,7 @@ impl Job<'_> {
     /// Merges the clusters `names` into one cluster. Each name is the smallest leaf of a cluster. `given` has the `k`
     /// nearest neighbours of each leaf. If `given` is `None`, the neighbours are searched.
     ///
-    /// `steps` is a tenth of the total progress. The monitor advances by up to `4 * steps` for the search, `4 * steps`
-    /// for merges along the graph of neighbours, and about `2 * steps` for the last merges.
+    /// The monitor advances by about `10 * steps`.
     fn run(&mut self, names: Vec<u32>, given: Option<&[u32]>, monitor: &Monitor, steps: u64) -> Result<()> {
         let (mut names, mut links) = (names, Vec::new());
         if names.len() > self.until {

@@ -29,7 +29,6 @@ const SLOW: usize = 48;
 const EPSILON: f64 = 0.1;
 /// Neighbours are searched again when the number of clusters has been divided by this number.
 const AGAIN: usize = 4;
-/// The smallest number of clusters per thread.
 const GRAIN: usize = 256;
 
 /// An edge of the graph of neighbours: from a cluster to a near cluster, which has the index `to`. The similarity is
@@ -53,16 +52,13 @@ impl Link {
 /// The clusters and their edges (`links`) to near clusters, ordered by the smallest leaf of each cluster.
 pub(super) struct Rounds<'c> {
     pub(super) clusters: &'c mut Clusters,
-    /// The smallest leaf of each cluster.
     pub(super) names: Vec<u32>,
     pub(super) links: Vec<Vec<Link>>,
     alive: Vec<bool>,
     n_alive: usize,
     /// For each cluster: the index of the cluster into which it was merged in this round, or else its own index.
     into: Vec<u32>,
-    /// For each cluster: true if it has merged in this round.
     changed: Vec<bool>,
-    /// The number of nearest neighbours to search for each cluster.
     k: usize,
     pub(super) merges: Vec<RawMerge>,
 }
@@ -117,7 +113,6 @@ impl<'c> Rounds<'c> {
         Ok(())
     }
 
-    /// Adds edges between each cluster and the clusters whose means are nearest.
     fn search(&mut self, monitor: &Monitor, steps: u64) -> Result<()> {
         let points = Points::new(self.names.len(), self.clusters.n_coordinates(), |at| {
             self.clusters.mean(self.names[at] as usize)
@@ -127,7 +122,6 @@ impl<'c> Rounds<'c> {
         self.link(&found, monitor)
     }
 
-    /// Adds edges between each cluster and the clusters in its row of `found`.
     fn link(&mut self, found: &[u32], monitor: &Monitor) -> Result<()> {
         let k = found.len() / self.names.len();
         for (at, row) in found.chunks_exact(k.max(1)).enumerate() {
@@ -139,7 +133,6 @@ impl<'c> Rounds<'c> {
         self.tidy(monitor)
     }
 
-    /// Removes clusters that were merged into other clusters from all lists.
     fn pack(&mut self) {
         let mut next = 0;
         let number: Vec<u32> = self
@@ -164,7 +157,6 @@ impl<'c> Rounds<'c> {
         self.changed = vec![false; self.n_alive];
     }
 
-    /// Returns the number of merged pairs.
     fn round(&mut self, until: usize, monitor: &Monitor) -> Result<usize> {
         let mut best = self.best(monitor)?;
         self.link_back(&mut best);
@@ -213,7 +205,6 @@ impl<'c> Rounds<'c> {
         Ok(before - self.n_alive)
     }
 
-    /// Merges the cluster at index `b` into the cluster at index `a < b`.
     pub(super) fn merge(&mut self, a: u32, b: u32, similarity: f64) {
         let [i, j] = [a, b].map(|at| self.names[at as usize] as usize);
         self.clusters.merge(i, j);
@@ -258,7 +249,6 @@ impl<'c> Rounds<'c> {
         }
     }
 
-    /// Returns the pairs of clusters whose edges in `chosen` are to each other. The smaller index comes first.
     fn reciprocal(&self, chosen: &[Option<Link>]) -> Vec<(u32, u32, f64)> {
         let pair = |(at, link): (u32, &Option<Link>)| {
             let link = link.filter(|link| at < link.to)?;
@@ -305,7 +295,6 @@ impl<'c> Rounds<'c> {
     }
 }
 
-/// Returns the pairs that do not share a cluster with an earlier returned pair.
 fn disjoint(pairs: Vec<(u32, u32, f64)>, n: usize) -> Vec<(u32, u32, f64)> {
     let mut taken = vec![false; n];
     let free = |&(a, b, _): &(u32, u32, f64)| {

@@ -14,33 +14,25 @@ use crate::memory::{Buffer, check};
 use crate::monitor::Monitor;
 use crate::parallel;
 
-/// Coordinates are padded to a multiple of this number.
 const LANES: usize = 16;
-/// Up to this number of points, all pairs are compared.
 const ALL_PAIRS: usize = 2048;
-/// The number of points of a group when all pairs are compared.
 const BLOCK: usize = 64;
-/// The number of random projection trees.
 const TREES: u64 = 6;
 /// The largest number of points in a leaf of a random projection tree. All points of such a leaf are compared.
 const LEAF: usize = 80;
-/// For each point, at most this number of its neighbours and at most this number of its reverse neighbours are compared
-/// with each other. A reverse neighbour is a point that has the given point as a neighbour.
+/// Maximum number of a point's neighbours, and of its reverse neighbours, that are compared with each other. A reverse
+/// neighbour of a point is a point that has it as a neighbour.
 const JOINED: usize = 24;
-/// The largest number of iterations of neighbour descent.
 const ITERATIONS: u64 = 6;
 /// The search ends when an iteration changes less than this share of the neighbours.
 const SETTLED: f64 = 0.002;
-/// The number of groups of points that are compared before the lists of neighbours are updated.
 const BATCH: usize = 1 << 14;
 /// The bit of an id in a list of neighbours that marks a neighbour as new: not yet compared with the other neighbours.
 const NEW: u32 = 1 << 31;
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Points in single precision, centred and scaled.
 pub(super) struct Points {
     n: usize,
-    /// The number of coordinates with the padding.
     p: usize,
     values: Buffer<f32>,
 }
@@ -68,7 +60,7 @@ impl Points {
     }
 }
 
-/// Returns the squared distance. The order of additions is fixed, so the rounding is always the same.
+/// The order of additions is fixed, so the rounding is always the same.
 #[inline(always)]
 fn squared(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
@@ -111,7 +103,6 @@ struct Offer {
     distance: f32,
 }
 
-/// For each point: the nearest points among those with which it was compared, with the nearest first.
 struct Lists<'a> {
     points: &'a Points,
     k: usize,
@@ -187,8 +178,6 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// Runs one iteration of the descent: compares the neighbours of each point with each other. Returns the number of
-    /// changes in the lists of neighbours.
     fn descend(&mut self, seed: u64, monitor: &Monitor) -> Result<usize> {
         let (n, k) = (self.points.n, self.k);
         let before = self.ids.clone();
@@ -339,7 +328,6 @@ struct Tree {
 }
 
 impl Tree {
-    /// Builds a tree. Each node is split by the plane halfway between two random points.
     fn grow(points: &Points, seed: u64, monitor: &Monitor) -> Result<Self> {
         let mut order: Vec<u32> = (0..points.n as u32).collect();
         let mut ends = Vec::new();

@@ -4,7 +4,6 @@ use super::*;
 use crate::agglomerate::{Agglomeration, Engine, Layout, Matrix, Values};
 use crate::kind::Kind;
 
-/// The linkages and measures that can use a graph of neighbours.
 const ALL: [(Rule, Measure); 12] = [
     (Rule::Ward, Measure::Euclidean),
     (Rule::Average, Measure::Euclidean),
@@ -29,7 +28,6 @@ fn pair(values: &[f64], p: usize, measure: Measure, i: usize, j: usize) -> f64 {
     }
 }
 
-/// Returns the expected tree, from the matrix of all pairs of vectors.
 fn twin(values: &[f64], n: usize, p: usize, rule: &Rule, measure: Measure, initial: Option<&Partition>) -> Dendrogram {
     let square: Vec<f64> = (0..n * n).map(|at| pair(values, p, measure, at / n, at % n)).collect();
     let kind = if measure == Measure::Dot { Kind::Similarity } else { Kind::Dissimilarity };
@@ -161,7 +159,6 @@ proptest! {
     }
 }
 
-/// Returns the dissimilarity of two clusters, or their similarity for dot products. Clusters are leaves with weights.
 fn between(values: &[f64], p: usize, rule: &Rule, measure: Measure, a: &[(usize, f64)], b: &[(usize, f64)]) -> f64 {
     let is_weighted = *rule == Rule::Weighted;
     let pairs = || a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y)));

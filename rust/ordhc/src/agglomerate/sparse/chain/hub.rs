@@ -9,14 +9,12 @@ use std::ops::Bound;
 use super::super::graph::{Best, Near, Rules};
 use super::super::links::{Entry, Summary};
 
-/// An index of the edges of one cluster, in descending order of similarity. An edge is a pair of clusters, with a
-/// summary of the stored pairs of leaves between them.
+/// An index of the edges of one cluster, in descending order of similarity.
 ///
 /// The similarities are computed as if this cluster had size 1, because the size of this cluster does not change the
 /// order of its edges. If the size or name of a neighbour changes, the stored rank of its edge is not updated. Such
 /// changes only lower the rank, so the stored rank is an upper bound.
 pub(super) struct Hub<K: Summary> {
-    /// For each neighbour: the index of its edge in the list of edges, and the rank of the edge.
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
     order: BTreeSet<(Rank, u32)>,
     kind: PhantomData<K>,
@@ -44,8 +42,6 @@ impl<K: Summary> Hub<K> {
         self.places.get(&k).map(|&(at, _)| at as usize)
     }
 
-    /// Removes the edge to cluster `k` at index `at` of the list of edges. `moved` is the edge that has moved to this
-    /// index, if any.
     pub(super) fn remove(&mut self, k: u32, at: usize, moved: Option<&Entry>) {
         if let Some((_, rank)) = self.places.remove(&k) {
             self.order.remove(&(rank, k));
@@ -55,8 +51,6 @@ impl<K: Summary> Hub<K> {
         }
     }
 
-    /// Adds or updates the edge `entry`, which is at index `at` in the list of edges. `about` is the size and the name
-    /// of the edge's other cluster.
     pub(super) fn set(&mut self, entry: &Entry, at: usize, about: (f64, u32)) {
         let rank = Self::rank(entry, about);
         if let Some((_, old)) = self.places.insert(entry.cluster, (at as u32, rank)) {
@@ -65,7 +59,6 @@ impl<K: Summary> Hub<K> {
         self.order.insert((rank, entry.cluster));
     }
 
-    /// Returns the same as [`nearest`](super::super::graph::nearest), without reading all edges.
     pub(super) fn nearest(
         &mut self,
         entries: &[Entry],
@@ -101,7 +94,6 @@ impl<K: Summary> Hub<K> {
     }
 }
 
-/// Returns an integer that sorts like the float.
 fn ordered(x: f64) -> u64 {
     let bits = (x + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }

@@ -46,7 +46,6 @@ fn full(pairs: &SparsePairs, rule: &Rule, initial: Option<&Partition>) -> Dendro
     Agglomeration::new(rule.clone()).engine(Engine::Naive).initial(initial).run(&matrix).unwrap()
 }
 
-/// A naive agglomeration that compares all pairs of clusters with a stored pair of leaves before every merge.
 struct Known<'a> {
     rule: &'a Rule,
     tolerance: Tolerance,
@@ -55,8 +54,6 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Returns the similarity of two clusters, and the share of their pairs of leaves that are stored (0 for single
-    /// linkage). Returns `None` if no pair is stored.
     fn about(&self, a: usize, b: usize) -> Option<(f64, f64)> {
         let mut known = Vec::new();
         for &i in &self.clusters[a] {
@@ -72,8 +69,6 @@ impl Known<'_> {
         similarity.filter(|_| !known.is_empty()).map(|similarity| (similarity, share))
     }
 
-    /// Merges the nearest pair with both clusters in `among`, as long as a pair of leaves between two clusters is
-    /// stored. Returns the merges, each with its share of stored pairs.
     fn merges(&mut self, among: impl Fn(u32) -> bool) -> Vec<(RawMerge, f64)> {
         let mut merges = Vec::new();
         loop {
@@ -166,7 +161,6 @@ fn check(n: usize, values: &[((usize, usize), f64)], labels: &[i64]) {
     }
 }
 
-/// Returns leaves, values of some of their pairs, and initial clusters.
 fn input(value: impl Strategy<Value = f64> + Clone + 'static) -> impl Strategy<Value = Input> {
     (1..13usize).prop_flat_map(move |n| {
         let pair = (0..n, 0..n).prop_filter_map("a pair", |(i, j)| (i < j).then_some((i, j)));
@@ -206,7 +200,6 @@ proptest! {
     }
 }
 
-/// Uses larger graphs, on which rounds, nearest-neighbour chains and indexes of edges (hubs) all run.
 #[test]
 fn larger_graphs() {
     let mut random = below(3);

@@ -69,9 +69,6 @@ impl<const K: usize> Local<K> {
         found
     }
 
-    /// Returns some leaves of `among` to ask about: leaves whose places are uncertain, and some new leaves. If all
-    /// leaves are in the tree, half of the result are the leaves with the most uncertain places of some random leaves.
-    /// The other half are random leaves.
     fn uncertain(&self, among: &[u32], n_open: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
         let (placed, new): (Vec<u32>, Vec<u32>) = among.iter().partition(|&&leaf| self.shape.has(leaf));
         let many = (FIRST + A_DOUBLING * (placed.len() as f64).log2()) as usize;
@@ -98,8 +95,7 @@ impl<const K: usize> Local<K> {
         all
     }
 
-    /// Returns the expected information, in nats, that the answer to a question gives about the
-    /// place of one leaf. This leaf is the leaf of the question with the fewest answers.
+    /// Returns the expected information, in nats, of a question about the place of its leaf with the fewest answers.
     pub(in super::super) fn worth(&mut self, answers: &[Answer<K>], leaves: [u32; K], random: &mut ChaCha8Rng) -> f64 {
         let least = leaves.into_iter().min_by_key(|&leaf| (self.of_leaf[leaf as usize].len(), leaf));
         let Some(leaf) = least.filter(|_| self.shape.n_placed() > 2) else { return 0.0 };
@@ -112,14 +108,12 @@ impl<const K: usize> Local<K> {
         worth
     }
 
-    /// Samples likely places of a leaf that was cut off the tree, given the tree of all other leaves.
     fn likely(&mut self, answers: &[Answer<K>], leaf: u32, random: &mut ChaCha8Rng) -> Likely {
         self.score(answers, leaf, random);
         let beside = (0..DRAWN).map(|_| self.places.draw(&self.shape, random).beside).collect();
         Likely { leaf, beside }
     }
 
-    /// Returns the mutual information of the answer to a question and the place of `likely.leaf` in the tree, in nats.
     fn information(&self, likely: &Likely, leaves: [u32; K]) -> f64 {
         let Self { shape, logs, reliability, .. } = self;
         let mut others = leaves.iter().filter(|&&other| other != likely.leaf);
@@ -131,8 +125,6 @@ impl<const K: usize> Local<K> {
     }
 }
 
-/// Returns the probability of each answer to the question about `leaves`, if `leaf` is beside the
-/// node `beside`.
 fn answers_at<const K: usize>(
     shape: &Shape,
     logs: &[f64],
@@ -171,7 +163,6 @@ fn answers_at<const K: usize>(
     std::array::from_fn(|at| if at == odd { right } else { wrong })
 }
 
-/// Returns a question about a leaf and two leaves near two of its likely places.
 fn question<const K: usize>(
     shape: &Shape,
     likely: &Likely,

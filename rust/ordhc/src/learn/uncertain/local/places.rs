@@ -17,7 +17,6 @@ const ROUNDED: f64 = 1e-9;
 pub(super) struct Spot {
     pub(super) node: u32,
     pub(super) is_part: bool,
-    /// The log-likelihood of the answers if the subtree is at this place, up to a constant.
     pub(super) score: f64,
 }
 
@@ -31,8 +30,8 @@ pub(super) struct Spot {
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     gains: Vec<f64>,
-    /// For each node: the value of `mark` when the gain of the node was written. If this is not the current value of
-    /// `mark`, the stored gain belongs to an earlier subtree and counts as 0.
+    /// For each node: the value of `mark` when its gain was written. A gain with another mark belongs to an earlier
+    /// subtree, and counts as 0.
     marks: Vec<u32>,
     mark: u32,
     pub(super) spots: Vec<Spot>,
@@ -58,7 +57,6 @@ impl Rest<'_> {
         self.logs[self.shape.size(node) as usize]
     }
 
-    /// Returns the base-2 logarithm of the number of leaves that `node` has if the cut-off subtree is put below `node`.
     fn log_with(&self, node: u32) -> f64 {
         self.logs[(self.shape.size(node) + self.size) as usize]
     }
@@ -122,8 +120,7 @@ impl Places {
         }
     }
 
-    /// Adds an answer about leaves inside and outside of the subtree. Ignores answers that don't
-    /// depend on the place of the subtree.
+    /// Ignores answers that don't depend on the place of the subtree.
     pub(super) fn add_answer<const K: usize>(&mut self, rest: &Rest<'_>, answer: &Answer<K>, level: usize) {
         let (leaves, told, _) = *answer;
         if !says::<K>(told) {
@@ -159,7 +156,6 @@ impl Places {
         }
     }
 
-    /// Adds an answer about two pairs. The answer is 1 if the first pair is closer, and -1 if the second pair is.
     fn add_pairs(&mut self, rest: &Rest<'_>, [a, b, c, d]: [u32; 4], told: i8, level: usize) {
         let inside = |leaf: u32| rest.inside[leaf as usize];
         let outer = |[one, other]: [u32; 2]| match (inside(one), inside(other)) {
@@ -211,7 +207,6 @@ impl Places {
         }
     }
 
-    /// Lists the possible places of the subtree in the tree, with their scores.
     pub(super) fn list(&mut self, shape: &Shape) {
         self.spots.clear();
         self.open.clear();
@@ -247,7 +242,6 @@ impl Places {
         self.entropy = sum.ln() - mean / sum;
     }
 
-    /// Samples the node beside which the subtree is put, with probabilities in proportion to the weights of the places.
     pub(super) fn draw(&self, shape: &Shape, random: &mut ChaCha8Rng) -> Place {
         let sum = self.weights[self.weights.len() - 1];
         let drawn = random.random::<f64>() * sum;

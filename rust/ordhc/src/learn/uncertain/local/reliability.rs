@@ -25,7 +25,6 @@ const MOST: f64 = 0.97;
 /// Stores the log-probabilities of answers.
 #[derive(Debug, Clone)]
 pub(super) struct Reliability {
-    /// The probability of a right answer by guessing: 1/3, or 1/2 for two pairs.
     chance: f64,
     /// For each class of questions: the weighted number of answers that agree with the tree, and of
     /// all answers.
@@ -34,7 +33,6 @@ pub(super) struct Reliability {
     /// answer that agrees with the tree adds 1 to the sum. Other answers lower the sum, so that
     /// random answers add 0 on average.
     people: Vec<[f64; 2]>,
-    /// The sum over the answers of all people, and its expected value for usual people, as in `people`.
     all: [f64; 2],
     /// For each level of a person and each class of questions: the logarithms of the probabilities
     /// of the right answer and of one wrong answer.
@@ -57,8 +55,7 @@ impl Reliability {
         new
     }
 
-    /// Returns the share of right answers beyond chance for a class of questions: 0 for random answers, 1 if all are
-    /// right.
+    /// Returns the share of right answers beyond chance: 0 for random answers, 1 if all answers are right.
     fn excess(&self, class: usize) -> f64 {
         // The prior is Luce's choice rule, mixed with a tenth of random answers. In this rule, the
         // log odds of the right answer against one wrong answer rise by 1.2 when the ratio of the
@@ -88,7 +85,6 @@ impl Reliability {
         ((difference * PER_DOUBLING) as usize).min(CLASSES - 1)
     }
 
-    /// Returns the level of reliability of a person, below `LEVELS`.
     pub(super) fn level(&self, person: u32) -> usize {
         let [right, expected] = self.people.get(person as usize).copied().unwrap_or_default();
         // Compare the person with all people. If all people often disagree with the tree, the tree is wrong, not the
@@ -105,17 +101,14 @@ impl Reliability {
         self.logs[level * CLASSES + Self::class(difference)]
     }
 
-    /// Returns the log probability of an answer if all possible answers are equally likely.
     pub(super) fn even(&self) -> f64 {
         self.chance.ln()
     }
 
-    /// Returns the probabilities of the right answer and of one wrong answer, for a person of usual reliability.
     pub(super) fn probabilities(&self, difference: f64) -> [f64; 2] {
         self.logs(LEVELS - 1, difference).map(f64::exp)
     }
 
-    /// Counts an answer for the person and for the class of questions (see `PER_DOUBLING`).
     pub(super) fn observe(&mut self, person: u32, difference: f64, is_right: bool) {
         let class = Self::class(difference);
         let excess = self.excess(class);

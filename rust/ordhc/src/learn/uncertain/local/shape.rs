@@ -14,7 +14,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns the place beside a node at which the subtree becomes the second child of the new parent.
     pub(super) fn beside(node: u32) -> Self {
         Self { beside: node, is_first: false }
     }
@@ -93,7 +92,6 @@ impl Shape {
         if self.root == NONE { 0 } else { self.size(self.root) }
     }
 
-    /// Returns the number of nodes on the path above a node.
     pub(super) fn depth(&self, node: u32) -> usize {
         let up = |&node: &u32| Some(self.parent(node)).filter(|&above| above != NONE);
         std::iter::successors(up(&node), up).count()
@@ -113,7 +111,6 @@ impl Shape {
         a
     }
 
-    /// Puts a subtree beside a node, under a new parent. In an empty tree, the subtree becomes the whole tree.
     pub(super) fn put(&mut self, top: u32, place: Place) {
         if self.is_leaf(top) {
             self.sizes[top as usize] = 1;
@@ -139,8 +136,8 @@ impl Shape {
         self.resize(above, |size| size + more);
     }
 
-    /// Cuts a subtree off the tree, and returns the place where the subtree was. Putting the subtree back at this place
-    /// restores the same tree. Returns `None` for the root, which is not cut off.
+    /// Cuts a subtree off the tree, and returns its place. [`put`](Self::put) at this place restores the same tree.
+    /// Returns `None` for the root, which is not cut off.
     pub(super) fn cut(&mut self, top: u32) -> Option<Place> {
         let parent = self.parent(top);
         if parent == NONE {
@@ -186,7 +183,6 @@ impl Shape {
         }
     }
 
-    /// Returns the `at`-th leaf at or below a node.
     pub(super) fn leaf_under(&self, node: u32, mut at: u32) -> u32 {
         let mut node = node;
         while !self.is_leaf(node) {

@@ -9,7 +9,6 @@ use crate::learn::learner::{Flexible, Learner};
 use crate::learn::session_learner::key;
 use crate::learn::uncertain::{MOST_ANSWERS, MOST_LEAVES, Pool, Uncertain};
 
-/// The parent of each node, found by walking down from the root.
 fn parents(shape: &Shape) -> HashMap<u32, u32> {
     let mut found = HashMap::new();
     let mut open = vec![shape.root];
@@ -32,7 +31,6 @@ fn leaves(shape: &Shape, node: u32) -> Vec<u32> {
     }
 }
 
-/// The number of leaves of the smallest cluster with both leaves.
 fn joint_size(shape: &Shape, a: u32, b: u32) -> usize {
     let all = parents(shape).into_values().map(|node| leaves(shape, node));
     all.filter(|cluster| cluster.contains(&a) && cluster.contains(&b)).map(|cluster| cluster.len()).min().unwrap_or(1)
@@ -184,7 +182,6 @@ fn check_scores<const K: usize>(
     Ok(())
 }
 
-/// Simulates people who answer according to a random tree.
 struct Simulated {
     oracle: TreeOracle,
     truth: Dendrogram,
@@ -227,8 +224,6 @@ fn import(learner: &mut Uncertain, count: usize, simulated: &mut Simulated) {
     }
 }
 
-/// Checks that a replay of events without choosing questions gives the same state as choosing each
-/// question.
 #[test]
 fn events_give_the_same_questions_when_they_are_replayed() {
     let mut simulated = Simulated::new(MOST_LEAVES + 1, TreeShape::Yule, 0.9);
@@ -267,9 +262,6 @@ fn events_give_the_same_questions_when_they_are_replayed() {
     assert_eq!(other.tree_watched(Some(&impatient)), Err(Error::Interrupted));
 }
 
-/// Checks that requests for the tree do not change later results, while leaves are added and
-/// retired. The tree of one learner is requested often. The other learner gets the same events, but
-/// its tree is requested at the end only.
 #[test]
 fn leaves_come_and_go_while_the_tree_follows() {
     let n = MOST_LEAVES + 1;
