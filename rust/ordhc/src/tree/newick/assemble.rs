@@ -63,13 +63,12 @@ struct Shape {
     /// The nodes, children before parents, with the root last.
     nodes: Vec<Kept>,
     children: Vec<u32>,
-    passed: Vec<usize>,
 }
 
 impl Shape {
     /// `leaves` has the index of each leaf in the tree, in the order of the text.
     fn of(found: &[Node], leaves: &[u32]) -> Self {
-        let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new(), passed: Vec::new() };
+        let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new() };
         let mut open: Vec<u32> = Vec::new();
         let mut n_inner = 0;
         for (source, node) in found.iter().enumerate() {
@@ -77,7 +76,6 @@ impl Shape {
             if node.n_children == 1 {
                 let child = open.last().map_or(0, |&child| child as usize);
                 shape.nodes[child].length = sum(shape.nodes[child].length, node.length);
-                shape.passed.push(source);
                 continue;
             }
             let number = if node.n_children == 0 { leaves[shape.n] } else { n_inner };
