@@ -312,7 +312,7 @@ landmarks, which is *q = 1*. {_CLOSED}""",
     ),
     Experiment(
         name="foundations/figure4",
-        title="Foundations (first version), Figures 2 and 4: AARI, true clusters of m leaves given",
+        title="Foundations (first version), Figures 2 and 4: AARI after merging m leaves of each cluster",
         columns=("panel",),
         cells=figure4,
         lines=claims4,
