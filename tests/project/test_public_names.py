@@ -3,6 +3,7 @@
 import ast
 import inspect
 import pydoc
+import typing
 from importlib import import_module
 
 import pytest
@@ -61,3 +62,52 @@ def test_what_is_imported_later_is_what_type_checkers_see():
     assert set(ordhc.__all__) == {name for _, name in seen} - ESTIMATORS | {"__version__"}
     for name in set(ordhc._MODULE_OF) - ESTIMATORS:
         assert getattr(ordhc, name) is getattr(import_module(ordhc._MODULE_OF[name]), name)
+
+
+def own_classes(hint):
+    if inspect.isclass(hint) and hint.__module__.startswith("ordhc."):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from own_classes(part)
+
+
+def hints(thing):
+    try:
+        return typing.get_type_hints(thing)
+    except (NameError, TypeError):
+        return {}
+
+
+def members(cls):
+    """Return the class, its base classes of ordhc, their methods and properties, and classes of fields."""
+    found = [base for base in cls.__mro__ if base.__module__.startswith("ordhc.")]
+    for base in list(found):
+        for name, value in vars(base).items():
+            function = (
+                getattr(value, "fget", None)
+                or getattr(value, "func", None)
+                or getattr(value, "__func__", value)
+            )
+            if not name.startswith("_") and inspect.isfunction(function):
+                found.append(function)
+    return found + [own for hint in hints(cls).values() for own in own_classes(hint)]
+
+
+def test_what_users_reach_is_documented():
+    """Public names, the classes that public functions return, and their methods have docstrings."""
+    left = [getattr(module, name) for module in map(import_module, PUBLIC) for name in module.__all__]
+    seen, missing = set(), set()
+    while left:
+        thing = left.pop()
+        if not (inspect.isclass(thing) or inspect.isfunction(thing)) or thing in seen:
+            continue
+        seen.add(thing)
+        if (
+            not thing.__doc__
+            and thing.__module__.startswith("ordhc")
+            and not thing.__qualname__.startswith("_")
+        ):
+            missing.add(f"{thing.__module__}: {thing.__qualname__}")
+        left += members(thing) if inspect.isclass(thing) else own_classes(hints(thing).get("return"))
+    assert len(seen) > 300
+    assert missing == set()
