@@ -5,6 +5,7 @@ import inspect
 import pydoc
 import typing
 from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
 
@@ -14,6 +15,10 @@ from support.processes import printed
 
 #: Names that are listed only with scikit-learn.
 ESTIMATORS = {"OrdinalClustering", "VectorClustering"}
+
+
+#: Packages of plugins that users import.
+PLUGINS = ("ordhc_collect", "ordhc_embedding", "ordhc_judge", "ordhc_linkages", "ordhc_soft")
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -65,7 +70,7 @@ def test_what_is_imported_later_is_what_type_checkers_see():
 
 
 def own_classes(hint):
-    if inspect.isclass(hint) and hint.__module__.startswith("ordhc."):
+    if inspect.isclass(hint) and hint.__module__.startswith("ordhc"):
         yield hint
     for part in typing.get_args(hint):
         yield from own_classes(part)
@@ -80,7 +85,7 @@ def hints(thing):
 
 def members(cls):
     """Return the class, its base classes of ordhc, their methods and properties, and classes of fields."""
-    found = [base for base in cls.__mro__ if base.__module__.startswith("ordhc.")]
+    found = [base for base in cls.__mro__ if base.__module__.startswith("ordhc")]
     for base in list(found):
         for name, value in vars(base).items():
             function = (
@@ -95,7 +100,9 @@ def members(cls):
 
 def test_what_users_reach_is_documented():
     """Public names, the classes that public functions return, and their methods have docstrings."""
-    left = [getattr(module, name) for module in map(import_module, PUBLIC) for name in module.__all__]
+    installed = [name for name in PLUGINS if find_spec(name)]
+    modules = [import_module(name) for name in (*PUBLIC, *installed)]
+    left = [getattr(module, name) for module in modules for name in module.__all__]
     seen, missing = set(), set()
     while left:
         thing = left.pop()
