@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def part(progress: Progress | None, start: float, end: float) -> Progress | None:
-    """Return a callback for a part of the work: the part from `start` to `end`, as fractions of the whole.
+    """Return a callback for the part of the work from `start` to `end`, as fractions of the whole work.
 
     The callback receives the completed fraction of the part in [0, 1], and calls `progress` with the
     completed fraction of the whole. The result is None if `progress` is None.
@@ -111,12 +111,7 @@ def progress_bar(what: str) -> Iterator[Progress | None]:
 
     In a notebook the bar is tqdm's, or a line of text if tqdm is not installed, and remains after the block.
     On a terminal the bar is Rich's, on standard error, and disappears after the block. Elsewhere there is no
-    bar, and the callback is None.
-
-    Parameters
-    ----------
-    what
-        The label of the bar.
+    bar, and the callback is None. `what` is the label of the bar.
     """
     # A notebook has already imported IPython. An import here would slow down all other programs.
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
@@ -155,7 +150,7 @@ _on_screen: list[Any] = []
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """Remove progress bars from the terminal during the block, which asks the user a question there."""
+    """Remove progress bars from the terminal during the block, because the block asks the user a question."""
     bars = list(_on_screen)
     for bar in bars:
         bar.stop()

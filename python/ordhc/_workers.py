@@ -77,14 +77,8 @@ def as_executor(executor: Any) -> Executor | None:
 def worth(executor: Executor | None, seconds: float, combining: float = 0.0) -> Executor | None:
     """Return `executor`, or None with a warning if workers would not save enough time.
 
-    Parameters
-    ----------
-    executor
-        The executor, or None.
-    seconds
-        The estimated time of the work on one core of this process, in seconds.
-    combining
-        The estimated time in seconds to combine the results of workers, 0 if that takes no time.
+    Both times are in seconds: `seconds` is the estimated work on one core of this process, `combining` is the
+    estimated time to combine the results of workers.
     """
     if executor is None or seconds - 2 * combining >= MIN_SECONDS:
         return executor
@@ -102,7 +96,6 @@ def cut(count: int, executor: Executor, each: int = 4) -> list[range]:
 
 
 def _n_workers(executor: Executor) -> int | None:
-    """Return the number of tasks that an executor runs at the same time, or None if unknown."""
     count = getattr(executor, "_max_workers", None)
     client = getattr(executor, "_client", None)
     if count is None and client is not None:
@@ -214,7 +207,6 @@ def _is_lost(error: BaseException) -> bool:
 
 
 def _threads_each(executor: Executor) -> int:
-    """Return the number of threads per worker, so that all workers together use each core once."""
     count = getattr(executor, "_max_workers", None)
     return max(1, (os.cpu_count() or 1) // int(count)) if count else 1
 
@@ -310,7 +302,6 @@ class Shared:
             self.data = None
 
     def value(self) -> Any:
-        """Return the value, which each worker loads once and then caches."""
         return _loaded(self.name, self.path, self.data, self.secrets)
 
 

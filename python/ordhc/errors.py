@@ -91,8 +91,8 @@ class SkippedRowsWarning(OrdhcWarning):
     Attributes
     ----------
     rows
-        A pair for each skipped row: the number of the line (of the row, in formats without lines), and the
-        reason.
+        For each skipped row, a pair: the number of its line, and the reason. Formats without lines have the
+        number of the row.
     counts
         The number of skipped rows for each reason.
     """
@@ -109,7 +109,7 @@ for _kind in (InputError, InternalError, OrdhcWarning):
 
 
 def warn(message: str | OrdhcWarning) -> None:
-    """Emit an `OrdhcWarning` that points at the line of the caller's code outside this package."""
+    """Emit an `OrdhcWarning` that points at the line of the user's code, not at a line of this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ordhc"):
         level, frame = level + 1, frame.f_back

@@ -15,7 +15,6 @@ __all__ = ["LeafNumbers", "leaf_number", "names"]
 
 
 def names(given: Any, n: int | None = None) -> tuple[str, ...] | None:
-    """Return the names of leaves as a tuple of distinct strings; None if `given` is None."""
     if given is None:
         return None
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):

@@ -29,7 +29,6 @@ __all__ = [
 
 
 def whole(what: str, value: Any, *, at_least: int, at_most: int = 2**63 - 1) -> int:
-    """Return `value`, a whole number of any type within the limits, as int."""
     number = as_int(value)
     if number is None:
         raise InputError(f"{what} = {quoted(value)} is not a whole number")

@@ -22,7 +22,7 @@ __all__ = ["Constraints", "merged_under"]
 
 @dataclass(frozen=True)
 class Constraints:
-    """The sizes of n leaves, and the constraints on merges, after checks."""
+    """Sizes of leaves, and constraints on merges, which `Constraints.of` has checked."""
 
     #: (n,) positive numbers; None if all are 1.
     sizes: NDArray[np.float64] | None
@@ -42,14 +42,7 @@ class Constraints:
         cannot_link: Any,
         sizes: ArrayLike | None,
     ) -> Constraints:
-        """Check the arguments of `linkage`, and return them as `Constraints`.
-
-        Raises
-        ------
-        InputError
-            Sizes that are not n positive numbers; pairs of leaves that do not exist; a pair to keep apart
-            that must be in one cluster too.
-        """
+        """Check the arguments of `linkage`, and return them as `Constraints`."""
         initial = _checks.labels("initial_clusters", initial_clusters, n)
         if must_link is not None:
             initial = _joined(_pairs("must_link", must_link, n, names), n, initial)
@@ -64,7 +57,6 @@ class Constraints:
 
     @property
     def has_sizes_or_apart(self) -> bool:
-        """True if there are sizes, or pairs of leaves to keep apart."""
         return self.sizes is not None or self.apart is not None
 
     def in_order(self, order: NDArray[np.int64]) -> Constraints:
@@ -137,7 +129,6 @@ def merged_under(
     names: Sequence[str] | None,
     made: Mapping[str, Any],
 ) -> Dendrogram:
-    """Return the tree of a linkage under constraints."""
     if spec.update_row is not None or spec.make_update is not None:
         raise InputError(
             f"linkage {spec.name!r} is a Python function, which takes no constraints: leave out sizes= and "

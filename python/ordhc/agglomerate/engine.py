@@ -21,13 +21,6 @@ def engine_linkage(
     """Return the compiled linkage that `spec` specifies.
 
     `similarities` returns the (n, n) matrix. It is called only if the linkage needs the matrix.
-
-    Raises
-    ------
-    InputError
-        The linkage takes comparisons instead of similarities.
-    PluginError
-        A function of a plugin returns an invalid value.
     """
     if spec.from_comparisons is not None:
         raise InputError(

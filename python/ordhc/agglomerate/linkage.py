@@ -51,7 +51,7 @@ def linkage(
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> Dendrogram:
-    """Return the tree that repeatedly merging the most similar pair of clusters gives.
+    """Merge the most similar pair of clusters repeatedly, and return the tree of all merges.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def _of_matrix(
 
 
 def _small_tree(S: Any, name: registry.Named, dissimilarity: bool) -> Dendrogram | None:
-    """Return the tree of a small matrix; None if `linkage` must call `_linked`, which reports errors too."""
+    """Return the tree of a small, valid matrix; None for all other input."""
     if not isinstance(name, str):
         return None
     spec = registry.get("linkage", name)
@@ -371,10 +371,10 @@ def merged_by(
     made: Mapping[str, Any] | None = None,
     look: Callable[[bool], None] | None = None,
 ) -> Dendrogram:
-    """Return the tree of a linkage on a matrix, which the engine reads or overwrites.
+    """Return the tree of a linkage on the matrix `values`; with `overwrite`, `values` is overwritten.
 
-    `look` checks whether dissimilarities seem to be similarities. The engine calls `look` before the merges
-    if the matrix is square or has a number below 0. The argument of `look` is True if a number is below 0.
+    If the matrix is square or has a number below 0, `look` is called before the merges. `look` warns if the
+    dissimilarities seem to be similarities. Its argument is True if a number is below 0.
     """
 
     def similarities() -> NDArray[np.float64]:

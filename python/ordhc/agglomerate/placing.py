@@ -22,7 +22,7 @@ _SQUARED = ("ward", "centroid", "median")
 
 @dataclass(frozen=True)
 class Placement:
-    """The nodes of a tree of n leaves with which m new items merge, and the heights of these merges.
+    """Where m new items merge with a tree of n leaves: the nodes, and the heights of these merges.
 
     Parameters
     ----------

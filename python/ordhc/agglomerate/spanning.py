@@ -27,8 +27,7 @@ def single_linkage(
     """Return the single-linkage tree, from a maximum spanning tree that grows leaf by leaf (Prim).
 
     Leaf i of the tree is `order[i]`. Among equally similar pairs, the pair with the smallest leaf is taken
-    first, then the pair with the smallest other leaf. Tied clusters may be joined in another order than from
-    a matrix, because a matrix shows all tied pairs.
+    first, then the pair with the smallest other leaf.
     """
     n = len(order)
     sign = -1.0 if dissimilarity else 1.0

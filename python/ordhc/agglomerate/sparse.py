@@ -21,7 +21,6 @@ LINKAGES = ("single", "complete", "average")
 
 
 def is_sparse(data: Any) -> bool:
-    """Return True for a SciPy sparse matrix or array."""
     return hasattr(data, "tocsr") and hasattr(data, "nnz")
 
 
@@ -50,7 +49,6 @@ def merged(
     dissimilarity: bool,
     missing: str,
 ) -> Dendrogram:
-    """Return the tree of a linkage on a CSR matrix; warn if the stored pairs do not connect all leaves."""
     if native not in LINKAGES:
         raise InputError(
             f"linkage {name!r} takes no sparse matrix, only {', '.join(LINKAGES)} do: pass S.toarray()"

@@ -157,7 +157,6 @@ class Analysis:
     def comparisons(
         self, weights: str | None, heldout: bool | None, left_out: Collection[str] | None
     ) -> Triplets | Quadruplets:
-        """Return the answers as triplets or quadruplets; see `Session.comparisons`."""
         log, at, found = self._log, self._log.answer_rows(), None
         if (weights or ("reliability" if self.rules() else "equal")) == "reliability":
             alpha, beta = self._posterior(at)
@@ -194,7 +193,6 @@ class Analysis:
         return comparisons_of(rows, answers, n, own, who, weights=found, adaptive=is_adaptive)
 
     def analysed(self, weights: str | None, exclude: Collection[str] | None) -> Analysed:
-        """Return the answers and the settings of their analysis; see `Session.analysed`."""
         rules, by_rules, table = self.rules(), self.excluded(), self.table()
         who = table["who"].tolist()
         people = set(who)
@@ -234,23 +232,19 @@ class Analysis:
         )
 
     def rules(self) -> tuple[Rules, ...]:
-        """Return all rules for excluding people that were ever set, the latest last."""
         return from_json(self._contents.store.state("rules"))
 
     def set_rules(self, rules: Rules) -> None:
-        """Set the rules that exclude people; do nothing if they equal the current rules."""
         history = self.rules()
         if not history or replace(history[-1], at=0.0) != rules:
             kept = to_json([*history, replace(rules, at=self._contents.now())])
             self._contents.store.set_state("rules", kept)
 
     def set_question(self, text: str) -> None:
-        """Keep the words of the question that people are asked; see `Session.set_question`."""
         if self._contents.store.state("question") != text:
             self._contents.store.set_state("question", text)
 
     def excluded(self) -> dict[str, tuple[str, ...]]:
-        """Return the people whom the latest rules exclude, each with the reasons in words."""
         return self._excluded(self._log.answer_rows())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
@@ -282,14 +276,13 @@ class Analysis:
         return Figures(counts, seconds, n_timed, same_side, n_placed, alpha / (alpha + beta), low, right)
 
     def _kinds(self, at: Rows) -> NDArray[np.int8]:
-        """Return for each answer the source of its question, a value of `SAMPLERS`; `IMPORT` if imported."""
+        """Return for each answer the source of its question: a value of `SAMPLERS`, or `IMPORT`."""
         log = self._log
         refs = log.refs[at]
         kinds = np.where(refs == -1, ASKED, log.kinds[np.maximum(refs, 1) - 1])
         return np.where(log.kinds[at] == IMPORT, IMPORT, kinds).astype(np.int8)
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """Return all answers as columns of equal length; see `Session.table`."""
         log, at = self._log, self._log.answer_rows()
         kinds, answers = self._kinds(at), log.answers[at]
         order = np.argsort(log.who[at], kind="stable")
@@ -333,7 +326,6 @@ class Analysis:
         return np.where(np.isnan(reported), np.maximum(log.at[at] - given, 0), reported)
 
     def people(self) -> dict[str | None, Person]:
-        """Return a summary of each person who answered; see `Session.people`."""
         log, at = self._log, self._log.answer_rows()
         alpha, beta = self._posterior(at)
         low, high = interval(alpha, beta)
@@ -402,7 +394,7 @@ class Analysis:
         return max(0.5, self._reliabilities[person] if known else PRIOR[0] / sum(PRIOR))
 
     def _known(self, at: Rows) -> NDArray[np.int8]:
-        """Return for each given answer the right answer to its question, or -1 if that is unknown."""
+        """Return for each answer in the rows `at` the right answer to its question; -1 if unknown."""
         log = self._log
         rows = log.rows_of(KNOWN)
         if not len(rows):
@@ -452,7 +444,6 @@ def best_tree(data: Triplets | Quadruplets, progress: Progress | None = None) ->
 
 
 def rows_and_answers(table: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """Return the (m, 3) or (m, 4) leaves and the (m,) answers of a table that `Session.table` returned."""
     leaves = [values for name, values in table.items() if name.startswith("leaf_")]
     return np.column_stack(leaves).astype(np.int32, copy=False), table["answer"]
 

@@ -27,8 +27,9 @@ def comparisons_of(
 ) -> Triplets | Quadruplets:
     """Return answers as triplets or quadruplets.
 
-    An answer that c is the odd one out of a, b and c gives two triplets, (a, b, c) and (b, a, c), with the
-    number of the answer. An answer about two pairs gives one quadruplet. "None" answers give no comparison.
+    An answer that c is the odd one out of a, b and c gives two triplets, (a, b, c) and (b, a, c). Both have
+    the same number in `Triplets.answers`. An answer about two pairs gives one quadruplet. "None" answers give
+    no comparison.
 
     The people `who` become the groups of the comparisons; an unknown person is "". `adaptive` is True if the
     questions depended on earlier answers.

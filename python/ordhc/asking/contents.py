@@ -87,7 +87,7 @@ class Contents:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of all leaves, retired ones included, or None."""
+        """The names of all leaves, also of retired leaves; None if the leaves have no names."""
         if self._names is None or not self.log.changes:
             return self._names
         return (*self._names, *(change.name for change in self.log.changes if change.kind == ADDED))
@@ -169,7 +169,6 @@ class Contents:
         self._seen_at = log.n
 
     def note_seen(self, who: str, now: float) -> None:
-        """Record that `who` was seen at time `now`; drop people not seen for `_PRESENT_SECONDS` seconds."""
         self.seen.pop(who, None)
         self.seen[who] = now
         while True:
@@ -206,7 +205,6 @@ class Contents:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run several calls in one transaction; yield the file's connection. See `Session.transaction`."""
         with self._atomic(is_reported=True):
             self._is_in_transaction = True
             try:
@@ -223,7 +221,7 @@ class Contents:
                 self._is_in_transaction = self._has_failed = False
 
     def reading(self, work: Callable[[], T]) -> T:
-        """Return the result of `work`, which reads the current state of the file."""
+        """Return the result of the function `work`, which reads the current state of the file."""
         with self._lock:
             if not self._is_in_transaction:
                 self.store.rollback()
@@ -231,9 +229,9 @@ class Contents:
             return work()
 
     def latest(self, work: Callable[[], T]) -> T:
-        """Return the result of `work`, which reads the current state of the file.
+        """Return the result of the function `work`, which reads the current state of the file.
 
-        After the file was closed, `work` reads the last state that this object has in memory.
+        After the file was closed, `work` reads the last state that is in memory.
         """
         with self._lock:
             return work() if self._is_closed else self.reading(work)
@@ -241,9 +239,9 @@ class Contents:
     def writing(
         self, work: Callable[[], T], progress: Progress | None = None, *, is_reported: bool = True
     ) -> T:
-        """Return the result of `work`, whose changes take effect as a whole or not at all.
+        """Return the result of the function `work`; its changes to the file are all made, or none of them.
 
-        Within `transaction` the work is a part of that transaction.
+        Within `transaction` the changes are a part of that transaction.
         """
         with self._lock:
             if self._is_in_transaction:
@@ -307,14 +305,13 @@ class Contents:
                 progress((start + len(some)) / len(events))
 
     def erase(self) -> None:
-        """Remove all traces of replaced events from the file."""
+        """Remove the old contents of replaced events from the file."""
         with self._lock:
             self._is_stale = True
             self.reading(lambda: None)
             self.store.erase()
 
     def close(self) -> None:
-        """Close the file."""
         with self._lock:
             self._is_closed = True
             self.store.close()

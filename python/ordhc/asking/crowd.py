@@ -120,7 +120,7 @@ class Crowd:
         return [(k, tuple(log.leaves[k - 1].tolist()), int(log.kinds[k - 1])) for k in filling]
 
     def _open(self, most: int, who: str | None, history: History | None, mine: list[int]) -> Found:
-        """Return unanswered questions of the learner: first those leased to `who`, then unleased ones."""
+        """Return open questions of the learner: first those leased to `who`, then those leased to no one."""
         if most <= 0:
             return []
         log = self._log
@@ -151,8 +151,8 @@ class Crowd:
     def _adapt_parallel(self, who: str | None, n_wanted: int) -> None:
         """Set the number of leaves that the learner places in the tree at the same time.
 
-        The number is that of recently seen people, but at least `n_wanted`. A smaller number than before is
-        set only if it is less than half.
+        The number is the number of people seen recently, but at least `n_wanted`.
+        It is lowered only to less than half of the previous number.
         """
         if self._method.follows_people and who is not None:
             people = min(max(len(self._contents.seen), n_wanted), self._log.n_leaves)
@@ -183,7 +183,7 @@ class Crowd:
         return found
 
     def _drafts(self, most: int) -> NDArray[np.int32]:
-        """Return the leaves of at most `most` drafts, which are questions that no person was given yet."""
+        # A draft is a question that no person was given yet.
         return self._contents.learner.waiting(most, self._progress)
 
     def _waiting(self, most: int, history: History | None) -> list[Row]:
@@ -271,7 +271,6 @@ class Crowd:
         return states
 
     def take_back(self, who: str | None) -> Row | None:
-        """Take back the last answer (of `who`, if given); return its leaves, or None if there is none."""
         last = self._log.last_answer(who)
         if last is None:
             return None
@@ -279,19 +278,16 @@ class Crowd:
         return tuple(self._log.leaves[last - 1].tolist())
 
     def add_items(self, names: Sequence[str]) -> None:
-        """Add leaves with these names."""
         first = self._log.n_leaves + 1
         self._contents.append([Event(ADDED, k, (), None, name) for k, name in enumerate(names, first)])
 
     def retire(self, leaves: Mapping[int, str]) -> None:
-        """Retire leaves (a mapping from leaf to name), and end the leases of questions about them."""
         self._contents.append([Event(RETIRED, leaf + 1, (), None, name) for leaf, name in leaves.items()])
         leased = self._contents.leases.numbers()
         rows = self._log.leaves[leased - 1]
         self.release(leased[self._log.are_retired(rows)].tolist())
 
     def release(self, numbers: list[int]) -> None:
-        """End the leases of these questions."""
         if leased := self._contents.leases.drop(numbers):
             self._store.release(leased)
 
@@ -314,7 +310,10 @@ class Crowd:
 
 
 def _without_person(log: Log, row: int) -> Event:
-    """Return the event without its person; keep a question's leaves, which other people may have answered."""
+    """Return an event without its person.
+
+    A question keeps its leaves, because other people may have answered it.
+    """
     kind, ref = int(log.kinds[row]), int(log.refs[row])
     if kind not in QUESTIONS:
         return Event(GONE)

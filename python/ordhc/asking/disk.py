@@ -41,7 +41,7 @@ class Disk:
         The session's file.
     is_durable
         True waits for every commit. None waits unless commits follow each other within `PAUSE` seconds. False
-        never waits.
+        waits only if more than `GAP` events are not on the disk.
     """
 
     def __init__(self, path: str, is_durable: bool | None) -> None:
@@ -56,27 +56,19 @@ class Disk:
         self._error: OSError | None = None
 
     def written(self, n_events: int, *, is_reported: bool) -> tuple[int, int] | None:
-        """Record a commit; return the argument for `wait`.
+        """Record that `n_events` events are committed; return the argument for `wait`.
 
-        Parameters
-        ----------
-        n_events
-            The number of events after the commit.
-        is_reported
-            True if the caller reports the commit to a person. If False, the result is None while at most
-            `GAP` events are not on the disk: no caller waits for such a commit.
+        `is_reported` is True if the caller reports the commit to a person. Otherwise the result is None,
+        and `wait` returns at once, unless more than `GAP` events are not on the disk.
         """
         is_reported |= n_events - self._synchronised[1] > GAP
         self._latest = (self._latest[0] + is_reported, n_events)
         return self._latest if is_reported else None
 
     def wait(self, commit: tuple[int, int] | None) -> None:
-        """Wait until a commit is on the disk, if `is_durable` demands it.
+        """Wait until a commit is on the disk, if `is_durable` requires the wait.
 
-        Raises
-        ------
-        OSError
-            The commit could not be written to the disk.
+        `OSError` means that the commit could not be written to the disk.
         """
         if commit is None or self._synchronised[0] >= commit[0]:
             return
@@ -91,7 +83,6 @@ class Disk:
             self._synchronise(commit[0])
 
     def close(self) -> None:
-        """Wait until all commits are on the disk, unless `is_durable` is False."""
         if self._is_durable is not False:
             self._synchronise(self._latest[0])
 

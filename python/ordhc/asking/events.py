@@ -79,8 +79,8 @@ QUESTIONS = frozenset(SAMPLERS.values())
 class Event(NamedTuple):
     """An event of a session.
 
-    The meaning of `ref` depends on `kind`: the number of another event, a number of leaves or questions, or
-    the number of a leaf plus 1. An event without `ref` has -1, and an event without `leaves` has ().
+    The meaning of `ref` depends on `kind`: the number of another event, a count of leaves or questions, or a
+    leaf plus 1. An event without `ref` has -1, and an event without `leaves` has ().
     """
 
     kind: int
@@ -185,7 +185,7 @@ def are_questions(table: NDArray[Any], n_leaves: int | NDArray[Any]) -> NDArray[
 
 
 def check_questions(table: NDArray[Any], n_leaves: int, what: str = "") -> None:
-    """Raise `InputError` for the first row that is no question; `what` is the beginning of the message."""
+    """Raise `InputError` for the first row that is not a question; its message begins with `what`."""
     for at in np.flatnonzero(~are_questions(table, n_leaves))[:1].tolist():
         wanted = "three different leaves" if table.shape[1] == 3 else "two different pairs of leaves"
         row = table[at].tolist()
@@ -211,7 +211,6 @@ def packed(width: int) -> str:
 def sums_of(
     seqs: Sequence[int], events: Sequence[Event], at: float | Sequence[float], width: int
 ) -> NDArray[np.int64]:
-    """Return the checksums of events with the numbers `seqs` and the times `at` (seconds since 1970)."""
     blank = (NONE,) * width
     filled = [
         (kind, ref, *(leaves or blank), NO_ANSWER if answer is None else answer, checksum_of_text(who))
@@ -264,7 +263,7 @@ def as_rows(
 
 
 def pack(events: Iterable[Event], first: int, width: int) -> list[tuple[Any, ...]]:
-    """Return events as the rows that a query of the columns `packed` would return."""
+    """Return events in the packed form in which a query of the columns `packed` returns events."""
     found = []
     for _, kind, ref, *leaves, answer, who, at, seconds, p, total in as_rows(events, first, width, 0.0):
         a, b, c, d = [0 if leaf is None else leaf + 1 for leaf in (*leaves, None)][:4]

@@ -68,7 +68,6 @@ class Filler:
         self._candidates: dict[str, list[Key]] = {}
 
     def draw(self) -> tuple[int, Key] | None:
-        """Return the kind and the leaves of a question that is new to this person; None if there is none."""
         for name in sorted(self._shares, key=lambda name: (self._counts[name] + 1) / self._shares[name]):
             kind = SAMPLERS[name]
             leaves = self._drawn() if kind in (HELDOUT, RANDOM) else self._recorded(name, kind)

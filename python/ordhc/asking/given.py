@@ -24,7 +24,6 @@ __all__ = [
 
 
 def checked_people(given: Any) -> list[str]:
-    """Return the argument `exclude` as a list of names; the list may be empty."""
     found = _checks.listed("exclude", given)
     return _checks.words("exclude", found) if found else []
 
@@ -36,7 +35,6 @@ LONGEST = 1e9
 def checked_answers(
     rows: ArrayLike, answers: ArrayLike, width: int, n_leaves: int
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Return pairs of a question (its leaves) and an answer; raise `InputError` if a pair is impossible."""
     table, given = _checks.array("rows", rows), _checks.array("answers", answers)
     largest = 2 if width == 3 else 1
     if table.size == 0 and given.size == 0:
@@ -53,7 +51,6 @@ def checked_answers(
 
 
 def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, ...]]:
-    """Return the questions as tuples of leaves; raise `InputError` for an impossible question."""
     table = _checks.array("rows", rows)
     if table.size == 0:
         return []
@@ -65,7 +62,6 @@ def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, 
 
 
 def checked_who(who: object) -> None:
-    """Raise `InputError` if `who` is neither None nor a name that UTF-8 can encode."""
     if who is not None and not isinstance(who, str):
         raise InputError(f"who = {_checks.quoted(who)} is not a name")
     try:
@@ -88,7 +84,6 @@ def numbers_of_people(who: object, m: int, known: dict[str | None, int]) -> NDAr
 
 
 def checked_seconds(seconds: ArrayLike | None, m: int) -> list[float | None]:
-    """Return the duration of each of m answers in seconds; None if unknown."""
     if seconds is None:
         return [None] * m
     found = np.atleast_1d(_checks.numbers_of("seconds", seconds))
@@ -111,7 +106,10 @@ def checked_p(p: ArrayLike, m: int) -> NDArray[np.float64]:
 
 
 def checked_places(places: ArrayLike | None, m: int) -> list[int | None]:
-    """Return where on the page m chosen items were shown, from 1; 0 if none was chosen, None if unknown."""
+    """Return the position on the page (from 1) of the item chosen in each of m answers.
+
+    A position is 0 if no item was chosen, and None if unknown.
+    """
     if places is None:
         return [None] * m
     found = np.atleast_1d(_checks.whole_numbers("places", places))

@@ -25,10 +25,10 @@ class History:
     def may_get(self, number: int, key: Key) -> bool:
         """Return True if the person may get an open question.
 
-        The question must be new to the person, or the person had this very question and did not answer it.
+        Either the question is new to the person, or the person was given exactly this question and did not
+        answer.
         """
         return key not in self.answered and self.given.get(key, number) == number
 
     def knows(self, key: Key) -> bool:
-        """Return True if the person was given a question about these leaves or has answered one."""
         return key in self.answered or key in self.given

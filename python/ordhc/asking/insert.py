@@ -98,7 +98,7 @@ def insert(
 
 
 def _new_leaves(tree: Dendrogram, items: Any) -> tuple[list[Any], Any]:
-    """Return the new items, and the names of all old and new leaves (their number if they have no names)."""
+    """Return the new items, and the names of all old and new leaves (or their count, without names)."""
     single = isinstance(items, str | int | np.integer)
     new: list[Any] = [items] if single else _checks.listed("items", items)
     if not new:

@@ -33,7 +33,6 @@ class Item:
 
 
 def checked_items(items: Any) -> list[str]:
-    """Return the argument `items` as a list of names; raise `InputError` for empty or equal names."""
     found = _checks.names([items] if isinstance(items, str) else _checks.listed("items", items)) or ()
     if not found:
         raise InputError("items is empty: give the name of an item, or several")
@@ -44,7 +43,6 @@ def checked_items(items: Any) -> list[str]:
 
 
 def items_of(contents: Contents) -> list[Item]:
-    """Return all items, in the order of their numbers."""
     log = contents.log
     names = contents.names or tuple(map(str, range(log.n_leaves)))
     at = {(change.kind, change.leaf): float(log.at[change.row]) for change in log.changes}
@@ -54,6 +52,5 @@ def items_of(contents: Contents) -> list[Item]:
 
 
 def retired_names(contents: Contents) -> tuple[str, ...]:
-    """Return the names of the retired items, in the order of their numbers."""
     names = contents.names or ()
     return tuple(names[leaf] for leaf in sorted(c.leaf for c in contents.log.changes if c.kind == RETIRED))

@@ -54,7 +54,6 @@ class Place:
 def places_of(
     learner: _ordhc.Learner | _ordhc.SessionLearner, number: int, names: Sequence[str] | None
 ) -> list[Place]:
-    """Return the places in the tree where the leaf `number` may belong; see `Learner.places`."""
     return [
         Place(
             probability,

@@ -33,15 +33,12 @@ class Leases:
         return number in self._leases
 
     def numbers(self) -> NDArray[np.int64]:
-        """Return the numbers of all leased questions, in ascending order."""
         return np.array(self._sorted, dtype=np.int64)
 
     def of_person(self, who: str | None) -> list[int]:
-        """Return the numbers of the questions that are leased to `who`, in ascending order."""
         return [] if who is None else sorted(self._of.get(who, ()))
 
     def add(self, numbers: Iterable[int], who: str, until: float) -> None:
-        """Lease questions to `who`; earlier leases of these questions end."""
         for number in numbers:
             if number in self._leases:
                 self._of[self._leases[number][0]].discard(number)
@@ -52,7 +49,6 @@ class Leases:
         self._first_end = min(self._first_end, until)
 
     def drop(self, numbers: Iterable[int]) -> list[int]:
-        """End the leases of these questions; return the numbers that were leased."""
         found = []
         for number in numbers:
             lease = self._leases.pop(number, None)
@@ -64,7 +60,6 @@ class Leases:
         return found
 
     def expire(self, now: float) -> list[int]:
-        """End the leases that have expired at time `now`; return the numbers of their questions."""
         if now < self._first_end:
             return []
         found = self.drop([number for number, (_, until) in self._leases.items() if until <= now])

@@ -101,7 +101,6 @@ class Log:
         self._reset_counts()
 
     def reserve(self, size: int) -> None:
-        """Allocate columns for `size` events in all."""
         columns = {}
         for name, kind in _COLUMNS.items():
             shape = (size, self.width) if name == "leaves" else (size,)
@@ -225,7 +224,7 @@ class Log:
             raise BrokenError(first + int(wrong[0]), "has impossible values")
 
     def _check_refs(self, n: int, end: int) -> None:
-        """Raise `BrokenError` if an event refers to an impossible event.
+        """Raise `BrokenError` if an event refers to a wrong event.
 
         An answer must refer to an earlier question with the same leaves, `PASSED` to an earlier question, and
         `UNDO` to an earlier answer.
@@ -262,7 +261,7 @@ class Log:
         self._histories.clear()
 
     def append(self, events: Sequence[Event], at: float) -> None:
-        """Append events that are written at time `at` (seconds since 1970); they are not checked."""
+        """Append events with the time `at` (seconds since 1970); the events are not checked."""
         n = self.n
         if n + len(events) > len(self.kinds):
             self.reserve(max(n + len(events), 2 * len(self.kinds)))
@@ -307,7 +306,6 @@ class Log:
             history.given[key_of(self.leaves[ref - 1].tolist())] = ref
 
     def cut(self, n: int) -> None:
-        """Drop all events after the first `n`."""
         self.n = n
         self.changes = [change for change in self.changes if change.row < n]
         self._reset_counts()
@@ -356,34 +354,29 @@ class Log:
         return kind == ASKED or (self.is_shared and kind in (REPEAT, RANDOM))
 
     def are_retired(self, leaves: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return the (m,) mask of the rows of (m, 3) or (m, 4) leaves that contain a retired leaf."""
         return np.asarray(self.is_retired[leaves].any(axis=1))
 
     @property
     def active(self) -> NDArray[np.intp]:
-        """The leaves that are not retired, in ascending order."""
         return np.flatnonzero(~self.is_retired)
 
     def n_undone(self, stop: int) -> int:
-        """Return the number of answers among the first `stop` events that were taken back."""
         return self.total_undone if stop == self.n else int(np.count_nonzero(self.undone[:stop]))
 
     @property
     def n_answered(self) -> int:
-        """The number of answers that were not taken back, imported ones included."""
+        """The number of answers that were not taken back, including imported answers."""
         return self.counts[ANSWER] + self.counts[IMPORT] - self.total_undone
 
     def answer_rows(self) -> NDArray[np.intp]:
-        """Return the rows of answers that were not taken back, imported ones included."""
+        """Return the rows of answers that were not taken back, including imported answers."""
         kinds = self.kinds[: self.n]
         return np.flatnonzero(((kinds == ANSWER) | (kinds == IMPORT)) & ~self.undone[: self.n])
 
     def rows_of(self, *kinds: int) -> NDArray[np.intp]:
-        """Return the rows of the events of these kinds."""
         return np.flatnonzero(np.isin(self.kinds[: self.n], kinds))
 
     def name(self, row: int) -> str | None:
-        """Return the name of the person of a row, or None."""
         return self.people[int(self.who[row])][0]
 
     def last_answer(self, who: str | None) -> int | None:
@@ -399,14 +392,12 @@ class Log:
         return int(at[-1]) + 1 if at.size else None
 
     def question(self, number: int) -> Key | None:
-        """Return the leaves of question `number`; None if no such question was asked."""
         if not 1 <= number <= self.n or self.kinds[number - 1] not in QUESTIONS:
             return None
         leaves = tuple(self.leaves[number - 1].tolist())
         return None if leaves[0] < 0 else leaves
 
     def answers_by(self, number: int, who: str | None) -> list[int]:
-        """Return the answers of `who` to a question, without answers that were taken back."""
         if not self.n_answers[number - 1]:
             return []
         rows = np.flatnonzero(self.refs[number : self.n] == number) + number

@@ -244,7 +244,7 @@ def _prepared(
     who: str | None,
     settings: dict[str, Any],
 ) -> tuple[Any, Oracle]:
-    """Return the learner or session `subject`, and the oracle with leaves numbered as in `subject`."""
+    """Return a learner or session, and the oracle with its leaves numbered as in the learner or session."""
     answer = as_oracle(oracle)
     if learner is not None and session is not None:
         raise InputError("give a learner or a session, not both")
@@ -338,7 +338,10 @@ def _by_name(answer: Oracle, subject: Any) -> Oracle:
 
 
 def _numbers(known: Sequence[str], subject: Any) -> NDArray[np.int32]:
-    """Return the oracle's number of each leaf of `subject`; -1 for a retired item that the oracle lacks."""
+    """Return the oracle's number of each leaf of `subject`, a learner or session.
+
+    The number is -1 for a retired item that the oracle does not have.
+    """
     place = {name: leaf for leaf, name in enumerate(known)}
     retired = set(getattr(subject, "retired", ()))
     for name in subject.names:
@@ -350,7 +353,7 @@ def _numbers(known: Sequence[str], subject: Any) -> NDArray[np.int32]:
 def _steps(
     subject: Any, budget: int | None, batch: int | None, who: str | None, progress: Progress | None
 ) -> Steps:
-    """Yield questions and receive answers until `subject` is done or the budget is spent.
+    """Yield questions and receive answers until a learner or session is done or the budget is spent.
 
     The generator yields None when it must wait for other people. After an exception the unanswered questions
     of a session are released.

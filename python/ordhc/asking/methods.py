@@ -525,7 +525,7 @@ class OfPairs(Method):
 class Single(OfPairs):
     """Find the single linkage of unknown similarities by questions about two pairs; all answers are right.
 
-    (Ghoshdastidar, Perrot & von Luxburg 2019, 4-SL.)
+    The source is the algorithm 4-SL of Ghoshdastidar, Perrot & von Luxburg 2019.
     """
 
     name: ClassVar[str] = "single"
@@ -535,7 +535,7 @@ class Single(OfPairs):
 class Complete(OfPairs):
     """Find the complete linkage of unknown similarities by questions about two pairs; all answers are right.
 
-    (Ghoshdastidar, Perrot & von Luxburg 2019, 4-CL.)
+    The source is the algorithm 4-CL of Ghoshdastidar, Perrot & von Luxburg 2019.
     """
 
     name: ClassVar[str] = "complete"

@@ -53,7 +53,6 @@ class Given:
         return cls(None if method is None else as_method(method), given)
 
     def kept(self, names: Sequence[str] | None, n_leaves: int) -> dict[str, Any]:
-        """Return the arguments as a dict for JSON."""
         own = {} if self.method is None else kept_settings(self.method, names, n_leaves)
         return {**own, **self.settings}
 
@@ -61,7 +60,7 @@ class Given:
 def opened(
     path: str, names: Sequence[str] | None, n_leaves: int | None, given: Given
 ) -> tuple[Store, _ordhc.SessionLearner, Dendrogram | None]:
-    """Return the file, its learner, and the tree with which its learner begins.
+    """Return the file, its learner, and the tree with which the learner begins, or None.
 
     Raises
     ------

@@ -165,14 +165,12 @@ def then(given: Any, work: Callable[[Any], Any]) -> Any:
 
 
 async def settled(given: Any) -> Any:
-    """Return `given`, or its result if `given` is awaitable."""
     return await given if inspect.isawaitable(given) else given
 
 
 def checked_questions(
     rows: ArrayLike, n_leaves: int | None, widths: tuple[int, ...] = (3,)
 ) -> NDArray[np.int32]:
-    """Return questions as an (m, 3) or (m, 4) array of leaves; raise `InputError` if one is impossible."""
     table = _checks.whole_numbers("questions", rows)
     if table.size == 0:
         width = table.shape[-1] if table.ndim == 2 and table.shape[1] in widths else widths[0]
@@ -190,7 +188,6 @@ def checked_questions(
 
 
 def one_for_each(given: Any, m: int) -> NDArray[Any]:
-    """Return the answers of an oracle to m questions, (m,); raise `InputError` for another shape."""
     answers = _checks.array("the oracle's answers", given)
     if answers.shape != (m,):
         raise InputError(f"the oracle gave answers of shape {answers.shape} to {m} questions, not {(m,)}")
@@ -198,7 +195,6 @@ def one_for_each(given: Any, m: int) -> NDArray[Any]:
 
 
 def checked_answers(given: Any, questions: NDArray[Any]) -> NDArray[np.int8]:
-    """Return the (m,) answers of an oracle; raise `InputError` for the first impossible answer."""
     answers = one_for_each(given, len(questions))
     if not answers.size:
         return np.zeros(0, np.int8)

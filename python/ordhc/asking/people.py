@@ -225,7 +225,7 @@ def interval(alpha: Floats, beta: Floats, mass: float = 0.9) -> tuple[Floats, Fl
 
 
 def weights_of(reliability: Floats, n_options: int) -> Floats:
-    """Return the weights of answers with these reliabilities.
+    """Return the weights of answers that are right with the probabilities `reliability`.
 
     A weight is the log-odds of a right answer relative to guessing among `n_options`, and at least 0.
     """

@@ -84,7 +84,6 @@ def planted(
 def checked_model(
     levels: Any, leaves_per_cluster: Any, mu: Any, delta: Any, sigma: Any
 ) -> tuple[int, int, float, float, float]:
-    """Return the checked parameters of the planted model."""
     levels = _checks.whole("levels", levels, at_least=0)
     leaves_per_cluster = _checks.whole("leaves_per_cluster", leaves_per_cluster, at_least=1)
     n = leaves_per_cluster * 2 ** min(levels, 40)

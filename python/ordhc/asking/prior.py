@@ -41,7 +41,6 @@ def prior_tree(prior: Any, names: Sequence[str] | None, n_leaves: int) -> _ordhc
 
 
 def read_prior(prior: Any) -> Dendrogram:
-    """Return a tree that is given in any form that `as_dendrogram` takes, or as the path of a file."""
     if isinstance(prior, PathLike):
         return read_tree(_checks.path(prior))
     if isinstance(prior, str):
@@ -51,7 +50,6 @@ def read_prior(prior: Any) -> Dendrogram:
 
 
 def leaves_of_prior(prior: Any) -> int | tuple[str, ...]:
-    """Return the names of the leaves of a prior (a tree), or their number if they have no names."""
     tree = read_prior(prior)
     return tree.n_leaves if tree.names is None else tree.names
 

@@ -25,8 +25,8 @@ class Questions:
         (m,) the numbers of the questions; `tell` takes them with the answers.
     rows
         (m, 3) leaves: the answer is the position of the odd one out (0, 1 or 2), or -1 if no two leaves are
-        closer. Or (m, 4) leaves, two pairs: the answer is 1 if the first pair is more similar, -1 if the
-        second pair is, 0 if neither is.
+        closer than the others. Or (m, 4) leaves, two pairs: the answer is 1 if the first pair is more
+        similar, -1 if the second pair is, 0 if neither is.
     samplers
         (m,) the source of each question: "learner", or in a `Session` also "heldout", "repeat", "random" and
         "gold". The tuple is empty if the learner chose all questions.
@@ -44,7 +44,6 @@ class Questions:
 
 
 def checked_among(rows: ArrayLike, n_leaves: int) -> NDArray[np.int32]:
-    """Return the allowed questions as an (m, 3) or (m, 4) array; raise `InputError` for an impossible one."""
     table = _checks.whole_numbers("among", rows)
     if table.ndim != 2 or table.shape[1] not in (3, 4):
         raise InputError(f"among= has shape {table.shape}, not (m, 3) or (m, 4)")

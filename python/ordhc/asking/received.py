@@ -21,7 +21,6 @@ _received: "WeakKeyDictionary[Learner, list[tuple[NDArray[Any], NDArray[Any]]]]"
 
 
 def tell_and_record(learner: Learner, questions: Questions, answers: NDArray[Any]) -> None:
-    """Give answers to a learner, and record the answers that it accepted."""
     before = learner.status.n_answered
     try:
         learner.tell(questions.ids, answers)

@@ -79,7 +79,7 @@ def _varint(page: bytes, at: int) -> tuple[int, int]:
 
 
 def _record(data: bytes, page: bytes, at: int, size: int) -> Record | None:
-    """Return the row at position `at` of a page; None if these bytes cannot be a row of a session."""
+    """Return the row at position `at` of a page; None if these bytes cannot be a row of a session file."""
     try:
         length, at = _varint(page, at)
         rowid, at = _varint(page, at)
@@ -131,7 +131,10 @@ def _payload(data: bytes, page: bytes, at: int, length: int, size: int) -> bytes
 
 
 def _value(payload: bytes, kind: int, at: int) -> tuple[Any, int]:
-    """Return the value of serial type `kind` at position `at`, and the position after the value."""
+    """Return the value that begins at byte `at` of a row, and the position after the value.
+
+    `kind` is SQLite's serial type: the number that encodes the type and the size of a value.
+    """
     if kind == 0:
         return None, at
     if kind in (8, 9):

@@ -34,5 +34,4 @@ def remaining(estimate: float) -> float:
 
 
 def remaining_in_words(estimate: float) -> str:
-    """Return the number of answers that are still needed, in words."""
     return "no limit" if math.isinf(estimate) else f"about {estimate:,.0f} to go"

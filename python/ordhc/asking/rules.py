@@ -79,8 +79,6 @@ class Figures:
 
 
 def checked_rules(**rules: Any) -> Rules:
-    """Return the rules; raise `InputError` for a number that is out of range."""
-
     def number(name: str, most: float) -> float | None:
         given = rules[name]
         return None if given is None else _checks.number(name, given, at_least=0, at_most=most)
@@ -94,12 +92,10 @@ def checked_rules(**rules: Any) -> Rules:
 
 
 def to_json(history: Sequence[Rules]) -> str:
-    """Return all rules for excluding people that were ever set as JSON text."""
     return json.dumps([asdict(rules) for rules in history])
 
 
 def from_json(text: str | None) -> tuple[Rules, ...]:
-    """Return all rules for excluding people, read from the JSON text of `to_json`; the latest last."""
     return () if text is None else tuple(Rules(**each) for each in json.loads(text))
 
 

@@ -139,16 +139,18 @@ def _ignore(_: float) -> None:
 
 
 def _state_and_places(rows: list[Row]) -> tuple[dict[str, str], dict[int, int]]:
-    """Return the rules and the words of the question by key, and each answer's position on the page by event.
+    """Return two dicts: the rules and the question's words, and where each chosen item was on the page.
 
-    Rows that are damaged or from other tables are skipped.
+    The first dict has keys of the table `state`, the second has event numbers of answers. Damaged rows and
+    rows of other tables are skipped.
     """
     state: dict[str, str] = {}
     places: dict[int, int] = {}
     for key, value, total in (row for row in rows if len(row) == 3):
         if key in ("rules", "question") and isinstance(value, str) and total == sum_of(key, value):
             if key == "question":
-                # The rows that SQLite reads come last, so old words do not replace the current ones.
+                # `rows` ends with the rows that SQLite can read, which have the current words. These words
+                # replace older words from the raw bytes of the file.
                 state[key] = value
                 continue
             with suppress(ValueError, TypeError):

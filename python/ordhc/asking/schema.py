@@ -134,7 +134,6 @@ def foreign_schema(db: sqlite3.Connection) -> str | None:
 
 
 def damaged(path: str, why: object) -> InputError:
-    """Return the error for a damaged session."""
     return InputError(
         f"the session is damaged ({why}); "
         f"`ordhc session salvage {brief(path, 100)} -o NEW` rescues the readable part",
@@ -143,21 +142,18 @@ def damaged(path: str, why: object) -> InputError:
 
 
 def setting_rows(kept: dict[str, Any]) -> list[tuple[str, str, int]]:
-    """Return the settings as rows of the table `settings`."""
     texts = {key: json.dumps(kept[key]) for key in KEYS[:-1]}
     texts["copy"] = json.dumps(texts)
     return [(key, text, sum_of(key, text)) for key, text in texts.items()]
 
 
 def sum_of(*values: object) -> int:
-    """Return the checksum of the values of a row."""
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "surrogatepass"))
 
 
 def make_tables(
     db: sqlite3.Connection, kept: dict[str, Any], width: int, rows: Iterable[tuple[Any, ...]]
 ) -> None:
-    """Make the tables of a session; insert the settings `kept` and the events `rows`."""
     for statement in schema(width).values():
         db.execute(statement)
     db.executemany("INSERT INTO settings VALUES (?, ?, ?)", setting_rows(kept))
@@ -165,12 +161,10 @@ def make_tables(
 
 
 def insert_statement(width: int) -> str:
-    """Return the SQL statement that appends an event."""
     return f"INSERT INTO events VALUES ({', '.join('?' * (width + 9))})"
 
 
 def checked_settings(kept: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings; raise `ValueError` if they are impossible."""
     n, names, learner = kept["n_leaves"], kept["names"], kept["learner"]
     if not isinstance(n, int) or isinstance(n, bool) or n < 1 or not isinstance(learner, dict):
         raise ValueError("the settings are invalid")

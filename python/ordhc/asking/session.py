@@ -94,7 +94,8 @@ class Session:
         * None (the default): `tell` waits until the answers are on the disk. If answers follow each other
           within 1/20 second, the last ones are written up to 1/20 second later.
         * True: `tell` always waits; threads that wait at the same time share one wait.
-        * False: `tell` never waits; the operating system writes within about half a minute.
+        * False: `tell` waits about once in 2,000 events; otherwise the operating system writes within about
+          half a minute.
     progress
         `True` shows a progress bar while the file is read; a callable receives the completed fraction in
         [0, 1].
@@ -637,7 +638,10 @@ class Session:
         heldout: bool | None = False,
         exclude: Collection[str] | None = None,
     ) -> Triplets | Quadruplets:
-        """Return answers as triplets, two for each odd one out, or as quadruplets; groups are people.
+        """Return the answers as triplets or quadruplets; their `groups` are the names of people.
+
+        An answer that names the odd one out gives two triplets; an answer about two pairs gives one
+        quadruplet.
 
         Parameters
         ----------
@@ -663,7 +667,10 @@ class Session:
         return self._contents.reading(lambda: self._analysis.comparisons(weights, heldout, left_out))
 
     def analysed(self, *, weights: str | None = None, exclude: Collection[str] | None = None) -> Analysed:
-        """Return the answers as `ordhc cluster`, `compare`, `report` and a study's dashboard analyse them.
+        """Return the answers for an analysis, with weights and without excluded people.
+
+        The commands `ordhc cluster`, `compare` and `report`, and the dashboard of a study, analyse these
+        answers.
 
         Parameters
         ----------

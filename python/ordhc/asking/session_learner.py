@@ -29,7 +29,7 @@ def uses_any_answer(method: Method) -> bool:
 def new_learner(
     names: Sequence[str] | None, n_leaves: int, settings: Mapping[str, Any]
 ) -> tuple[_ordhc.SessionLearner, Dendrogram | None]:
-    """Return a learner that has asked no question yet, and the tree with which the learner begins."""
+    """Return a learner that has asked no question yet, and the tree of its setting `start`, or None."""
     # A leaf takes at least 100 bytes in the learner and its snapshots.
     _ordhc.check_memory(f"a session of {n_leaves:,} leaves", 100 * n_leaves)
     method = from_settings(settings)

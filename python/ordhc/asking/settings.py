@@ -165,7 +165,6 @@ def kept_settings(method: Method, names: Sequence[str] | None, n_leaves: int) ->
 
 
 def as_method(method: Any) -> Method:
-    """Return the method that is given as a `Method` or by its name."""
     if isinstance(method, Method):
         return method
     if isinstance(method, str):

@@ -90,7 +90,10 @@ def planted_similarities(
 def vectors_of(
     tree: Dendrogram, n_vectors: int, n_features: int, *, noise: float = 1.0, seed: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return vectors whose expected dot products, divided by `n_features`, are the heights of a tree.
+    """Return random vectors at the leaves of a tree; their dot products estimate the heights of the tree.
+
+    The expected dot product of two vectors, divided by `n_features`, is the height at which their leaves
+    merge.
 
     A vector is the vector of a random leaf, plus normal noise. The vector of a node is the vector of its
     parent plus normal numbers; their variance is the difference of the two heights (Gray et al. 2024,
@@ -220,7 +223,7 @@ def _total(n: int, quadruplets: bool) -> int:
 
 
 def _drawn(total: int, number: int, share: float | None, random: np.random.Generator) -> Any:
-    """Draw distinct whole numbers below `total`, and yield them in arrays."""
+    """Draw distinct whole numbers from 0 to `total` - 1, and yield them in arrays."""
     if share is None and number < total:
         chosen = random.choice(total, number, replace=False, shuffle=False)
         yield from np.array_split(chosen, number // _CHUNK + 1)

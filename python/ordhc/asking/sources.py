@@ -183,7 +183,10 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         return InputError(f"the recorded answers do not decide the question about {', '.join(names)}")
 
     def farther(a: int, b: int, c: int) -> float:
-        """Return the weight of the triplets "a is closer to b than to c", minus that of their opposite."""
+        """Return the weight of the triplets "a is closer to b than to c".
+
+        The weight of the opposite triplets, "a is closer to c than to b", is subtracted.
+        """
         value = known.get((a, *sorted((b, c))), 0.0)
         return value if b < c else -value
 
@@ -192,7 +195,7 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         return known.get((*near, *far), 0.0) - known.get((*far, *near), 0.0)
 
     def of_anchor(i: int, j: int, k: int, m: int) -> float:
-        """Return the weight of the triplets "(i, j) is closer than (k, m)", minus that of their opposite.
+        """Return the weight of the triplets "(i, j) is closer than (k, m)", minus that of the opposite.
 
         The result is 0 unless the two pairs share exactly one leaf.
         """

@@ -46,7 +46,6 @@ class Watch:
         self._begin()
 
     def allow_all(self) -> None:
-        """Stop limiting the number of steps of SQL statements."""
         self._left = inf
 
     def reason(self) -> BaseException | None:

@@ -40,7 +40,6 @@ def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> 
 
 
 def kept_start(start: Any) -> dict[str, Any]:
-    """Return the argument `start` of a learner, a tree of some of its leaves, as a dict for JSON."""
     return read_prior(start).to_dict()
 
 

@@ -210,11 +210,10 @@ class Store:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The connection to the open file."""
         return self._db
 
     def refuse(self, error: sqlite3.Error) -> None:
-        """Raise the error that `explain` makes, if SQLite cannot write the file or was interrupted."""
+        """Raise the error that `explain` raises, if SQLite cannot write the file or was interrupted."""
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if kind in (*_NOT_DAMAGED, sqlite3.SQLITE_INTERRUPT):
             self.explain(error)
@@ -285,30 +284,26 @@ class Store:
         self.width = self.method.width
 
     def begin(self) -> None:
-        """Begin a write transaction; other writers wait."""
         with self._errors:
             self._db.execute("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
-        """Commit the transaction: hand all changes to the operating system."""
         with self._errors:
             self._db.execute("COMMIT")
 
     def rollback(self) -> None:
-        """Undo all changes since `begin`."""
         with suppress(sqlite3.Error):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Close the file."""
         self._is_closed = True
         self._db.close()
         if self._copy is not None:
             self._copy.cleanup()
 
     def events(self, after: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows of the events after event number `after`, in lists, for `Log.extend`."""
+        """Yield lists of rows for `Log.extend`: the events after event number `after`."""
         with self._errors:
             of_sqlite = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
             query = f"SELECT (SELECT max(seq) FROM events), ({of_sqlite})"
@@ -328,19 +323,17 @@ class Store:
                 raise BrokenError(after + 1, "or a later one is missing")
 
     def item_names(self, kind: int) -> list[str]:
-        """Return the names in the events of a kind, `ADDED` or `RETIRED`, in order."""
         with self._errors:
             rows = self._db.execute("SELECT who FROM events WHERE kind = ? ORDER BY seq", (kind,)).fetchall()
             return [str(name) for (name,) in rows]
 
     def n_events(self) -> int:
-        """Return the number of events in the file."""
         with self._errors:
             (last,) = self._db.execute("SELECT max(seq) FROM events").fetchone()
             return last if isinstance(last, int) else 0
 
     def append(self, events: Sequence[Event], after: int, at: float) -> None:
-        """Append events at time `at` (seconds since 1970); the first gets the event number `after` + 1."""
+        """Append events at time `at` (seconds since 1970); the first event gets the number `after` + 1."""
         rows = as_rows(events, after + 1, self.width, at)
         with self._errors:
             self._write(self._insert, rows)
@@ -391,7 +384,6 @@ class Store:
             )
 
     def state(self, key: str) -> str | None:
-        """Return the value of `key` in the table `state`, or None."""
         with self._errors:
             row = self._db.execute("SELECT value, sum FROM state WHERE key = ?", (key,)).fetchone()
             if row is not None and row[1] != sum_of(key, row[0]):
@@ -399,7 +391,6 @@ class Store:
             return None if row is None else str(row[0])
 
     def set_state(self, key: str, value: str) -> None:
-        """Set the value of `key` in the table `state`."""
         with self._errors:
             self._db.execute(
                 "INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (key, value, sum_of(key, value))
@@ -408,7 +399,7 @@ class Store:
     # Positions on the page, which only sessions of web pages have.
 
     def add_places(self, places: Mapping[int, int]) -> None:
-        """Record where on the page chosen items were shown: `places` maps event numbers to positions."""
+        """Record where chosen items were shown on the page: `places` maps event numbers to positions."""
         rows = [(seq, place, sum_of(seq, place)) for seq, place in places.items()]
         with self._errors:
             if not self._has_places():
@@ -416,7 +407,7 @@ class Store:
             self._write("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
 
     def places(self) -> dict[int, int]:
-        """Return where on the page the chosen items were shown, by the event number of the answer."""
+        """Return where chosen items were shown on the page: the position by event number of the answer."""
         with self._errors:
             if not self._has_places():
                 return {}
@@ -429,7 +420,6 @@ class Store:
             return {seq: place for seq, place, _ in rows}
 
     def forget_places(self, numbers: Iterable[int]) -> None:
-        """Delete the recorded page positions of the answers with the event numbers `numbers`."""
         with self._errors:
             if self._has_places():
                 self._write("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
@@ -454,12 +444,10 @@ class Store:
             return {question: (who, until) for question, who, until, _ in rows}
 
     def lease(self, numbers: Iterable[int], who: str, until: float) -> None:
-        """Record the leases of questions to `who` until the time `until` (seconds since 1970)."""
         rows = [(number, who, until, sum_of(number, who, until)) for number in numbers]
         with self._errors:
             self._write("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
 
     def release(self, numbers: Iterable[int]) -> None:
-        """Delete the leases of questions."""
         with self._errors:
             self._write("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])

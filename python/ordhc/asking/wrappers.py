@@ -254,12 +254,12 @@ class Recording(Counting):
 
     @property
     def rows(self) -> NDArray[Any]:
-        """All questions, (m, 3) or (m, 4)."""
+        """All recorded questions, as (m, 3) or (m, 4) leaves."""
         return np.concatenate([rows for rows, _ in self._kept]) if self._kept else np.zeros((0, 3), np.int32)
 
     @property
     def answers(self) -> NDArray[Any]:
-        """The answers, (m,)."""
+        """The (m,) recorded answers."""
         return np.concatenate([answers for _, answers in self._kept]) if self._kept else np.zeros(0, np.int8)
 
     def comparisons(
@@ -269,7 +269,10 @@ class Recording(Counting):
         *,
         adaptive: bool = False,
     ) -> Triplets | Quadruplets:
-        """Return the recorded answers as triplets, two for each odd one out, or as quadruplets.
+        """Return the recorded answers as triplets or quadruplets.
+
+        An answer that names the odd one out gives two triplets; an answer about two pairs gives one
+        quadruplet.
 
         Parameters
         ----------

@@ -26,7 +26,6 @@ _SOURCE = "Ghoshdastidar, Perrot & von Luxburg 2019"
 
 @hookimpl
 def ordhc_linkages() -> list[LinkageSpec]:
-    """Return the Lance-Williams linkages of the Rust crate, and the linkages that use comparisons."""
     source = "Lance & Williams 1967"
     lance_williams = [
         LinkageSpec(name=name, summary=summary, native=name, source=source)

@@ -31,7 +31,6 @@ _METHODS = [
 
 @hookimpl
 def ordhc_methods() -> list[MethodSpec]:
-    """Return the methods, each a similarity and a linkage."""
     specs = []
     for name, similarity, linkage, source in _METHODS:
         refine = "dasgupta" if name.endswith("+spr") else None

@@ -144,5 +144,4 @@ _METRICS = (
 
 @hookimpl
 def ordhc_metrics() -> list[MetricSpec]:
-    """Return the metrics, which score a tree against comparisons, similarities, labels or another tree."""
     return list(_METRICS)

@@ -7,7 +7,6 @@ from ordhc.plugins.specs import OracleSpec
 
 @hookimpl
 def ordhc_oracles() -> list[OracleSpec]:
-    """Return the oracles that answer from data, and the oracle that asks the person at the terminal."""
     return [
         OracleSpec(
             name="tree",

@@ -103,5 +103,4 @@ _SIMILARITIES = (
 
 @hookimpl
 def ordhc_similarities() -> list[SimilaritySpec]:
-    """Return the similarities of leaves: from comparisons (AddS3, AddS4, kernels), and from vectors."""
     return list(_SIMILARITIES)

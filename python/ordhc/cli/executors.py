@@ -13,7 +13,6 @@ __all__ = ["executor_of", "executor_option", "resume_option", "say_resumed"]
 
 
 def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option `--executor` to a command; return the command."""
     option = click.option(
         "--executor",
         metavar="WHO",
@@ -23,7 +22,6 @@ def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def resume_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option `--resume` to a command; return the command."""
     option = click.option(
         "--resume",
         metavar="FOLDER",

@@ -51,14 +51,13 @@ def section(title: str, *, rare: bool = False) -> Callable[[Any], Any]:
 
 
 class File(click.ParamType):  # type: ignore[type-arg]
-    """The name of a file, or - for a stream. The file is not opened when options are parsed."""
+    """The name of a file, or - for standard input or output; parsing options does not open the file."""
 
     name = "file"
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Leave the completion of files to the shell."""
         return [CompletionItem(incomplete, type="file")]
 
 
@@ -70,7 +69,6 @@ class Folder(File):
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Leave the completion of folders to the shell."""
         return [CompletionItem(incomplete, type="dir")]
 
 
@@ -110,7 +108,6 @@ class Registered(Name):
         self.kind = kind
 
     def choices(self) -> dict[str, str]:
-        """Return the names that are registered now, each with its summary."""
         return {name: spec.summary for name, spec in _specs(self.kind)}
 
 
@@ -123,7 +120,7 @@ class Settings(click.ParamType):  # type: ignore[type-arg]
         self.options = {kind: option, **dict(more)}
 
     def text(self) -> str:
-        """Return lines `NAMES: SETTINGS` with defaults: one line for names that share settings."""
+        """Return lines of names and the settings that these names share, each with its default."""
         owners: dict[str, list[str]] = {}
         for name, spec in (found for kind in self.options for found in _specs(kind)):
             for key, default in spec.parameters.items():
@@ -296,7 +293,6 @@ def sections_of(
 
 
 def summary_of(command: click.Command) -> str:
-    """Return the first sentence of a command's help."""
     first = next(iter(paragraphs_of(command.short_help or command.help or "")), [""])
     return re.split(r"\.(?:\s|$)", first[0])[0] + "."
 

@@ -24,7 +24,6 @@ _SHARED = ("names", "delimiter")
 
 
 def numbers_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for FILE with distances, similarities or vectors; return the command."""
     for name, text in reversed(_KINDS.items()):
         command = click.option(f"--{name}", is_flag=True, help=text)(command)
     return command
@@ -54,7 +53,7 @@ def numbers_in(reading: dict[str, Any]) -> str | None:
 
 
 def cluster_numbers(kind: str) -> None:
-    """Run `ordhc cluster` for distances, similarities or vectors, with the options of the current context."""
+    """Run `ordhc cluster` for distances, similarities or vectors."""
     given = click.get_current_context().params
     quiet, outputs, n_clusters = given["quiet"], given["outputs"], given["n_clusters"]
     with progress_bar("clustering", quiet=quiet) as progress:

@@ -79,7 +79,7 @@ def emit_json(data: dict[str, Any]) -> None:
 def say(text: Any, *, err: bool = False) -> None:
     """Print lines for people; control characters are escaped, so that the terminal does not interpret them.
 
-    Callers must pass names that may contain a line break through `on_one_line`.
+    Line breaks are printed. Pass a name through `on_one_line` if it may contain a line break.
     """
     click.echo("\n".join(map(on_one_line, str(text).split("\n"))), err=err)
 
@@ -212,7 +212,6 @@ def summarise(
 
 
 def summarise_bootstrap(found: Bootstrap) -> dict[str, Any]:
-    """Return the numbers of a bootstrap, such as support and the held-out score, as a dict for JSON."""
     import numpy as np
 
     support = found.support[:-1]
@@ -236,7 +235,6 @@ def summarise_bootstrap(found: Bootstrap) -> dict[str, Any]:
 
 
 def print_bootstrap(found: dict[str, Any]) -> None:
-    """Print the numbers of a bootstrap that `summarise_bootstrap` returns."""
     inner = found["n_clusters"]
     say(
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
@@ -292,7 +290,6 @@ def _counted_answers(n_answers: int, n_people: int | None) -> str:
 
 
 def print_summary(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None) -> None:
-    """Print the summary that `summarise` returns."""
     say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
     if SESSION in click.get_current_context().meta:
         print_session()

@@ -190,7 +190,6 @@ unit_option = click.option(
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of commands that read comparisons."""
     sections = (("How FILE is read", _READING, True), ("What the answers in FILE are", _ANSWERS, False))
     for title, options, rare in sections:
         for option in reversed(options):
@@ -207,24 +206,12 @@ def read_comparisons(
     progress: Any = None,
     **reading: Any,
 ) -> Any:
-    """Return the comparisons in a file, read as the options say.
+    """Return the comparisons in a file, a session, a folder or a pattern of files.
 
-    The number of rows that were left out, by reason, is stored for the command's JSON.
-
-    Parameters
-    ----------
-    path
-        A file, a session, a folder, or a pattern of files. For a folder or pattern, the result is a
-        `Scan`, which reads the files block by block.
-    takes
-        A function that receives the scan of a large file, and returns True if the command can use it. By
-        default a large file is read into memory.
-    scanned
-        The `memory`, `spill`, `executor` and `resume` of a scan. If any is given, the result is a scan.
-    progress
-        A callable that receives the completed fraction in [0, 1], or None.
-    **reading
-        The values of the reading options.
+    The result is a `Scan`, which reads the files block by block, in these cases: `path` is a folder or a
+    pattern; `scanned` has a value of `memory`, `spill`, `executor` or `resume`; or the file is large and
+    `takes` returns True for its scan. `reading` has the values of the reading options. The number of rows
+    that were left out, by reason, is stored for the command's JSON.
     """
     from ordhc.io.answers import answers_of_file
     from ordhc.io.scan import is_large, is_several, scan_of
@@ -303,7 +290,6 @@ def _scanned(path: str, reading: dict[str, Any], means: Mapping[str, Any], progr
 
 
 def is_session(path: str) -> bool:
-    """Return True if a file is an SQLite file, as sessions are."""
     if path == "-":
         return False
     try:
@@ -314,7 +300,7 @@ def is_session(path: str) -> bool:
 
 
 def session_options(path: str, exclude: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the reading options that apply to a session, as `Session.analysed` takes them.
+    """Return the reading options that apply to a session, as arguments of `analysed_session`.
 
     `--exclude nobody` keeps people whom the session's rules leave out; `--exclude person=NAME` leaves out
     more people.
@@ -364,7 +350,6 @@ def _positions(found: Sequence[str]) -> list[Any]:
 
 
 def _pairs_of(text: str) -> dict[str, str]:
-    """Return `f=left,j=right` as a dict."""
     found = {}
     for pair in text.split(","):
         cell, _, meaning = pair.partition("=")

@@ -14,7 +14,6 @@ class Root(Group):
     """The group of all commands. A plugin's command whose name is taken is run as `plugin:name`."""
 
     def plugin_commands(self) -> dict[str, str]:
-        """Return the commands of plugins by name, with their summaries."""
         from ordhc.errors import PluginError
         from ordhc.plugins.registry import list_plugins
 
@@ -33,20 +32,11 @@ class Root(Group):
         return row.status == "ok" and row.name not in self.commands
 
     def more(self) -> dict[str, list[tuple[str, str]]]:
-        """Return the section of the commands of plugins."""
         found = self.plugin_commands()
         return {"Commands of plugins": list(found.items())} if found else {}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by its name, or None; a plugin's command is imported now.
-
-        Raises
-        ------
-        InputError
-            Several plugins have a command of this name.
-        PluginError
-            The plugin's command cannot be made.
-        """
+        """Return a command by its name, or None; a plugin's command is imported now."""
         found = super().get_command(ctx, cmd_name)
         if found is not None or cmd_name.startswith("-"):
             return found

@@ -69,23 +69,8 @@ def new_plugin(
 ) -> NewPlugin:
     """Write a package with an example plugin and its tests; return the names and files.
 
-    Parameters
-    ----------
-    name
-        The name of the distribution, as on PyPI. Users type the name without "ordhc-" at its beginning.
-    kind
-        A key of `PLUGIN_KINDS`.
-    folder
-        The folder of the package, which must not exist; by default a folder called `name`.
-    licence
-        One of `LICENCES`.
-    author
-        The author; by default "The `name` developers".
-
-    Raises
-    ------
-    InputError
-        `name` is not a name of a package, or is taken; `folder` exists.
+    `name` is the name of the distribution, as on PyPI. `kind` is a key of `PLUGIN_KINDS`, and `licence` is
+    one of `LICENCES`. The folder must not exist; by default it is called `name`.
     """
     kind = _checks.choice("kind", kind, PLUGIN_KINDS)
     licence = _checks.choice("licence", licence, LICENCES)

@@ -94,8 +94,8 @@ class AnswerScores:
     def by_answer(self) -> tuple[Floats, Floats, Floats]:
         """Return three arrays with a value for each answer: `right`, the log loss and the weight.
 
-        `right` is 1 if the given answer is predicted as the most likely. Answer i has the number i in
-        `comparison.units.answers_of`.
+        `right` is 1 if the given answer is predicted as the most likely, 1/t if it is one of t equally likely
+        answers, and 0 otherwise. Answers are in the order in which they first occur in the data.
         """
         right, weight = self.choices.gathered(self.right)
         return right, self.choices.gathered(self.losses)[0], weight
@@ -161,9 +161,8 @@ def tables_of(samples: list[Closeness], noises: list[float]) -> Callable[[Kind],
     `samples` has the closeness of pairs of leaves for each model: an (n, n) array or a function; larger is
     closer. `noises` has half of the share of random answers for each model.
 
-    If a question has more than 720 possible answers (a long ranking), only some of them are considered: the
-    given answer, and answers that differ from the given answer by an exchange of two pairs of leaves. With
-    several models, another possible answer can be more likely than all of these.
+    If a question has more than 720 possible answers (a long ranking), the table has only the given answer
+    and the answers in which two pairs of leaves of adjacent ranks are exchanged.
     """
 
     def table(kind: Kind) -> Floats:

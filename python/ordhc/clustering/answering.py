@@ -62,7 +62,7 @@ class Crowd:
 def chances_of(
     data: Triplets | Quadruplets, numbers: NDArray[Any], at: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the (k,) probabilities that random guessing gives the answers of the k rows `at`.
+    """Return for each row in `at` the probability that a random guess gives the row's answer, (k,).
 
     `numbers` has the number of the answer of each row of `data`, (m,).
     """
@@ -83,7 +83,7 @@ def with_own_noise(
     at: NDArray[np.int64],
     by_group: Mapping[str | int, float],
 ) -> NDArray[np.float64]:
-    """Return the (k,) probabilities of the answers of the k rows `at`, given the noise of each person.
+    """Return the probability of the answer of each row in `at`, (k,), with the noise of the row's person.
 
     The noise of a person is half of the probability that the person answers at random; `by_group` has the
     noise of each person by name or number. `likely` has the probability of each answer for the mean noise of
@@ -222,7 +222,6 @@ def _as_triplets(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def unknown_text(count: int) -> str:
-    """Return a warning that the rows of `count` answers are neither a ranking nor another known kind."""
     first = "1 answer has" if count == 1 else f"{count:,} answers have"
     return (
         f"{first} several rows, but the rows are no odd one out, most central one, ranking, best and worst, "

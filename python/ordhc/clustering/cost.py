@@ -47,12 +47,8 @@ def warn_of_cost(what: str, data: Any, seconds: float, remedy: str, *, memory: f
     """Warn before a call that is estimated to take more than half a minute of processor time.
 
     `what` is the call, and `remedy` a way to need less time or memory. Both are parts of the message.
-    `memory` is the estimated memory in bytes, without the comparisons; 0 if it is checked elsewhere.
-
-    Raises
-    ------
-    MemoryError
-        The memory is more than can be allocated.
+    `memory` is the estimated memory in bytes, without the comparisons; 0 if it is checked elsewhere. If this
+    memory cannot be allocated, a `MemoryError` is raised.
     """
     size = f"{what} of {data.n_leaves:,} leaves and {len(data):,} comparisons"
     with remedied(remedy):

@@ -98,7 +98,6 @@ def _problem(r_hats: Mapping[str, float]) -> str | None:
 
 
 def _mixed(by_chain: Iterable[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return split R-hat and the effective sample size."""
     return _ordhc.mixing([np.ascontiguousarray(chain) for chain in by_chain])
 
 
@@ -117,14 +116,13 @@ def one_of_many_trees() -> Iterator[None]:
 
 
 def warn_unmixed(states: list[NDArray[np.float64]]) -> None:
-    """Warn if the chains have not mixed; `states` is the argument of `mixing_of`."""
     problem = _problem({"log-likelihood": _mixed(chain[:, 0] for chain in states)[0]})
     if problem is not None and not _IS_ONE_OF_MANY.get():
         warn(problem)
 
 
 def unsure_clusters(tree: Dendrogram, trees: Sequence[Dendrogram]) -> NDArray[np.float64]:
-    """Return a (k, trees) array for the k least certain clusters: 1 if the tree has the cluster, else 0."""
+    """Return a (k, trees) array: 1 if a tree has one of the k least certain clusters of `tree`, else 0."""
     support = np.zeros(0) if tree.support is None else tree.support
     unsure = np.flatnonzero((support > 0.05) & (support < 0.95))
     unsure = unsure[np.argsort(np.abs(support[unsure] - 0.5), kind="stable")][:_UNSURE]

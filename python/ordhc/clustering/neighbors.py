@@ -23,7 +23,6 @@ _SHARE, _MOST = 4, 10_000
 
 
 def check_neighbors(plan: Plan) -> None:
-    """Raise `InputError` if the similarity or the linkage of `plan` cannot use nearest neighbours."""
     if plan.similarity is None or plan.similarity.name not in NEIGHBOR_MEASURES:
         raise InputError(
             f"{plan.title} cannot use nearest neighbours: use similarity {', '.join(NEIGHBOR_MEASURES)}"

@@ -61,7 +61,6 @@ class Plan:
         linkage: Named | None = None,
         **parameters: Any,
     ) -> "Plan":
-        """Return the plan for these arguments of `cluster`."""
         if method is None and similarity is None and linkage is None:
             # The posterior can be the default only if it has all of these settings.
             is_plain = parameters.keys() <= registry.get("linkage", _POSTERIOR).parameters.keys()
@@ -97,21 +96,20 @@ class Plan:
         return cls(build, merge, of_build, of_merge, refine, name)
 
     def with_lengths(self, lengths: bool) -> "Plan":
-        """Return the plan with this value of the setting `lengths`, if its similarity has this setting."""
         if "lengths" not in self.similarity_settings:
             return self
         return replace(self, similarity_settings={**self.similarity_settings, "lengths": lengths})
 
     @property
     def may_have_lengths(self) -> bool:
-        """True if the similarity can estimate how untypical each leaf is: `lengths` is True or None."""
+        """True if the similarity may estimate how untypical each leaf is (`lengths` is not False)."""
         return self.similarity_settings.get("lengths", False) is not False
 
     def seconds(self, data: Any) -> float:
         """Return the estimated processor time of a tree of comparisons, in seconds.
 
-        Linkages that take comparisons instead of similarities count as 0, except the posterior. Their time is
-        unknown.
+        A linkage that takes comparisons instead of similarities counts as 0, because its time is unknown. The
+        posterior is an exception.
 
         Examples
         --------
@@ -140,7 +138,6 @@ class Plan:
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """The kinds of data that the plan accepts."""
         return self.linkage.data if self.similarity is None else self.similarity.data
 
     @property
@@ -170,7 +167,6 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """The names of the similarity and the linkage, for messages."""
         if self.similarity is None:
             return f"linkage {self.linkage.name!r}"
         return f"similarity {self.similarity.name!r} with linkage {self.linkage.name!r}"
@@ -217,8 +213,9 @@ _DEGREES = {
     "build": 0,
     "consistency": 0,
 }
-#: The exponent d of `_DEGREES` after moves of subtrees, for two objectives. Heights are then means of AddS
-#: similarities, which are sums of weights (exponent 1), or numbers of leaves (exponent 0).
+#: The exponent d of trees whose subtrees were moved, by the objective of the moves; see `_DEGREES`. For
+#: "revenue", heights are means of AddS similarities, which are sums of weights. For "satisfied", heights are
+#: numbers of leaves, which do not depend on weights.
 _DEGREE_OF_OBJECTIVE = {"revenue": 1, "satisfied": 0}
 
 #: Options that users give to `cluster` but that belong to other functions, with a hint for each.

@@ -359,8 +359,9 @@ class Posterior:
         -------
         AnswerScores
             `accuracy` and `log_loss` over all answers, and `by_kind` for each kind of answer, each compared
-            with chance. If more than 720 answers are possible (long rankings), an answer counts as the most
-            likely if no exchange of two of its pairs of leaves makes it more likely.
+            with chance. If more than 720 answers are possible (long rankings), a ranking is compared only
+            with rankings in which two adjacent ranks are exchanged. The ranking counts as the most likely if
+            none of these is more likely.
 
         Raises
         ------

@@ -77,10 +77,10 @@ def refine(
         numbers mean more alike.
     heights
         The heights of the result. "average" (the default except for "satisfied"): the mean similarity
-        (AddS for comparisons) of the pairs that a merge joins, as in average linkage. If that would be an
-        inversion, the merge has the height of the farther of its children. "sizes": the number of leaves
-        outside the cluster for similarities, the number of leaves in the cluster for dissimilarities. Both
-        are monotone.
+        (AddS for comparisons) of the pairs that a merge joins, as in average linkage. If a merge would be
+        nearer than one of its children (an inversion), it has the height of its farther child. "sizes": the
+        number of leaves outside the cluster for similarities, the number of leaves in the cluster for
+        dissimilarities.
     initial_clusters
         (n,) labels. Leaves with the same label must be a cluster of `tree`. Moves do not change the tree
         within these clusters.
@@ -211,7 +211,6 @@ def refined(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Dendrogram:
-    """Return the tree of `refine`, without the checks that `tree` and `data` fit together."""
     better, _ = _searched(tree, data, objective, _Search(**settings), progress)
     return better
 
@@ -229,7 +228,7 @@ def _searched(
     search: _Search,
     progress: Progress | None = None,
 ) -> tuple[Dendrogram, float]:
-    """Return the better tree, and by how much its objective is better than that of `tree`."""
+    """Return the tree after the search, and by how much the search improved the objective."""
     if search.heights is not None:
         _checks.choice("heights", search.heights, ("sizes", "average"))
     how_high = refining(objective, search.heights)["heights"]

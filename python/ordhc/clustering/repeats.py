@@ -68,7 +68,6 @@ class Repeats:
 
 
 def repeats_of(data: Triplets | Quadruplets) -> Repeats:
-    """Return the answers to questions that the same person had answered before."""
     question, content = questions_of(data)
     counted = np.ones(len(data), dtype=bool) if data.weights is None else data.weights > 0
     person = np.zeros(len(data), dtype=np.int64) if data.groups is None else data.groups.astype(np.int64)

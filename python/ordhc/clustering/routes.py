@@ -52,7 +52,6 @@ def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
 
 
 def of_vectors(plan: Plan, data: Vectors, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree of vectors: from neighbours, from a matrix of all pairs, or without a matrix."""
     if links_few_pairs(data):
         return by_neighbors(plan, data, initial, progress)
     assert plan.similarity is not None
@@ -62,7 +61,6 @@ def of_vectors(plan: Plan, data: Vectors, initial: Initial, progress: Progress |
 
 
 def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree of a linkage that takes comparisons instead of similarities."""
     merge = plan.linkage.from_comparisons
     if merge is None:
         raise InputError(f"linkage {plan.linkage.name!r} needs a similarity")

@@ -36,7 +36,6 @@ _OF_PAIRS, _OF_COMPARISONS, _OF_CHOICES, _OF_THREES = 1e-7, 7e-8, 1.1e-6, 4e-9
 
 
 def sweeps_for(m: int) -> int:
-    """Return the default number of sweeps of a chain for `m` comparisons."""
     return int(np.clip(_SWEEPS[0] * _MANY / max(m, 1), *_SWEEPS))
 
 

@@ -218,7 +218,7 @@ class _ScannedTree:
 
 
 def _picked(pairs: NDArray[Any], n: int, leaves: NDArray[np.int64]) -> NDArray[Any]:
-    """Return the values of all pairs of `leaves` in SciPy's order; `pairs` itself for all leaves in order."""
+    """Return the values in `pairs` of all pairs of `leaves`, in the order of SciPy's condensed matrices."""
     if len(leaves) == n and bool((leaves == np.arange(n)).all()):
         return pairs
     m = len(leaves)

@@ -68,7 +68,6 @@ def with_unanswered(
 
 
 def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
-    """Return the tree with all heights multiplied by a positive factor."""
     own = tree.leaf_heights
     return from_dict(
         {
@@ -80,7 +79,7 @@ def scaled(tree: Dendrogram, factor: float) -> Dendrogram:
 
 
 def unanswered_text(tree: Dendrogram, unanswered: NDArray[np.int64], where: str = "merged last") -> str:
-    """Return the warning that lists the leaves without answers; `where` says where the tree has them."""
+    """Return a warning about leaves without answers; `where` says what happened to these leaves."""
     some = ", ".join(on_one_line(tree.labels[leaf]) for leaf in unanswered[:5])
     more = f" and {len(unanswered) - 5} more" if len(unanswered) > 5 else ""
     have = "leaf has" if len(unanswered) == 1 else "leaves have"

@@ -97,7 +97,6 @@ class Asked:
     def of(
         cls, function: str, known: type[AnswerOptions], kind: str, items: Any, chosen: Any, options: Any
     ) -> Asked:
-        """Return the options that a public function received; `function` is its name, for messages."""
         for name in options:
             if name not in known.__annotations__:
                 near = nearest(name, [*known.__annotations__])
@@ -106,10 +105,8 @@ class Asked:
 
     @property
     def roles(self) -> list[list[str]]:
-        """The usual names of the columns of items: lists such as ["odd", "a", "b"]."""
         return _ROLES[self.kind]
 
     @property
     def of_pairs(self) -> bool:
-        """True if a question compares two pairs of items, so that answers become quadruplets."""
         return self.kind == "pairs"

@@ -60,7 +60,6 @@ def in_order(data: _C, order: NDArray[np.int64], *, sort: bool = True) -> _C:
 
 
 def _renumbered(data: Any, number: NDArray[np.int64]) -> Any:
-    """Return comparisons in which leaf i has the number `number[i]`; the permutation is not checked."""
     other = object.__new__(type(data))
     for slot in Rows.__slots__:
         setattr(other, slot, getattr(data, slot))

@@ -33,14 +33,6 @@ def arranged(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[list[Any], NDArray[np.int32], NDArray[np.int64] | None]:
-    """Return the distinct cells, the items of m answers as indices into these cells, and levels of rankings.
-
-    The indices have shape (m, w), with one column for each role, such as anchor, near and far. In a ranking,
-    the level of an item is smaller if the item is nearer to the reference. For other kinds of questions, the
-    levels are None.
-
-    Rows that cannot be used are added to `bad`, with the reason.
-    """
     columns = [table.coded(name)[rows] for name in items]
     if asked.kind in ("odd-one-out", "most-central") and chosen and len(items) == 2:
         return *together([table.coded(chosen[0])[rows], *columns]), None
@@ -117,14 +109,12 @@ def _levels(
 
 
 def _level_of(rank: str, words: list[str]) -> int:
-    """Return a rank as a number: -1 for invalid text; the largest int64 if `rank` is blank or in `words`."""
     if rank.removesuffix(".0").isdecimal() and len(rank) < 12:
         return int(rank.removesuffix(".0"))
     return int(np.iinfo(np.int64).max) if not rank or rank in words else -1
 
 
 def checked_ranked(given: int | None, others: int) -> int:
-    """Return the checked `n_ranked`, the number of items that people put in order; the default is two."""
     if given is None:
         return min(2, others)
     ranked = _checks.whole("n_ranked", given, at_least=1)
@@ -142,10 +132,7 @@ def leaves_of(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> tuple[NDArray[Any], tuple[str, ...] | None, str | None]:
-    """Return rows of ids or names, the names of all leaves if known, and a warning if ids are read as names.
-
-    Rows that cannot be converted are added to `bad`, with the reason.
-    """
+    """Convert cells to leaf ids or names; add rows that cannot be converted to `bad`, with the reason."""
     names = asked.names
     ids = [_id_of(cell, table.text) for cell in different]
     if not is_literal(items) and all(ids[place] is not None for place in cells[0].tolist()):
@@ -201,7 +188,6 @@ def _ids(
     rows: NDArray[np.intp],
     bad: dict[int, str],
 ) -> NDArray[np.int64]:
-    """Return cells as ids from 0; add rows without valid ids to `bad`, and fill all bad rows with zeros."""
     first = check_ids_from(asked.ids_from) or 0
     found = np.array([0 if leaf is None else leaf - first for leaf in ids], dtype=np.int64)[cells]
     wrong = np.array([leaf is None or leaf < first for leaf in ids])[cells]
@@ -257,7 +243,6 @@ def _twice(kind: str, leaves: list[Any]) -> str:
 
 
 def _id_of(cell: Any, text: bool) -> int | None:
-    """Return a cell as an id, or None; `text` is True for files, in which all cells are text."""
     if isinstance(cell, int):
         return cell if abs(cell) < 2**62 else None
     if not text or not isinstance(cell, str):
@@ -268,9 +253,10 @@ def _id_of(cell: Any, text: bool) -> int | None:
 
 
 def ranked_triplets(rows: NDArray[Any], levels: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return for each triplet of the rankings in `rows` the index of the ranking, (t,), and leaves, (t, 3).
+    """Convert rankings to t triplets; return the index of the ranking, (t,), and the leaves, (t, 3), of each.
 
-    Each item is nearer to the reference than all items of higher levels. Items of one level are not compared.
+    In each triplet the reference is the anchor, and the item of the lower level is near. Items of one level
+    are not compared.
     """
     others = levels.shape[1]
     pairs = [(one, other) for one in range(others) for other in range(others) if one != other]

@@ -72,7 +72,7 @@ def n_orders(blocks: Sequence[int]) -> int:
 
 
 def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
-    """Return the positions of the nearer and the farther pair in each comparison of a ranking of pairs.
+    """Return the positions of the closer and the farther pair in each comparison that a ranking implies.
 
     `blocks` has the number of pairs of each rank, closest pairs first. Only pairs of different ranks are
     compared.
@@ -92,7 +92,8 @@ def compared(blocks: Sequence[int]) -> tuple[Numbers, Numbers]:
 def right_of(probabilities: Floats) -> Floats:
     """Return the score of each given answer: 1/t if it is one of the t likeliest answers, else 0.
 
-    `probabilities`, (a, K), has those of all K possible answers to each question; the given answer is first.
+    Each row of `probabilities`, (a, K), has the probabilities of all K possible answers to a question. The
+    given answer is in column 0.
 
     Examples
     --------
@@ -173,9 +174,9 @@ class Kind:
         return numbered_rows(np.sort(codes, axis=1)), numbered_rows(said)
 
     def rows(self, order: Sequence[int] | Numbers) -> Numbers:
-        """Return the comparisons of answers whose pairs of leaves are permuted by `order`, (a, r, 4).
+        """Return an (a, r, 4) array: the r comparisons of each answer, after `order` permutes its pairs.
 
-        An answer of this kind consists of r comparisons of two pairs.
+        Each comparison has the leaves of the closer pair, then those of the farther pair.
         """
         near, far = compared(self.blocks)
         pairs = self.pairs[:, np.asarray(order)]
@@ -204,7 +205,7 @@ class Kind:
         return 2 * noise / self.n_possible + (1 - 2 * noise) * found
 
     def right(self, closeness: Closeness) -> Floats:
-        """Return 1/t for each answer that is one of the t most likely answers, else 0: (a,).
+        """Return (a,) scores: 1/t for an answer that is one of the t most likely answers, else 0.
 
         The most likely answer orders the pairs by closeness. Therefore possible answers need not be
         enumerated, and only the order of the closeness values matters.
@@ -230,7 +231,7 @@ class Kind:
 
 
 def _orders(left: tuple[int, ...], blocks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to divide `left` into groups of these sizes; the first keeps the order of `left`."""
+    """Yield all ways to divide `left` into groups of sizes `blocks`; the first keeps the order of `left`."""
     if len(blocks) == 1:
         yield left
         return
@@ -295,8 +296,8 @@ class Choices:
     def gathered(self, of_kinds: Sequence[Floats]) -> tuple[Floats, Floats]:
         """Return a weighted mean of values for each answer, and the answer's weight: (n_answers,) each.
 
-        `of_kinds` has, for each kind, an (a,) array with a value for each choice. An answer is usually one
-        choice, but one for each row if the rows do not rank its pairs of leaves. The mean of an answer
+        `of_kinds` has, for each kind, an (a,) array with a value for each choice. Usually an answer is one
+        choice. If its rows do not rank its pairs of leaves, each row is a choice. The mean of an answer
         without weight is 0.
         """
         total, weight = np.zeros(self.n_answers), np.zeros(self.n_answers)
@@ -307,10 +308,6 @@ class Choices:
 
 
 def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
-    """Group answers by which of their leaves are equal; yield the rows and the pattern of each group.
-
-    `pattern[i]` is the first index whose leaf equals leaf i: leaves (7, 4, 7) have the pattern (0, 1, 0).
-    """
     first = np.stack([(leaves == leaves[:, [at]]).argmax(axis=1) for at in range(leaves.shape[1])], axis=1)
     if (first == first[0]).all():
         yield np.arange(len(leaves)), first[0]
@@ -322,10 +319,9 @@ def _patterns(leaves: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
 
 
 def _kinds_of(rows: Numbers) -> list[tuple[tuple[str, tuple[int, ...]], Numbers, float]]:
-    """Return the choices of an answer, each with its kind, its pairs of leaves and its weight.
+    """Return an answer as one choice if its rows rank its pairs of leaves, else each row as a choice.
 
-    An answer whose rows rank its pairs of leaves is one choice of weight 1. Otherwise each row is a choice,
-    and all rows have the same weight.
+    Each choice has its kind, its pairs of leaves and its weight. The weights are equal, and their sum is 1.
     """
     found = order_of(rows)
     if found is None:

@@ -39,7 +39,6 @@ class Options:
 
     @property
     def shown(self) -> str:
-        """The columns, formatted for messages."""
         return ", ".join(" and ".join(str(name) for name in names) for names in self.columns)
 
 
@@ -50,13 +49,7 @@ def chosen_places(
     rows: NDArray[np.intp],
     chosen_as: str | Mapping[Any, Any] | None,
 ) -> tuple[_Places, str]:
-    """Return the option chosen in each row (-1 if the cell names none), and how the cells were read.
-
-    Raises
-    ------
-    InputError
-        Two ways to read the cells give different options, or `chosen_as` does not fit the options.
-    """
+    """Return the option chosen in each row (-1 if the cell names none), and how the cells were read."""
     cells = table.coded(column)[rows].mapped(text_of)
     codes, texts = cells.places, cells.different
     if isinstance(chosen_as, Mapping):
@@ -91,7 +84,6 @@ def chosen_places(
 
 
 def not_an_option(table: Table, column: Any, options: Options, row: int, reading: str) -> str:
-    """Return the error for a cell that names none of the options."""
     found = f"column {quoted(column)} has {quoted(table.cell(column, row))}"
     if reading == "given":
         return f"{found}, which chosen_as does not list"
@@ -124,11 +116,6 @@ def _read(
     *,
     said: bool,
 ) -> _Places | None:
-    """Return the number of the option that was chosen in each row; None if the cells cannot be read this way.
-
-    `reading`, a key of `READINGS`, says how to read the cells. `said` is True if the caller chose this
-    reading.
-    """
     count = len(options.columns)
     if reading == "name":
         return _by_name(table, options, rows, codes, texts)

@@ -51,23 +51,19 @@ class Column:
         return values[self.places]
 
     def mapped(self, function: Callable[[Any], Any]) -> "Column":
-        """Return the column of the results of `function`, called as in `each`; None means no cell."""
         number: dict[Any, int] = {}
         made = [function(cell) for cell in (*self.different, None)]
         own = [-1 if cell is None else number.setdefault(cell, len(number)) for cell in made]
         return Column(list(number), np.array(own, dtype=np.int32)[self.places])
 
     def objects(self) -> NDArray[np.object_]:
-        """Return the cell of each row, or None; rows with equal cells share one object."""
         return self.each(lambda cell: cell)
 
     def tolist(self) -> list[Any]:
-        """Return `objects` as a list."""
         found: list[Any] = self.objects().tolist()
         return found
 
     def used(self) -> list[Any]:
-        """Return the distinct cells that any row has; None is among them if a row has no cell."""
         there = np.zeros(len(self.different) + 1, dtype=bool)
         there[self.places] = True
         cells = (*self.different, None)
@@ -75,7 +71,6 @@ class Column:
 
 
 def together(columns: Sequence[Column]) -> tuple[list[Any], NDArray[np.int32]]:
-    """Return the distinct cells of all columns, and the index of each row's cells among them, (m, w)."""
     number: dict[Any, int] = {}
     places = np.empty((len(columns[0]), len(columns)), dtype=np.int32)
     for at, column in enumerate(columns):

@@ -415,7 +415,7 @@ Comparisons = Triplets | Quadruplets
 
 
 def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str) -> Comparisons:
-    """Return `data`; triplets are converted to quadruplets if only these are accepted.
+    """Return `data`, with triplets converted to quadruplets if `accepted` has only quadruplets.
 
     For other data the function raises an `InputError`, whose message begins with `what`.
     """
@@ -428,7 +428,6 @@ def fitting_comparisons(data: Comparisons, accepted: tuple[str, ...], what: str)
 
 
 def comparisons_of_replies(replies: Replies, asked: Asked) -> Comparisons:
-    """Return the comparisons that `replies` imply, and warn about rows that were left out."""
     rows, weights, groups = replies.rows, replies.weights, replies.groups
     known: dict[str, Any] = {"n_leaves": asked.n_leaves, "names": replies.names}
     if asked.ids_from is not None and replies.names is None and asked.n_leaves is None:

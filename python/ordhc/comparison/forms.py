@@ -27,7 +27,7 @@ def comparisons_of_any(
     *,
     known: int = 0,
 ) -> Comparisons:
-    """Return comparisons from any input that the estimator accepts.
+    """Return comparisons from any input that estimators accept.
 
     `known` is the number of leaves of the estimator's tree, 0 without a tree. If all ids are below `known`,
     the comparisons have `known` leaves.
@@ -76,7 +76,6 @@ def _from_frame(
 
 
 def is_sparse(X: Any) -> bool:
-    """Return True for a SciPy sparse matrix or array."""
     return hasattr(X, "asformat") and hasattr(X, "nnz")
 
 
@@ -172,7 +171,6 @@ def _from_list(
 
 
 def _signed(y: ArrayLike, m: int) -> NDArray[np.float64]:
-    """Return responses as signed counts, (m,): the sign is the answer, the size its number of repeats."""
     answers = _checks.array("y", y)
     if answers.shape != (m,):
         raise InputError(f"y has shape {answers.shape} for {m} questions")
@@ -235,7 +233,6 @@ def _sparse_entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], int
 
 
 def is_antisymmetric(cells: NDArray[np.int64], counts: NDArray[np.float64], n: int) -> bool:
-    """Return True if X[i, j, k] = -X[i, k, j] for all i, j, k."""
     place = np.ravel_multi_index(tuple(cells.T), (n, n, n))
     mirrored = np.ravel_multi_index(tuple(cells[:, [0, 2, 1]].T), (n, n, n))
     order, mirrored_order = np.argsort(place), np.argsort(mirrored)

@@ -91,7 +91,6 @@ class Columns:
 
 
 def are_adaptive(samplers: Iterable[Any]) -> bool:
-    """Return True if `samplers` contain a learner, which chooses questions by earlier answers."""
     return any(str(sampler).strip().lower() in _LEARNERS for sampler in set(samplers))
 
 
@@ -100,12 +99,6 @@ def columns_of(data: Any, what: str, width: int) -> Columns | None:
 
     If the names are numbers or unknown, and the frame has exactly `width` columns, these are the leaves, in
     the order of the columns.
-
-    Raises
-    ------
-    InputError
-        Only some of the needed columns exist, the columns are those of other comparisons (such as quadruplets
-        instead of triplets), a name occurs twice, or two columns have the same meaning.
     """
     data = eager(data)
     names = column_names(data)
@@ -177,7 +170,6 @@ def _by_position(
 
 
 def column_names(data: Any) -> list[Any] | None:
-    """Return the names of a frame's columns, or None if `data` is not a frame."""
     if isinstance(data, np.ndarray):
         return None if data.dtype.names is None else list(data.dtype.names)
     if isinstance(data, Mapping):
@@ -196,10 +188,10 @@ def column_names(data: Any) -> list[Any] | None:
 
 
 def without_names(data: Any) -> tuple[Any, list[Any] | None]:
-    """Return a frame of numbers without its first column, and the names of the rows in this column.
+    """Split off the first column of a frame, if it has the names of the rows of a table of numbers.
 
-    The first column is split off only if it holds text and the frame has no index of its own. Otherwise the
-    data are returned unchanged, with None for the names.
+    If the first column has no text, or the frame has an index of its own, the data are returned unchanged,
+    with None for the names.
     """
     shape = getattr(data, "shape", None)
     if isinstance(data, np.ndarray) or not isinstance(shape, tuple) or len(shape) != 2 or not shape[0]:
@@ -261,7 +253,6 @@ def _objects(cells: list[Any]) -> Any:
 
 
 def column_of(data: Any, name: Any) -> Any:
-    """Return a column of a frame as an array."""
     try:
         column = data[name]
         if type(column).__module__.startswith("pyarrow"):
@@ -285,7 +276,7 @@ def _further(data: Any, names: Sequence[Any], plain: list[str], known: Sequence[
 
 
 def _stacked(columns: list[Any]) -> Any:
-    """Join columns to a table; a mixture of text and numbers becomes objects, so that values are kept."""
+    """Join columns to a table; text and numbers together become objects, so that numbers stay numbers."""
     for at, column in enumerate(columns):
         if column.ndim != 1 or len(column) != len(columns[0]):
             raise InputError(f"column {at} has shape {column.shape}, the first one {columns[0].shape}")

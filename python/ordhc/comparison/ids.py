@@ -38,7 +38,6 @@ class CodedNames(tuple[str, ...]):
 
     @classmethod
     def of(cls, names: Sequence[str], codes: Sequence[int]) -> "CodedNames":
-        """Return the names with their ids `codes`, which must be ascending."""
         made = cls(names)
         made.codes = tuple(codes)
         return made
@@ -51,7 +50,6 @@ FAR = 10_000
 def as_ids(
     rows: Any, width: int, columns: tuple[str, ...], names: tuple[str, ...] | None
 ) -> tuple[NDArray[Any], tuple[str, ...] | None]:
-    """Return rows of ids or names as a contiguous array of ids, (m, width), and the leaves' names or None."""
     if isinstance(rows, np.ndarray):
         table = _checks.array("rows", rows)
     else:
@@ -120,7 +118,10 @@ def _read(rows: Any, width: int) -> NDArray[Any]:
 
 
 def check_reach(table: NDArray[Any], n_leaves: int) -> None:
-    """Refuse a largest id far above the number of distinct ids: probably a typo, and it needs much memory."""
+    """Raise an error if the largest id is far above the number of distinct ids: this is probably a typo.
+
+    Arrays with an element for each leaf would need much memory.
+    """
     if n_leaves <= FAR:
         return
     if n_leaves <= 1 << 24:
@@ -140,7 +141,6 @@ def check_reach(table: NDArray[Any], n_leaves: int) -> None:
 
 
 def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the distinct ids in `rows`, sorted."""
     if rows.size and rows.min() >= 0 and rows.max() < 1 << 24:
         seen = np.zeros(int(rows.max()) + 1, dtype=bool)
         seen[rows.ravel()] = True
@@ -151,21 +151,13 @@ def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
 def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None:
     """Return the name of each id in a file or frame, or None if ids are the positions of leaves.
 
-    Ids mean names in three cases:
+    `ids` has the distinct ids, sorted. Ids mean names in three cases:
 
     - `names` have ids of their own (`CodedNames`).
     - `names` are whole numbers, and some id equals a name at another position. For example, id 101 is the
       first of the names 101 to 112.
     - Without `names`, `n_leaves` and `ids_from`, more than half of the ids 0..max never occur. As positions,
       these would be leaves without answers.
-
-    The argument `ids` has the distinct ids, sorted.
-
-    Raises
-    ------
-    InputError
-        Ids could be either positions or names, ids contradict `ids_from` or `by_name`, or one id is far
-        above all others.
     """
     names, ids_from = asked.names, asked.ids_from
     if isinstance(names, CodedNames):
@@ -212,7 +204,6 @@ def numbers_of(names: Sequence[str]) -> dict[int, tuple[int, str]]:
 
 
 def check_ids_from(given: Any) -> int | None:
-    """Return the checked id of the first leaf, or None if it was not given."""
     return None if given is None else _checks.whole("ids_from", given, at_least=0, at_most=2**31)
 
 

@@ -30,7 +30,6 @@ _UNKNOWN = "not among the participants"
 def asked_of_frame(
     data: Any, kind: str, items: Any, chosen: Any, options: AnswerOptions
 ) -> tuple[Replies, Asked]:
-    """Return the answers in a data frame, and the checked options for reading it."""
     asked = Asked.of("from_frame", AnswerOptions, kind, items, chosen, options)
     people = None if asked.participants is None else table_of(asked.participants)
     questions = None if asked.questions is None else table_of(asked.questions)
@@ -39,7 +38,6 @@ def asked_of_frame(
 
 
 def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
-    """Return the answers of a table, and `asked` with the columns of the tool that `asked.format` names."""
     of_tool, participants = asked.format, asked.participants
     if of_tool is not None:
         _checks.choice("format", of_tool, FORMATS)
@@ -254,7 +252,7 @@ def _psychopy(table: Table, asked: Asked) -> tuple[Table, Asked]:
 
 
 def _last_of(cell: Any) -> Any:
-    """Return the last of the clicks or keys in a list, as Python or JSON write it; None without a key."""
+    """Return the last element if a cell is the text of a list (of clicks or keys), else the cell."""
     if isinstance(cell, str) and cell.startswith("["):
         with contextlib.suppress(ValueError, SyntaxError):
             cells = ast.literal_eval(cell)

@@ -82,13 +82,6 @@ class Replies:
 
 
 def replies_of(table: Table, asked: Asked) -> Replies:
-    """Return rows of leaves from a table, as `asked` describes it.
-
-    Raises
-    ------
-    InputError
-        A column is missing or ambiguous, a cell is not a valid answer, or no row is left.
-    """
     _checks.choice("kind", asked.kind, KINDS)
     table, items, chosen = _columns(table, asked)
     person = person_of(table, asked.person, [*items, *chosen])
@@ -229,7 +222,6 @@ def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], li
 
 
 def _spread(table: Table, items: list[Any], count: int | None) -> tuple[Table, list[Any]]:
-    """Split columns of lists into one column per list position, if there are fewer columns than items."""
     if len(items) >= (count or 3):
         return table, items
     found: list[Any] = []
@@ -283,7 +275,6 @@ def person_of(table: Table, given: Any, taken: list[Any]) -> Any:
 
 
 def excluded_values(given: Any) -> list[Any]:
-    """Return the values to exclude from a column as a list; `given` is one value or several."""
     alone = given is None or isinstance(given, str | bool | int | float)
     return [given] if alone else _checks.listed("exclude", given)
 
@@ -377,7 +368,6 @@ def _weight_of(cell: Any) -> float:
 
 
 def _labels(table: Table, column: Any, rows: NDArray[np.intp]) -> Any:
-    """Return the person or the answer of each row: integers if all labels are integers from 0, else text."""
     texts = table.coded(column)[rows].mapped(text_of)
     if all(text.isascii() and text.isdigit() and str(int(text[:12])) == text for text in texts.used()):
         number = {text: int(text) for text in texts.used()}

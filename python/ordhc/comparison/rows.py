@@ -417,7 +417,6 @@ def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
 
 
 def checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> NDArray[np.float64] | None:
-    """Return weights as a read-only (m,) array of finite numbers that are not negative; None stays None."""
     if weights is None:
         return None
     given = _checks.numbers_of("weights", weights)
@@ -432,7 +431,6 @@ def checked_weights(weights: ArrayLike | None, m: int, *, copy: bool = True) -> 
 
 
 def _kept(values: NDArray[Any], given: Any, copy: bool) -> Any:
-    """Return the values as a read-only array; with `copy`, the array shares no memory with `given`."""
     if isinstance(given, np.ndarray) and np.may_share_memory(values, given):
         values = values.copy() if copy else values.view()
     values.flags.writeable = False
@@ -447,7 +445,6 @@ def answers_and_groups(
     *,
     copy: bool = True,
 ) -> tuple[NDArray[np.int32] | None, NDArray[np.int32] | None, tuple[str, ...] | None]:
-    """Return checked answers and groups as read-only arrays of int32, and the names of the groups."""
     numbers = None if answers is None else _kept(coded("answers", answers, m)[0], answers, copy)
     if groups is None:
         if group_names is not None:

@@ -27,15 +27,8 @@ _ROUNDING = 1e-12
 def unit_of(weights: NDArray[np.float64]) -> float | None:
     """Return the unit of weights: the largest number of which all weights are multiples, up to rounding.
 
-    Parameters
-    ----------
-    weights
-        Distinct positive weights, ascending.
-
-    Returns
-    -------
-    float or None
-        The unit, or None if the weights have no unit, as for measurements.
+    `weights` are distinct, positive and ascending. The result is None if they have no unit, as for
+    measurements.
 
     Examples
     --------

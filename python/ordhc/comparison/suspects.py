@@ -57,10 +57,7 @@ def warn_of_suspects(
 
 
 def suspect_ids(there: NDArray[np.int64], n_leaves: int) -> str | None:
-    """Return a warning about the distinct, sorted ids `there`; None if no id is probably a mistake.
-
-    `n_leaves` is the largest id plus one. Do not call this function if the caller gave the number of leaves.
-    """
+    """Return a warning if some of the distinct, sorted ids `there` are probably mistakes, else None."""
     if n_leaves < 3 or len(there) < 3:
         return None
     last = n_leaves - 1
@@ -80,7 +77,6 @@ def suspect_ids(there: NDArray[np.int64], n_leaves: int) -> str | None:
 
 
 def names_warning(there: NDArray[np.int64]) -> str:
-    """Return the warning that the distinct, sorted ids `there` are taken as names."""
     last = int(there[-1])
     far = _far_above(there)
     return (f"{far}; " if far else "") + (
@@ -100,7 +96,6 @@ def _far_above(there: NDArray[np.int64]) -> str | None:
 
 
 def outside_message(leaf: int, n_leaves: int | None, ids_from: int | None) -> str:
-    """Return the message that `leaf`, counted from 0, does not exist; the message counts from `ids_from`."""
     first = ids_from or 0
     if n_leaves is None:
         return f"leaf {leaf + first} is below {first}"
@@ -109,7 +104,6 @@ def outside_message(leaf: int, n_leaves: int | None, ids_from: int | None) -> st
 
 
 def outside_advice(rows: NDArray[Any], n_leaves: int | None) -> str:
-    """Return advice about ids that are negative or beyond the last leaf; "" if there is no advice."""
     least, last = int(rows.min()), int(rows.max())
     if least < 0:
         return f"; if {least} means no answer, remove these rows (for files: na=['{least}'], --na={least})"
@@ -119,7 +113,7 @@ def outside_advice(rows: NDArray[Any], n_leaves: int | None) -> str:
 
 
 def suspect_names(names: Sequence[str]) -> tuple[str, int] | None:
-    """Return a warning about names found in answers, and the index of the suspect name; None without one."""
+    """Return a warning about a leaf's name that is probably a mistake, and the index of the name, or None."""
     if found := alike(names, "leaves"):
         return found
     for at, name in enumerate(names):
@@ -150,7 +144,7 @@ def _numbered(names: Sequence[str]) -> tuple[str, int] | None:
 
 
 def alike(names: Sequence[str], what: str) -> tuple[str, int] | None:
-    """Return a warning about two names that look alike, and the index of the later name; None without one."""
+    """Return a warning about two names that look alike, and the index of the later name, or None."""
     first: dict[str, int] = {}
     for at, name in enumerate(names):
         other = first.setdefault(plain, at) if (plain := _plain(name)) else at

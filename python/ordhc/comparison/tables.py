@@ -68,7 +68,6 @@ def tidy(cell: Any) -> Any:
 
 
 def text_of(cell: Any) -> str:
-    """Return a cell as text; "" for a blank cell."""
     if type(cell) is str:
         return cell.strip()
     found = tidy(cell)
@@ -123,7 +122,6 @@ class Table:
                 raise self.error(f"{quoted(name)} cannot be the name of a column")
 
     def coded(self, name: Any) -> Column:
-        """Return the tidied cells of a column as a `Column`: distinct cells, and an index for each row."""
         if name not in self._columns:
             found = self._tidied(name)
             if len(found) != self.length:
@@ -148,29 +146,23 @@ class Table:
         return Column.of(found).mapped(lambda cell: cell)
 
     def cells(self, name: Any) -> list[Any]:
-        """Return the tidied cells of a column."""
         return self.coded(name).tolist()
 
     def cell(self, name: Any, row: int) -> Any:
-        """Return the tidied cell of a column and row."""
         place = self.coded(name).places[row]
         return None if place < 0 else self.coded(name).different[place]
 
     def raw(self, name: Any) -> Sequence[Any]:
-        """Return the cells of a column unchanged."""
         found = self.read(name)
         return found.tolist() if isinstance(found, Column) else found
 
     def place(self, row: int) -> dict[str, Any]:
-        """Return the position of a row as keyword arguments of `InputError`: its line, or its number."""
         return {"line": int(self.lines[row])} if self.lines is not None else {"row": row}
 
     def error(self, reason: str, row: int | None = None) -> InputError:
-        """Return an error that names the file, and the position of `row` if it is given."""
         return InputError(reason, path=self.source, **({} if row is None else self.place(row)))
 
     def number(self, row: int) -> int:
-        """Return the line of a row in the file, or the row's number."""
         return row if self.lines is None else int(self.lines[row])
 
     def find(self, name: Any) -> Any:
@@ -189,11 +181,7 @@ class Table:
         return exact[0] if exact else None
 
     def column(self, name: Any, what: str) -> Any:
-        """Return a column's name as the table spells it; the column must exist.
-
-        `name` is the column's name, or its number if columns have no names. `what` is the option that names
-        the column, for messages.
-        """
+        """Return a column's name as the table spells it; the column must exist."""
         if not isinstance(name, str):
             number = _checks.as_int(name)
             if number is None or abs(number) >= 2**63:
@@ -211,14 +199,12 @@ class Table:
         return found
 
     def first_of(self, names: Iterable[str]) -> Any:
-        """Return the column with the first of `names` that exists, or None."""
         for name in names:
             if (found := self.find(name)) is not None:
                 return found
         return None
 
     def with_columns(self, columns: Mapping[Any, Sequence[Any]]) -> "Table":
-        """Return the table with the given columns added; a column with an existing name is replaced."""
         names = [*self.names, *(name for name in columns if name not in self.names)]
 
         def read(name: Any) -> Column | Sequence[Any]:
@@ -229,7 +215,6 @@ class Table:
 
 
 def table_of(data: Any) -> Table:
-    """Return a frame, a dict of columns, an array of records or a list of dicts as a `Table`."""
     if isinstance(data, Table):
         return data
     data = eager(data)
@@ -279,12 +264,10 @@ class LeftOut:
             self.add([row], reason)
 
     def add_bad(self, bad: Mapping[int, str]) -> None:
-        """Leave out rows that cannot be used; `bad` has the reason of each row."""
         self.details.update(bad)
         self.add(sorted(bad), "that cannot be used")
 
     def add(self, rows: Sequence[int] | NDArray[np.intp], reason: str) -> int:
-        """Leave out `rows` for a reason; return the number of rows that were not left out before."""
         found = np.asarray(rows, dtype=np.intp)
         new = found[self.kept[found]].tolist()
         if new:
@@ -294,11 +277,9 @@ class LeftOut:
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """The rows that are kept."""
         return np.flatnonzero(self.kept)
 
     def summary(self) -> str:
-        """Return a text: for each reason the number of rows that are left out, and the first row."""
         unit = "row" if self.table.lines is None else "line"
         parts = []
         for reason, rows in list(self.reasons.items())[:SHOWN]:
@@ -309,14 +290,12 @@ class LeftOut:
         return ", ".join(parts) + (f", and {more} more reasons" if more > 0 else "")
 
     def check_some(self) -> None:
-        """Raise an error if all rows are left out."""
         if not self.kept.any():
             if not self.table.length:
                 raise self.table.error("there are no rows")
             raise self.table.error(f"none of {self.table.length:,} rows is left: {self.summary()}")
 
     def warning(self) -> SkippedRowsWarning | None:
-        """Return the warning about the rows that are left out, or None if there are none."""
         if not self.reasons:
             return None
         rows = [

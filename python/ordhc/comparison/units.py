@@ -40,10 +40,6 @@ def first_rows(codes: NDArray[Any], n: int) -> Numbers:
 
 
 def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
-    """Return the rank of each code by first appearance, and the codes in order of first appearance.
-
-    `first` has the first row in which each code occurs, or `end` for a code that does not occur.
-    """
     order = np.argsort(first, kind="stable")[: np.count_nonzero(first < end)]
     rank = np.zeros(len(first), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -51,7 +47,6 @@ def ranked(first: Numbers, end: int) -> tuple[Numbers, Numbers]:
 
 
 def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
-    """Return each row's index into the distinct values, and these values in order of first appearance."""
     if values.dtype.kind in "iu" and len(values) and values.min() >= 0 and values.max() < len(values):
         # Small integers, such as codes, need no sorting of all rows.
         rank, order = ranked(first_rows(values, int(values.max()) + 1), len(values))
@@ -161,7 +156,6 @@ def answers_of(data: "Comparisons") -> Numbers:
 
 
 def count_answers(data: "Comparisons") -> int:
-    """Return the number of answers."""
     return len(data) if data.answers is None else int(answers_of(data).max(initial=-1)) + 1
 
 

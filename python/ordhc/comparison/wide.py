@@ -37,16 +37,7 @@ class _Long(Table):
 
 
 def widened(table: Table, asked: Asked) -> tuple[Table, Asked]:
-    """Convert a wide table to one row per answered cell of the columns that `asked.wide` matches.
-
-    Returns the converted table, in the order of the rows, and the options for it.
-
-    Raises
-    ------
-    InputError
-        The pattern is invalid or matches no column, two columns have the same name, or an option does not
-        fit a wide table.
-    """
+    """Convert a wide table to one row per answered cell of the columns that `asked.wide` matches."""
     pattern = _pattern(table, asked)
     n_header = _header_rows(table)
     if asked.format == "qualtrics" and not n_header:
@@ -150,7 +141,6 @@ def _matches(table: Table, pattern: re.Pattern[str], n_header: int) -> dict[Any,
 def _cells(
     table: Table, names: list[Any], n_header: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Column]:
-    """Return the row, the column's number and the content of each cell that is not blank, row by row."""
     number: dict[Any, int] = {}
     rows, which, codes = [], [], []
     for at, name in enumerate(names):
@@ -185,13 +175,7 @@ def _without_test_runs(table: Table, asked: Asked) -> Asked:
 
 
 def with_questions(table: Table, questions: Table) -> Table:
-    """Return the table with the columns of a table of questions, whose first column names the question.
-
-    Raises
-    ------
-    InputError
-        A question occurs twice or is unknown, or both tables have a column of the same name.
-    """
+    """Add the columns of the table `questions`, whose first column names the question of each row."""
     by = questions.names[0]
     own = table.find(by)
     own = table.find(_QUESTION) if own is None else own

@@ -171,7 +171,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
 
 
 def _from_others(asked: Numbers, n: Floats, total: Floats) -> float:
-    """Return the number of answers that equal the most common one of the other answers.
+    """Return the number of answers that equal the most common one of the other answers to the same question.
 
     If t answers tie for the most common, an answer that equals one of them counts 1/t.
     """

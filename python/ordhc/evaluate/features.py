@@ -36,8 +36,8 @@ def resampled_features(
 ) -> tuple[list[Dendrogram], NDArray[np.float64]]:
     """Return the trees of resamples, and the share of resamples that contain each cluster of `tree`.
 
-    The trees are those at scale 1, that is, with the number of coordinates of the data. The shares are an
-    array of shape (number of `SCALES`, number of inner nodes of `tree`).
+    Each of `SCALES` is a number of drawn coordinates, divided by the number of coordinates of the data. The
+    trees are those at scale 1. The shares are (number of `SCALES`, number of inner nodes of `tree`).
     """
     p = int(data.rows.shape[1])
     total, done = len(SCALES) * n_resamples, 0

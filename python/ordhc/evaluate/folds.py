@@ -101,16 +101,12 @@ class Score:
 
 
 def score(sums: Sums, *, is_share: bool) -> Score:
-    """Return the score over all answers, and its interval.
+    """Return the score over all answers, and its 95% interval.
 
     The variance has two parts. The first is the variance over units (people or questions) with fixed trees,
     by the formula for a ratio of sums over units (Cochran 1977, chapter 6). The second is the variance over
-    trees, because other data would give other trees.
-
-    A jackknife over folds estimates the second part. Each tree that is scored on one fold is made again
-    without a second fold, which changes the score. Changes compare the same units, so differences between
-    units cancel. Changes that belong to a single pair of folds are noise, and are subtracted. The degrees of
-    freedom are by Satterthwaite (1946).
+    trees, because other data would give other trees. A jackknife over folds estimates the second part: each
+    tree is made again without one more fold. The degrees of freedom are by Satterthwaite (1946).
 
     With `is_share`, for scores between 0 and 1, the interval is Wilson's, for the number of independent
     answers that would have this standard error. Other scores have a symmetric interval.
@@ -122,7 +118,6 @@ def score(sums: Sums, *, is_share: bool) -> Score:
 
 
 def difference(one: Sums, other: Sums) -> Score:
-    """Return the first score minus the second, paired by unit (person or question) on the same folds."""
     both = Sums(one.part, one.most, one.got - other.got, one.without - other.without)
     value, error, freedom, _ = _spread(both)
     return Score(value, error, *about(value, error, freedom))
@@ -182,12 +177,10 @@ def _of_trees(part: Numbers, most: Floats, changes: Floats) -> float:
 
 
 def _share_of_changes(n_folds: int) -> float:
-    """Return the variance of the score, divided by the variance of its changes if one more fold is left out.
+    """Return the ratio of two variances: of a score, and of its changes if trees leave out one more fold.
 
-    The ratio follows from a first-order approximation (the influence function). In this approximation each
-    fold has a value, and the score of a tree is the mean of the values of the folds from which the tree was
-    made. The score of all trees is the mean of the values of all folds. Each change is a weighted sum of
-    values, and its weights have the sum 0.
+    The ratio is a first-order approximation, in which the score of a tree is a mean over the folds from which
+    the tree was made.
     """
     contrasts = np.zeros((n_folds, n_folds))
     for pair in left_out(n_folds)[n_folds:]:
@@ -206,8 +199,8 @@ def chosen_within(
     """Return the score of the method that nested cross-validation chooses; None if there are too few folds.
 
     For each fold, `choose` takes the scores of `methods` on the other folds, with trees made without this
-    fold, and returns the index of a method. Then the tree of this method is scored on this fold. The result
-    is made of `scores`, which can be other scores than those in `methods`.
+    fold, and returns the index of a method. The result has, on this fold, the score of this method in
+    `scores`. `methods` and `scores` can contain two different scores of the same methods.
     """
     part = scores[0].part
     got, without = np.zeros(len(part)), np.full(scores[0].without.shape, np.nan)

@@ -1,4 +1,4 @@
-"""Convert the data that model comparisons accept: comparisons, scans of files, sessions."""
+"""Convert a scan of files or a `Session` to comparisons, for `structure` and `people_groups`."""
 
 from typing import TYPE_CHECKING
 
@@ -19,14 +19,9 @@ ADAPTIVE = (
 
 
 def comparisons_of(data: "Triplets | Quadruplets | Scan | Session", verb: str) -> Triplets | Quadruplets:
-    """Return the comparisons of an argument of the function `verb`.
+    """Return the comparisons in `data`; `verb` is the name of the calling function, for messages.
 
     The files of a scan are read into memory. The rules of a `Session` exclude people and weight answers.
-
-    Raises
-    ------
-    InputError
-        `data` is of another type.
     """
     # Sessions import SQLite, so check for them last.
     from ordhc.asking.session import Session

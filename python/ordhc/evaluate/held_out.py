@@ -1,4 +1,4 @@
-"""Predict every answer by a tree that was made without it."""
+"""Predict every answer by a tree that was made without this answer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,6 @@ class Answers:
 
     @classmethod
     def of(cls, data: Comparisons) -> Answers:
-        """Group the rows of comparisons by answer."""
         of_row = answers_of(data)
         sizes = np.bincount(of_row)
         first = np.full(len(sizes), -1)
@@ -78,7 +77,6 @@ class Answers:
         )
 
     def mean(self, of_rows: NDArray[np.generic]) -> Floats:
-        """Return the mean of `of_rows` over the rows of each answer, (a,)."""
         return np.bincount(self.of_row, of_rows.astype(np.float64)) / self.sizes
 
     def __len__(self) -> int:
@@ -161,8 +159,8 @@ def held_out(
     """Split answers into folds as `ordhc.select` does, and compare each fold with a tree of the other folds.
 
     The 95% interval of the accuracy needs more trees, each made without two of the folds. These trees are not
-    made if `known` is given. `known` is the result of `select` for the same method and the same folds; its
-    interval is returned.
+    made if `known` is given, the result of `select` for the same method and the same folds. Then the interval
+    in `known` is returned.
     """
     units, parts, kept = split(data, folds, seed, None, unit)
     work = Folds(data, units, parts, folds)

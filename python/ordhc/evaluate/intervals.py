@@ -36,7 +36,7 @@ def wilson(share: ArrayLike, count: ArrayLike, z: float = Z) -> NDArray[np.float
 
 
 def student(freedom: float, z: float = Z) -> float:
-    """Return the quantile of Student's t for the normal quantile z, by default the 97.5% quantile.
+    """Return the quantile of Student's t at the probability of the normal quantile z, by default 97.5%.
 
     The relative error is below 0.3% from 4 degrees of freedom (Fisher & Cornish 1960).
 
@@ -55,7 +55,6 @@ def student(freedom: float, z: float = Z) -> float:
 
 
 def about(value: float, error: float, freedom: float) -> tuple[float, float]:
-    """Return the ends of a 95% interval by Student's t; NaN if the standard error is NaN."""
     if math.isnan(error):
         return math.nan, math.nan
     half = student(max(freedom, 1.0)) * error
@@ -100,11 +99,11 @@ def ratio_of_sums(over: NDArray[Any], under: NDArray[Any]) -> tuple[float, float
 def of_units(
     units: NDArray[np.int64], hits: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float, float]:
-    """Return a weighted share and its 95% interval, if answers of one unit (a person) are dependent.
+    """Return a weighted share and the two ends of its 95% interval; answers of one person are dependent.
 
-    The standard error is computed for a ratio of sums over units (`ratio_of_sums`). The interval is Wilson's,
-    for the number of independent answers that would have this standard error, with Student's t for z. The
-    tree behind the shares is taken as fixed; `folds.score` accounts for its variation.
+    The standard error is computed for a ratio of sums over units such as people (`ratio_of_sums`). The
+    interval is Wilson's, for the number of independent answers that would have this standard error, with
+    Student's t for z. The tree that is scored is taken as fixed.
 
     The arguments have an entry for each answer: its unit, numbered from 0; its share, from 0 to 1; its
     weight. The ends of the interval are NaN if there are fewer than five units.

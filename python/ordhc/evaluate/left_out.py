@@ -49,7 +49,7 @@ Scores = Callable[[int, NDArray[np.int64]], "Floats | NDArray[np.bool_]"]
 
 @dataclass(frozen=True)
 class Block:
-    """Some of the comparisons: all rows of some answers.
+    """A block of comparisons, with all rows of each answer.
 
     Attributes
     ----------
@@ -134,14 +134,12 @@ class LeftOut:
 
     @classmethod
     def joined(cls, parts: Sequence[LeftOut]) -> LeftOut:
-        """Return the sums over all units of several parts, in the order of the parts."""
         most, mean = (np.concatenate([getattr(part, name) for part in parts]) for name in ("most", "mean"))
         sums = (sum(getattr(part, name) for part in parts) for name in ("held", "got", "expected", "squares"))
         return cls(most, mean, *sums)
 
     @property
     def estimate(self) -> float:
-        """The mean score over trees; NaN if no tree had answers left out."""
         shares = self.got[self.held > 0] / self.held[self.held > 0]
         return float(shares.mean()) if len(shares) else math.nan
 
@@ -191,7 +189,6 @@ class Parts(Sequence[Part]):
         return -(-self.n_units // self._size)
 
     def units_of(self, number: int) -> slice:
-        """Return the units of a part, without sorting the rows."""
         return slice(number * self._size, min(self.n_units, (number + 1) * self._size))
 
     def __getitem__(self, number: Any) -> Any:
@@ -238,7 +235,8 @@ def sums_of_part(
 
     `bits` is the result of `bits_left_out` for these units. `scores_of` takes a block and returns a function.
     This function takes the number of a tree and the indices of comparisons in the block, and returns the
-    scores of these comparisons. It is called on several threads.
+    scores of these comparisons. The returned function is called on
+    several threads.
     """
     out = np.unpackbits(bits, axis=0, count=count, bitorder="little").astype(bool)
     most, hits = np.zeros(part.end - part.first), np.zeros(out.shape)
@@ -257,11 +255,6 @@ def sums_of_part(
 def _got(
     block: Block, codes: NDArray[np.intp], out: NDArray[np.bool_], scores: Scores, at: int
 ) -> NDArray[np.float64]:
-    """Return the score of tree `at` on the rows of each unit; 0 for units that the tree's resample drew.
-
-    `out` is (trees, units), True if the resample of the tree left the unit out. `codes` has, for each row of
-    `block`, the index of its unit in `out`.
-    """
     left = np.flatnonzero(out[at][codes])
     values = block.weights[left] * scores(at, left)
     return np.bincount(codes[left], values, out.shape[1]).astype(np.float64, copy=False)

@@ -53,7 +53,6 @@ class LeftOutScores:
     seed: int
 
     def bits(self, count: int) -> NDArray[np.uint8]:
-        """Return packed flags for each resample and unit: 1 if the resample did not draw the unit."""
         return bits_left_out(count, self._times, self._parts.n_units)
 
     def sums(
@@ -66,12 +65,8 @@ class LeftOutScores:
     ) -> tuple[LeftOut, LeftOut, float]:
         """Return the sums for the scores "held_out" and "answers", and the chance of "answers".
 
-        The chance is the expected "answers" of random guesses; NaN if no answer has a positive weight.
-        `trees` are the trees of the first resamples, and `bits` is the result of the method `bits` for them.
-
-        `crew` has the executor, the folder for data that all workers read, and the result of
-        `Resampling.shared`. With None the sums are computed in this process. This process calls `meanwhile`
-        while workers compute.
+        The chance is the expected "answers" of random guesses; NaN if no answer has a positive weight. With
+        `crew`, workers of an executor compute the sums, and this process calls `meanwhile`.
         """
         predicted = min(len(trees), max(_FEWEST, _MOST_PREDICTED // len(self.data)))
         # The score "answers" takes longer, so its tasks come first.
@@ -124,12 +119,6 @@ class LeftOutScores:
         number: int,
         bits: NDArray[np.uint8],
     ) -> tuple[LeftOut, list[tuple[float, float]]]:
-        """Return the sums of the scores of `count` trees on part `number` of the units (people or answers).
-
-        If `is_whole` is True, the score is "answers"; otherwise it is "held_out". The second item of the
-        result is for "answers": for each block, the expected accuracy of random guesses, and the sum of the
-        weights of the answers.
-        """
         chances: list[tuple[float, float]] = []
 
         def of_rows(block: Block) -> Scores:

@@ -29,9 +29,9 @@ class Table:
     checks
         For each method, the simulated numbers of answers per item at which studies were scored.
     scores
-        For each method, value of the argument `noise` of `plan`, and score: an array of shape
-        (3, items, accuracies, checks). The first axis has the mean, the 10%
-        quantile and the 90% quantile over studies.
+        For each method, value of the argument `noise` of `plan`, and name of a score: an array of shape
+        (3, items, accuracies, checks). The first axis has the mean, the 10% quantile and the 90% quantile
+        over studies.
     """
 
     def __init__(self, rows: list[dict[str, str]]) -> None:
@@ -121,7 +121,6 @@ def crossing(checks: Floats, curve: Floats, target: float) -> float | None:
 
 @cache
 def measured() -> Table:
-    """Return the table of simulated scores, which benches/bench_plan.py made."""
     from importlib.resources import files
 
     text = (files("ordhc") / "plans" / "answers.csv").read_text(encoding="utf-8")

@@ -52,7 +52,7 @@ _LEAST = 0.02
 
 @dataclass(frozen=True)
 class People:
-    """Answers of people.
+    """Comparisons, and the person who answered each.
 
     Attributes
     ----------
@@ -76,7 +76,6 @@ class People:
 
     @classmethod
     def of(cls, data: Triplets | Quadruplets, person: Numbers) -> People:
-        """Return the answers in `data`, of people numbered from 0."""
         choices, numbers = Choices.of(data), answers_of(data)
         chance = np.full(choices.n_answers, 0.5)
         for kind in choices.kinds:
@@ -126,8 +125,7 @@ def fit_mixture(
 ) -> Memberships:
     """Learn which of k trees each person follows.
 
-    `seed` is for the starts, the parts and the chains. After `starts` random starts, more rounds follow for
-    the start that predicts best.
+    After `starts` random starts, more rounds follow for the start that predicts best.
 
     Notes
     -----
@@ -218,7 +216,6 @@ def _tree(people: People, member: Floats, seed: int, chains: int, sweeps: int) -
 
 
 def _clear(tree: Posterior | None, people: People) -> Floats:
-    """Return (m,) the probability of each row's answer if no answers were given by chance."""
     if tree is None or not tree.n_trees or not len(people.data):
         return people.chance
     found, noise = tree.predict_answers(people.data), min(tree.noise, 0.49)
@@ -226,7 +223,6 @@ def _clear(tree: Posterior | None, people: People) -> Floats:
 
 
 def answer_probabilities(train: People, test: People, k: int, seed: int, progress: Progress | None) -> Floats:
-    """Return the probability of each answer in `test`, (m,), in a mixture of k trees fitted to `train`."""
     found = fit_mixture(train, k, seed, progress)
     likely = np.zeros(len(test.data))
     for at in range(found.joint.shape[1]):

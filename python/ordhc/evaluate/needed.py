@@ -96,7 +96,7 @@ class StudyPlan:
     ways: tuple[Way, ...]
 
     def __getitem__(self, method: str) -> Way:
-        """Return the `Way` of asking that uses a method."""
+        """Return the `Way` whose method has this name."""
         for way in self.ways:
             if way.method == method:
                 return way

@@ -117,9 +117,10 @@ def standings(data: Comparisons, answers: Answers, found: HeldOut, *, seed: int 
     lower limit of the others' accuracy. Then `ordhc.evaluate.views` tests whether this person follows another
     tree.
 
-    An answer of several rows is satisfied in part if the tree satisfies some of its rows. Perhaps no answer
-    is satisfied fully: a tree satisfies at most one of the two rows of "B is the most central of A, B and C".
-    So accuracies are divided by the largest satisfied share of a single answer before intervals are computed.
+    An answer of several rows is satisfied in part if the tree satisfies some of its rows. A tree satisfies
+    at most one of the two rows of "B is the most central of A, B and C", so answers of this kind are never
+    satisfied fully. Therefore accuracies are divided by the largest satisfied share of a single
+    answer before intervals are computed.
 
     `found` has the predictions of `answers` by trees made without them. `seed` is for the random answers with
     which the answers of people unlike others are compared.

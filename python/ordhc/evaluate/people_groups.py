@@ -81,7 +81,8 @@ class PeopleGroup:
         The log loss of chance minus the log loss of the chosen number of trees, on held-out answers of
         `people`, with a 95% interval over answers. The gain is about 0 for people who answer at random.
     posterior
-        Trees drawn from all answers, each weighted by the probability that its person belongs to this group.
+        Trees drawn from all answers, where each answer is weighted by the probability that its person belongs
+        to this group.
     """
 
     people: tuple[str | int, ...]
@@ -337,7 +338,6 @@ def _numbered(data: Triplets | Quadruplets) -> tuple[People, list[str | int]]:
 
 
 def _parts(people: People, folds: int, seed: int) -> Numbers:
-    """Return (m,) the part of each row; the questions of each person are spread evenly over the parts."""
     rng = np.random.default_rng(seed)
     units = numbered_rows(np.column_stack([people.person, questions_of(people.data)[0]]))
     person = people.person[np.unique(units, return_index=True)[1]]
@@ -353,7 +353,10 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
 def _predicted(
     people: People, parts: Numbers, seed: int, fold: int, k: int, progress: Progress | None = None
 ) -> Floats:
-    """Return the probabilities of a fold's answers by k trees (one if k is 0), fitted to the other folds."""
+    """Predict a fold's answers by k trees fitted to the other folds; return their probabilities.
+
+    With k = 0 the model is one tree too, but with other random numbers than with k = 1.
+    """
     own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))
     return answer_probabilities(people[parts != fold], people[parts == fold], max(k, 1), own, progress)
 

@@ -39,7 +39,7 @@ Resamples = tuple[list[_ordhc.Tree], NDArray[np.float64]]
 
 
 class _StoppedError(Exception):
-    """The call was stopped while a thread computed this resample."""
+    """A call of `bootstrap` was stopped while a thread computed a resample."""
 
 
 class _Watch:
@@ -90,16 +90,13 @@ class Resampling:
         return build is not None and build.build is adds and in_engine and plain
 
     def here(self, n_resamples: int, progress: Progress | None) -> Resamples:
-        """Compute all resamples, on all cores of this process."""
         return (self.additive if self.is_additive else self.one_by_one)(range(n_resamples), progress)
 
     @cached_property
     def judging(self) -> LeftOutScores:
-        """Scores trees on the answers that their resamples did not draw."""
         return LeftOutScores(self.data, self.units, self.shares, self.seed)
 
     def shared(self, asked: Mapping[str, Any], folder: Spill) -> Shared:
-        """Return this object for workers, which make their own `plan` from the settings in `asked`."""
         state = replace(self, plan=None, tree=self.tree.replace(names=None))
         return Shared((state, dict(asked)), lambda: folder.folder)
 
@@ -110,11 +107,7 @@ class Resampling:
         meanwhile: Callable[[], Any],
         progress: Progress | None,
     ) -> Resamples:
-        """Compute all resamples in an executor.
-
-        `crew` is the executor, the folder for data that all workers read, and the result of the method
-        `shared`. This process calls `meanwhile` while workers compute.
-        """
+        """Compute all resamples in an executor; this process calls `meanwhile` while workers compute."""
         executor, _, shared = crew
         parts = cut(n_resamples, executor)
         tasks = [(shared, part) for part in parts]
@@ -123,7 +116,6 @@ class Resampling:
         return trees, np.concatenate([scores for _, scores in found])
 
     def additive(self, which: range, progress: Progress | None) -> Resamples:
-        """Compute the resamples with the numbers `which`, in Rust code that also adds up similarities."""
         rule = engine_linkage(self.plan.linkage, self.plan.linkage_settings, lambda: np.zeros((0, 0)))
         return _ordhc.bootstrap_adds(
             self.data.rows,
@@ -139,7 +131,6 @@ class Resampling:
         )
 
     def one_by_one(self, which: range, progress: Progress | None) -> Resamples:
-        """Compute the resamples with the numbers `which` by one fit each, on all cores."""
         from concurrent.futures import ThreadPoolExecutor
 
         trees: list[_ordhc.Tree] = []
@@ -159,7 +150,6 @@ class Resampling:
         return trees, scores
 
     def one_after_the_other(self, which: range) -> Resamples:
-        """Compute the resamples with the numbers `which` by one fit each, on this thread."""
         watch = _Watch(len(which), None)
         found = [self.resample(at, number, watch) for at, number in enumerate(which)]
         return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
@@ -184,7 +174,6 @@ class Resampling:
             yield watch.wait(pending.popleft())
 
     def resample(self, at: int, index: int, watch: _Watch) -> _Resample:
-        """Return the tree and scores of resample `index`; `at` is its index in `watch.shares`."""
         go_on = partial(watch.report, at)
         go_on(0.0)
         times = _ordhc.draw_times(len(self.data), self.units, self.seed, index)

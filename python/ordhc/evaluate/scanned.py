@@ -62,7 +62,6 @@ class ScannedResampling:
     def all(
         self, n_resamples: int, executor: Executor | None, progress: Progress | None
     ) -> tuple[list[_ordhc.Tree], NDArray[np.float64]]:
-        """Compute all resamples, in this process or in an executor."""
         if self.scan.resume is not None:
             found = self._in_parts(n_resamples, executor, progress)
         elif executor is None:
@@ -125,7 +124,6 @@ class ScannedResampling:
         return trees, scores
 
     def times(self, index: int) -> NDArray[np.uint32]:
-        """Return how often each unit is drawn for a resample."""
         return _ordhc.draw_times(len(self.sizes), None, self.seed, index).astype(np.uint32)
 
     def _tallied(
@@ -201,7 +199,6 @@ class ScannedFold:
     def of(
         cls, scan: Scan, unit: str, count: int, folds: int, seed: int, progress: Progress | None = None
     ) -> ScannedFold:
-        """Assign units (people or files) to folds at random."""
         if count < folds:
             what = "people" if unit == "group" else "files"
             raise InputError(f"there are {count} {what} for {folds} folds: give fewer folds")
@@ -209,20 +206,20 @@ class ScannedFold:
         return cls(scan, unit, parts, rows_of_units(scan, unit, count, progress))
 
     def left_out(self) -> list[tuple[int, ...]]:
-        """Return the folds that each tree leaves out.
+        """Return the folds that each tree leaves out: one fold for each tree.
 
-        Each tree leaves out one fold: trees that leave out two folds would take more passes over the files.
+        Trees that leave out two folds would take more passes over the files.
         """
         return [(fold,) for fold in range(int(self.parts.max()) + 1)]
 
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Return the scores on a fold of a tree made without it.
+        """Make a tree without a fold; return its scores on this fold.
 
-        The result has three items. The first is a (2, 2) array: the satisfied weight and its maximum; the
-        revenue and its maximum. The others are the seconds of the fit, and the expected share of satisfied
-        answers for shuffled leaves.
+        The result has three items: the scores, the seconds of the fit, and the expected share of satisfied
+        answers for shuffled leaves. The scores are a (2, 2) array: the satisfied weight and its maximum; the
+        revenue and its maximum.
         """
         held = self.parts == without[0]
         seen, unseen = (
@@ -252,7 +249,6 @@ class ScannedFold:
         spill: Spill,
         progress: Progress | None,
     ) -> list[Any]:
-        """Return the scores for all `tasks` (left-out folds, method); files store them for a later run."""
         scan = self.scan.without_executor()
         scan.executor = executor
         job = _Fold(replace(self, scan=self.scan.without_executor(resume=False)))
@@ -262,7 +258,6 @@ class ScannedFold:
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
-        """Return the scores of all trees of a method, for each fold; scores of each person are not stored."""
         sums = np.stack([of_part for of_part, _, _ in found])
         nothing = np.full((len(left), len(left)), np.nan)
         satisfied, revenue = (
@@ -334,7 +329,6 @@ def chance_of_scan(
 
 
 def checked_plan(scan: Scan, asked: Mapping[str, Any]) -> Plan:
-    """Return the `Plan` for comparisons in files; raise if the similarity is not a sum over answers."""
     plan = Plan.of(scan, **asked)
     check_additive(plan)
     return plan

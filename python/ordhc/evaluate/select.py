@@ -135,7 +135,8 @@ class Selection:
     adaptive
         True if a learner chose the questions. Answers to such questions do not show which tree is right.
     preferred
-        The method that is called the best unless another one is clearly better, or None.
+        The method that is called the best, unless another method is clearly better. None if no method is
+        preferred.
     on_random
         True if methods are scored on the answers of `heldout`.
     nested
@@ -159,7 +160,7 @@ class Selection:
 
     @property
     def best(self) -> str:
-        """The method to use."""
+        """The name of the method to use, the first of `candidates`."""
         return self.candidates[0].method
 
     @property
@@ -259,12 +260,10 @@ class Selection:
 
 
 def with_interval(value: float, low: float, high: float) -> str:
-    """Format a score and, if known, the ends of its interval."""
     return f"{value:.4f}" if np.isnan(low) else f"{value:.4f} ({low:.4f} to {high:.4f})"
 
 
 def default_methods(data: Triplets | Quadruplets | Scan, by: str) -> list[str]:
-    """Return the methods that are compared if `methods` is not given."""
     kind = kind_of(data)
     assert kind is not None
     known = registry.names("method")
@@ -561,5 +560,4 @@ def _suits_scan(scan: Scan, method: str) -> bool:
 
 
 def questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:
-    """Return the question of each row, numbered from 0; all rows of an answer have the same question."""
     return questions_of(data)[0]

@@ -70,7 +70,6 @@ class Folds:
     _last: dict[tuple[int, ...], _Cut] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def left_out(self) -> list[tuple[int, ...]]:
-        """Return the folds that each tree leaves out."""
         return left_out(self.folds)
 
     @cached_property
@@ -88,12 +87,10 @@ class Folds:
 
     @cached_property
     def members(self) -> list[NDArray[np.intp]]:
-        """The units (people or questions) of each fold."""
         return [np.flatnonzero(self.parts == fold) for fold in range(self.folds)]
 
     @cached_property
     def answers_chance(self) -> float:
-        """The expected share of answers predicted by random guesses."""
         rows = self.data if self.apart is None else self.data[np.flatnonzero(self.apart)]
         return Choices.of(rows).chance
 
@@ -105,7 +102,6 @@ class Folds:
     def scores(
         self, without: tuple[int, ...], method: Named, progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], float, float]:
-        """Return the first three items that `tried` returns, for a method given by its name."""
         sums, seconds, chance, _ = self.tried(without, Plan.of(self.data, method=method), progress)
         return sums, seconds, chance
 
@@ -163,7 +159,6 @@ class Folds:
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
     ) -> Result:
-        """Return the scores of all trees of a method."""
         most = self.most
         got = np.full(most.shape, np.nan)
         without = np.full((3, self.folds, len(self.parts)), np.nan)
@@ -275,7 +270,6 @@ def bundled(
 def together(
     data: Triplets | Quadruplets, heldout: Triplets | Quadruplets
 ) -> tuple[Triplets | Quadruplets, NDArray[np.bool_]]:
-    """Concatenate two sets of comparisons; return them, and which rows are from `heldout`."""
     if type(heldout) is not type(data) or (heldout.n_leaves, heldout.names) != (data.n_leaves, data.names):
         raise InputError(
             f"heldout, {_checks.quoted(heldout)}, and the data, {data!r}, must have the same leaves"

@@ -37,7 +37,8 @@ def has_own_tree(data: Comparisons, seed: int) -> bool:
     """Return True if the answers of one person agree with each other more than random answers do.
 
     This is a Monte Carlo test at 5%. A tree is made from the answers; the statistic is the share of the
-    answers that it satisfies. Random answers to the same questions give the distribution of the statistic.
+    answers that the tree satisfies. Random answers to the same questions give the distribution of
+    the statistic.
     """
     rng = np.random.default_rng(seed)
     items, rows = np.unique(data.rows, return_inverse=True)

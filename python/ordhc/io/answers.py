@@ -172,7 +172,6 @@ def read_answers(
 @shows_progress("reading")
 @_checks.remedied("ordhc.scan(file) reads it block by block, and keeps sums only")
 def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Triplets | Quadruplets:
-    """Read the answers in a file, as `read_answers` does; `asked` has the checked arguments."""
     if asked.format is not None:
         _checks.choice("format", asked.format, FORMATS)
     asked = replace(asked, names=as_names(asked.names), delimiter=delimiter_of(file, asked.delimiter))
@@ -201,10 +200,6 @@ _JSON = (".json", ".jsonl")
 
 
 def _in_order(asked: Asked) -> Asked | None:
-    """Return the arguments with `items` in the order of `read_in_order`, such as anchor, near, far.
-
-    The result is None if `read_in_order` cannot read the file.
-    """
     items, chosen = asked.items, asked.chosen
     further: list[Any] = [asked.chosen_as, asked.ranks, asked.exclude, asked.format, asked.participants]
     further += [asked.wide, asked.questions]
@@ -248,7 +243,6 @@ def _side_table(given: Any, what: str) -> Table:
 
 
 def read_table(file: Source, data: bytes, asked: Asked) -> tuple[Table, tuple[str, ...] | None]:
-    """Return a file of any format as a table, and the names of leaves if an npz file has them, else None."""
     source = name_of(file)
     if not data or data.isspace():
         raise InputError("the file is empty", path=source)

@@ -57,7 +57,6 @@ def load_array(data: bytes, source: str) -> NDArray[Any]:
 
 
 def load_arrays(data: bytes, source: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an npz file by name."""
     if not data.startswith(b"PK"):
         raise _other_format(source, ".npz", data)
     try:
@@ -88,7 +87,6 @@ def _other_format(source: str, suffix: str, data: bytes) -> InputError:
 
 
 def from_arrays(data: bytes, source: str, suffix: str, asked: Asked) -> tuple[Parsed, NDArray[Any] | None]:
-    """Return the rows of an npz or npy file, and its array `y` (is each row true?) or None."""
     for option, given in (("answer", asked.answer), ("person", asked.person), ("weights", asked.weights)):
         if given is not None:
             reason = f"{suffix} has no named columns; use csv, Parquet, or an array `{option}s` in npz"
@@ -178,7 +176,6 @@ def texts_to(texts: Sequence[str], name: str) -> dict[str, NDArray[Any]]:
 
 
 def pyarrow_parquet() -> Any:
-    """Import `pyarrow.parquet`; raise an error that says how to install it."""
     try:
         with interrupts_later():
             import pyarrow.parquet
@@ -239,12 +236,14 @@ class Table:
         self._file = parquet.ParquetFile(where, read_dictionary=coded, **options) if coded else file
 
     def _rows_at_once(self, columns: Sequence[str], most: int) -> int:
-        """Return `most`, or fewer rows if the texts of a column could exceed `max_unpacked()` / 16 bytes."""
+        """Return the number of rows to read at once: `most`, or fewer if columns have long texts.
+
+        The texts of a column must not exceed `max_unpacked()` / 16 bytes.
+        """
         size = max((self._longest[name] for name in columns if name in self._without_codes), default=1)
         return max(1, min(most, max_unpacked() // (16 * max(size, 1))))
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Return the first of `names` that is a column, or None; two columns of this name are an error."""
         at = self._sheet.find(names)
         return None if at is None else self.column_names[at]
 
@@ -260,12 +259,10 @@ class Table:
         )
 
     def cells(self, column: str) -> Column | list[Any]:
-        """Return a column as text or Python values, with None for missing values."""
         found = self.column(column)
         return of_arrow(found, self.source) if is_text(found.type) else list(found.to_pylist())
 
     def column(self, name: str) -> Any:
-        """Return a column as an Arrow array."""
         import pyarrow
 
         check_unpacked(self._unpacked.get(name, 0), self.source)
@@ -280,7 +277,6 @@ class Table:
         return pyarrow.chunked_array(chunks)
 
     def values(self, column: str) -> tuple[NDArray[Any] | Column, NDArray[np.bool_]]:
-        """Return a column as numbers or text, and a mask of missing values."""
         import pyarrow
         import pyarrow.compute
 
@@ -313,10 +309,10 @@ class Table:
 
 
 def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Parsed:
-    """Return the rows of a table, or of its current batch.
+    """Return the rows of a Parquet table.
 
-    `known` has the names of leaves in earlier batches. Words that mean a missing leaf, such as NA, are not
-    among these names.
+    If the table is read in batches, these are the rows of the current batch, and `known` has the names of
+    leaves in earlier batches. Words that mean a missing leaf, such as NA, are not among these names.
     """
     source, missing = table.source, set(asked.na or ())
     wanted, literal = leaf_columns(table, asked)
@@ -365,7 +361,6 @@ def rows_of(table: Table, asked: Asked, known: KnownNames | None = None) -> Pars
 
 
 def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
-    """Return the columns of the leaves, and True if each cell is a name as written, even "NA" or "1"."""
     known = asked.roles
     if asked.items is not None:
         wanted = []
@@ -402,10 +397,6 @@ def leaf_columns(table: Table, asked: Asked) -> tuple[list[str], bool]:
 
 
 def further_column(table: Table, given: str | None, known: Sequence[str], wanted: list[str]) -> str | None:
-    """Return the column `given`, by default the first whose name is in `known`.
-
-    Return None if there is no such column, or if it is one of `wanted`, the columns of leaves.
-    """
     found = table.find([given] if given else list(known))
     if given and found is None:
         raise unknown_column(table.source, given, table.column_names)

@@ -80,7 +80,6 @@ def adjacent_merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def is_parquet(path: str) -> bool:
-    """Return True if a file has the ending of Parquet."""
     return without_query(path).lower().endswith(".parquet")
 
 
@@ -89,20 +88,8 @@ def read_piece(
 ) -> Iterator[Parsed]:
     """Read the rows of a piece, block by block.
 
-    Parameters
-    ----------
-    piece, asked
-        The piece, and the description of what to read.
-    whole
-        True if the caller keeps all rows in memory. Then the number of each row's answer is also read, and
-        the size of unpacked files is limited.
-    progress
-        A callable that receives the completed fraction of the piece in [0, 1], or None.
-
-    Raises
-    ------
-    InputError
-        A row cannot be read; the error has the file and the line or row.
+    `whole` is True if the caller keeps all rows in memory. Then the number of each row's answer is also read,
+    and the size of unpacked files is limited.
     """
     read = _of_parquet if is_parquet(piece.path) else _of_text
     for parsed in read(piece, asked, whole, progress or _silent):
@@ -110,8 +97,7 @@ def read_piece(
         yield parsed
 
 
-def _silent(done: float) -> None:
-    """Ignore the progress."""
+def _silent(done: float) -> None: ...
 
 
 #: Types of ids whose minimum and maximum are plain integers in the footer of a Parquet file.
@@ -146,7 +132,6 @@ class _Batches(Table):
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
-        """Find a column as `Table` does, but find no column of answers unless all rows are kept in memory."""
         return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
 
     @property
@@ -292,7 +277,6 @@ def _text_blocks(path: str, asked: Asked, whole: bool, progress: Progress) -> It
 
 
 def _cut(data: bytes, delimiter: str | None, comment: str | None) -> tuple[int, int]:
-    """Return the end of the last complete row in `data`, or 0, and the number of lines before this end."""
     if b'"' not in data and b"\n" in data:
         at = data.rfind(b"\n") + 1
         return at, data.count(b"\n", 0, at)
@@ -323,7 +307,6 @@ def columns_of_file(path: str, asked: Asked) -> list[str]:
 
 
 def row_groups(path: str) -> int:
-    """Return the number of row groups of a Parquet file."""
     return len(_Batches(path).groups)
 
 

@@ -14,7 +14,6 @@ __all__ = ["KnownNames", "is_text", "numbered_texts", "of_arrow"]
 
 
 def of_arrow(column: Any, source: str) -> Column:
-    """Return a ``pyarrow.ChunkedArray`` of text as a `Column`; its chunks can have different dictionaries."""
     import pyarrow
     from pyarrow.compute import min_max
 
@@ -38,7 +37,6 @@ def of_arrow(column: Any, source: str) -> Column:
 
 
 def is_text(kind: Any) -> bool:
-    """Return True if an Arrow type is text, stored directly or as codes and a dictionary."""
     from pyarrow import types
 
     inner = kind.value_type if types.is_dictionary(kind) else kind
@@ -46,10 +44,6 @@ def is_text(kind: Any) -> bool:
 
 
 def numbered_texts(columns: Sequence[Column]) -> tuple[NDArray[np.int32], list[str]]:
-    """Return columns of text as one table of numbers, (m, w), and the distinct texts in the order of numbers.
-
-    Texts are numbered in order of first appearance, row after row. No text may be missing.
-    """
     different, places = together(columns)
     m, width = places.shape
     first = np.full(len(different), m * width)
@@ -73,7 +67,6 @@ class KnownNames:
         self._tables: dict[str, tuple[Any, NDArray[np.int32]]] = {}
 
     def add(self, names: Sequence[str]) -> None:
-        """Add the names that are not known yet."""
         if names is self.names or not (new := [name for name in names if name not in self._number]):
             return
         for name in new:
@@ -82,7 +75,6 @@ class KnownNames:
         self._tables.clear()
 
     def rows(self, columns: dict[str, Any]) -> NDArray[np.int32] | None:
-        """Return the (m, w) numbers of the names in text columns; None if a name is new or missing."""
         found = []
         for name, column in columns.items():
             codes = self._codes(name, column)

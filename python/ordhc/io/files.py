@@ -28,7 +28,6 @@ MAX_UNPACKED = 1 << 30
 
 
 def name_of(source: Source) -> str:
-    """Return the name of a file, URL or stream, for messages."""
     if hasattr(source, "read"):
         return brief(str(getattr(source, "name", "the stream")), 200)
     path = masked(_checks.path(source, "source"))
@@ -54,12 +53,10 @@ def suffix_of(source: Source, known: tuple[str, ...]) -> str:
 
 
 def delimiter_of(source: Source, given: str | None = None) -> str | None:
-    """Return `given`; if it is None, return a tab for a file that ends in .tsv, else None."""
     return "\t" if given is None and suffix_of(source, (".tsv",)) else given
 
 
 def opened(path: str) -> IO[bytes]:
-    """Open the file at a path or URL as a stream of bytes."""
     return path.open() if isinstance(path, Remote) else Path(path).open("rb")
 
 
@@ -127,7 +124,6 @@ def max_unpacked() -> int:
 
 
 def check_unpacked(size: int, name: str) -> None:
-    """Raise `InputError` if the unpacked size of a file, in bytes, is beyond the limit."""
     limit = max_unpacked()
     if size > limit:
         raise InputError(

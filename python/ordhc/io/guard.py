@@ -112,7 +112,6 @@ def _zipped(data: bytes) -> tuple[str, str]:
 
 
 def refuse_others(data: bytes, source: str, wanted: str) -> None:
-    """Raise `InputError` if a file that should be a table as text is something else."""
     found = looks_like(data)
     if found is not None:
         raise InputError(f"looks like {found[0]}, not {wanted}: {found[1]}", path=source)
@@ -134,17 +133,8 @@ def brief(text: str, limit: int = MESSAGE) -> str:
 def reading(source: str, what: str, data: bytes | None = None) -> Iterator[None]:
     """Turn an exception in the block into an `InputError` with the file's name and what the file looks like.
 
-    Errors of ordhc, missing files, denied access and MemoryError are not changed, except that long messages
-    of `InputError` are cut.
-
-    Parameters
-    ----------
-    source
-        The name of the file, for messages.
-    what
-        What the file should contain, for messages, such as "comparisons".
-    data
-        The content of the file, from which its kind is recognised; None if unknown.
+    `data` is the content of the file, from which its kind is recognised. Errors of ordhc, missing files,
+    denied access and MemoryError are not changed, except that long messages of `InputError` are cut.
     """
     try:
         yield

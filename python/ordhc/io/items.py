@@ -22,24 +22,10 @@ _COLUMNS = ("picture", "image", "file", "filename", "path", "stimulus_file")
 def read_items(source: Source) -> tuple[tuple[str, ...], dict[str, Path]]:
     """Read the names of leaves, and a dict from the names to the files of pictures.
 
-    Parameters
-    ----------
-    source
-        A file of names, as for `read_names`, or a folder of pictures. A table of names can have a column
-        `picture` (or image, file, path) with the paths of pictures, relative to the folder of the table. In a
-        folder of pictures, the names of the files without endings are the names of the leaves, with 2 before
-        10.
-
-    Returns
-    -------
-    names, pictures
-        The names in order; the file of each name that has a picture.
-
-    Raises
-    ------
-    InputError
-        `read_names` raises an error; a picture does not exist (with the line); a folder has no pictures, or
-        two pictures with the same name.
+    `source` is a file of names, as for `read_names`, or a folder of pictures. A table of names can have a
+    column `picture` (or image, file, path) with the paths of pictures, relative to the folder of the table.
+    In a folder of pictures, the names of the files without endings are the names of the leaves, with 2 before
+    10.
 
     Examples
     --------

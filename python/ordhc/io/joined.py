@@ -53,7 +53,6 @@ class Growing:
         self._filled = 0
 
     def add(self, values: NDArray[Any]) -> None:
-        """Append the values."""
         end = self._filled + len(values)
         if end > len(self._held):
             self._resize(max(end, len(self._held) + len(self._held) // _GROWTH))
@@ -62,7 +61,6 @@ class Growing:
 
     @property
     def n_bytes(self) -> int:
-        """The size of the appended rows in bytes."""
         return self._held[: self._filled].nbytes
 
     def array(self) -> NDArray[Any]:
@@ -83,7 +81,6 @@ class _Lines(Sequence[int]):
         self._parts: list[int | NDArray[Any]] = []
 
     def add(self, count: int, first: int, numbers: NDArray[Any] | Sequence[int] | None) -> None:
-        """Append the line numbers of `count` rows: `first` + `numbers`, by default `first` + (0, 1, ...)."""
         self._ends.append((self._ends[-1] if self._ends else 0) + count)
         if numbers is None:
             self._parts.append(first)
@@ -121,7 +118,6 @@ class _Labels:
         self._are_texts: bool | None = None
 
     def add(self, values: NDArray[Any], texts: Sequence[str] | None) -> None:
-        """Append numbers or, if `texts` is given, indices into `texts`."""
         if self._are_texts is None:
             self._are_texts = texts is not None
         if not self._are_texts:
@@ -152,7 +148,6 @@ def _narrow(values: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def is_read_in_blocks(source: Source, suffix: str) -> bool:
-    """Return True if a source is a large file of text or Parquet, whose ending is `suffix`."""
     if hasattr(source, "read") or os.fspath(source) == STDIO or suffix in (".npz", ".npy"):
         return False
     path = Path(source)
@@ -241,7 +236,6 @@ class _Joined:
         return np.array(own, dtype=np.int32)[parsed.rows]
 
     def parsed(self) -> Parsed | None:
-        """Return all rows as one `Parsed`; None without rows, or if only some blocks have a column."""
         last, count = self._last, len(self._lines)
         if last is None or self._rows is None:
             return None

@@ -136,7 +136,6 @@ def _from_sheet(sheet: Sheet, column: str | None) -> tuple[str, ...]:
 
 
 def usual_column(sheet: Sheet) -> int:
-    """Return the index of the column of names, recognised by its header."""
     found = {at for name in _USUAL if (at := sheet.find([name])) is not None}
     if (at := sheet.find(["name"])) is not None:
         return at
@@ -172,7 +171,6 @@ def _unique(found: list[tuple[str, int]], source: str) -> tuple[str, ...]:
 
 
 def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:
-    """Return names that are given as a sequence or as a file; None if `names` is None."""
     if names is None:
         return None
     if isinstance(names, str | os.PathLike | CodedNames):

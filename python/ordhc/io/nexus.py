@@ -25,15 +25,7 @@ _NAME = "!name"
 
 
 def newick_texts(text: str, schema: str) -> list[str]:
-    """Return the trees of a NEXUS or NeXML file as Newick text, with annotations of support.
-
-    Raises
-    ------
-    MissingExtraError
-        DendroPy isn't installed.
-    InputError
-        DendroPy can't read the file.
-    """
+    """Return the trees of a NEXUS or NeXML file as Newick text, with annotations of support."""
     what = {"nexus": "a NEXUS file", "nexml": "a NeXML file"}[schema]
     try:
         import dendropy
@@ -153,13 +145,7 @@ def _quoted(name: str) -> str:
 
 
 def nexus_text(trees: Sequence[Dendrogram], texts: Sequence[str]) -> str:
-    """Return a NEXUS file of trees, given their Newick texts, with a block of all leaves.
-
-    Raises
-    ------
-    InputError
-        DendroPy would read a name as punctuation, even in quotes, or as no name.
-    """
+    """Return a NEXUS file of trees, given their Newick texts, with a block of all leaves."""
     labels = list(dict.fromkeys(label for tree in trees for label in tree.labels))
     for name in (*labels, *(name for tree in trees for name in tree.node_names or ())):
         if name in _UNREADABLE:

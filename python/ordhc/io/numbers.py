@@ -48,41 +48,26 @@ class Numbers:
     lines: Sequence[int] | None = None
 
     def cell(self, row: int, column: int) -> str:
-        """Format the position of a number for messages: the row and the column by name, or by index."""
         parts = (("row", self.rows, row), ("column", self.columns, column))
         return ", ".join(f"{what} {at if names is None else quoted(names[at])}" for what, names, at in parts)
 
     def check_finite(self) -> None:
-        """Raise if one of (n, p) numbers is missing or not finite."""
         for row, column in np.argwhere(~np.isfinite(self.values))[:1].tolist():
             value = self.values[row, column]
             reason = "the number is missing" if np.isnan(value) else f"{value} is not a finite number"
             raise self.error(f"{self.cell(row, column)}: {reason}", row)
 
     def error(self, reason: str, row: int | None = None) -> InputError:
-        """Return an error with the file, and with the line of `row` if known."""
         line = None if self.lines is None or row is None else self.lines[row]
         return InputError(reason, path=self.source, line=line)
 
 
 def read_numbers(path: Source, what: str, delimiter: str | None = None) -> Numbers:
-    """Return the table of numbers in a file.
+    """Return the table of numbers in a file: npy, csv, tsv or Parquet.
 
-    Parameters
-    ----------
-    path
-        npy, csv, tsv or Parquet. In text the first row is a header if a cell is neither a number nor missing.
-        The first column has the names of the rows if its header is empty, as R and pandas write it, or if
-        its cells are text. Otherwise, a column with the header name, leaf, item or id has the names of rows.
-    what
-        What the file should contain, for messages, such as "vectors".
-    delimiter
-        The character between columns of text; by default detected.
-
-    Raises
-    ------
-    InputError
-        The file is empty, or is not a table of numbers.
+    In text the first row is a header if a cell is neither a number nor missing. The first column has the
+    names of the rows if its header is empty, as R and pandas write it, or if its cells are text. Otherwise, a
+    column with the header name, leaf, item or id has the names of rows.
     """
     name, data = name_of(path), read_bytes(path)
     if not data.strip():

@@ -18,7 +18,6 @@ BLOCK = 1 << 20
 
 
 def format_of(head: bytes) -> str | None:
-    """Return the format of a compressed file that begins with the bytes `head`; None for other files."""
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
     # A table of text may begin with BZh, so compare the magic number of the first block, too.
@@ -30,7 +29,6 @@ def format_of(head: bytes) -> str | None:
 
 
 def unpacking(stream: IO[bytes], packed: str | None) -> Any:
-    """Return a stream of decompressed bytes; `packed` is the compression format, None for none."""
     if packed == "gzip":
         import gzip
 
@@ -57,7 +55,6 @@ class _UnclosedBuffer(io.BytesIO):
 
 
 def packed_as(data: bytes, name: str) -> bytes:
-    """Return data compressed in the format of a file's ending; unchanged data for other endings."""
     ending = next((ending for ending in ENDINGS if name.lower().endswith(ending)), None)
     if ending is None:
         return data
@@ -95,7 +92,6 @@ def _pyarrow() -> Any:
 
 @contextmanager
 def damage_of(packed: str | None, name: str) -> Iterator[None]:
-    """Turn an error of decompression in the block into an `InputError` that the file is damaged."""
     try:
         yield
     except Exception as error:
@@ -106,6 +102,5 @@ def damage_of(packed: str | None, name: str) -> Iterator[None]:
 
 
 def without_ending(name: str) -> str:
-    """Return a name in lower case, without the ending of a compressed file."""
     name = name.lower()
     return next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending)), name)

@@ -88,15 +88,12 @@ class Parsed:
     has_header: bool = False
 
     def number(self, row: int) -> int:
-        """Return the line or the row number of a row in the file."""
         return self.first + (row if self.numbers is None else int(self.numbers[row]))
 
     def place(self, row: int) -> dict[str, int]:
-        """Return the line or row number of a row, as a keyword argument of `InputError`."""
         return {self.unit: self.number(row)}
 
     def skip(self, wrong: Wrong) -> None:
-        """Leave out rows that cannot be used, and list them in `bad`."""
         rows, reasons = wrong
         if len(rows):
             self.bad = [*self.bad, *zip(map(self.number, rows.tolist()), reasons, strict=True)]
@@ -105,26 +102,22 @@ class Parsed:
             self.keep(kept)
 
     def take_as_names(self, ids: NDArray[np.int64], names: Sequence[str]) -> None:
-        """Replace ids in `rows` by indices into `names`, which has a name for each of the sorted `ids`."""
         if self.names is None and len(self.rows):
             self.rows, self.names = np.searchsorted(ids, self.rows).astype(np.int32), names
 
     def shift(self, ids_from: int | None) -> None:
-        """Subtract `ids_from`, the first id in the file, from the ids; None changes nothing."""
         if ids_from is not None and self.names is not None and len(self.rows):
             raise InputError("ids_from is for ids, but the leaves have names", path=self.source)
         if self.names is None:
             self.rows, self.ids_from = shifted(self.rows, ids_from), ids_from
 
     def forget_unused(self) -> None:
-        """Remove names that no row has."""
         used = np.zeros(len(self.names or ()), dtype=bool)
         used[self.rows.ravel()] = True
         self.names = [name for name, there in zip(self.names or (), used.tolist(), strict=True) if there]
         self.rows = (np.cumsum(used) - 1)[self.rows]
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Remove all rows except those in `kept`, a mask."""
         numbers: Any = np.arange(len(self.rows)) if self.numbers is None else self.numbers
         self.numbers = numbers[kept]
         self.rows = self.rows[kept]
@@ -157,7 +150,7 @@ def settle(parsed: Parsed, asked: Asked) -> None:
 
 
 def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
-    """Return the comparisons of parsed rows; errors have a row's line, and a warning lists skipped rows."""
+    """Return the comparisons of parsed rows; an error has a row's line; a warning lists skipped rows."""
     names, n_leaves = asked.names, asked.n_leaves
     total = len(parsed.rows) + len(parsed.missing) + len(parsed.bad)
     if parsed.missing and (not len(parsed.rows) or 2 * len(parsed.missing) > total):
@@ -262,7 +255,6 @@ def _wrong_among(rows: NDArray[Any], n: int | None, quadruplets: bool) -> NDArra
 
 
 def first_of(parsed: Parsed, wrong: Wrong) -> InputError:
-    """Return the error of the first bad row, with the number of bad rows."""
     rows, reasons = wrong
     row, text = int(rows[0]), next(reasons)
     if len(rows) > 1:
@@ -344,7 +336,6 @@ def persons_of(texts: Sequence[str], codes: NDArray[Any], literal: bool) -> tupl
 
 
 def persons_in(parsed: Parsed) -> tuple[list[str], NDArray[Any]]:
-    """Return the people in `parsed` in order of first appearance, and each row's index into this list."""
     codes, values = numbered(np.asarray(parsed.groups))
     names = parsed.group_names
     return [str(value) if names is None else names[value] for value in values.tolist()], codes

@@ -47,7 +47,7 @@ class Job(Protocol):
     """Work on files that is divided into tasks; each task writes its result into a folder of its own."""
 
     def name(self, *task: Any) -> str:
-        """Return the hash of all that the result of a task depends on."""
+        """Return a hash of everything that the result of a task depends on."""
 
     def make(self, *folder_and_task: Any, **how: Any) -> None:
         """Write the result of a task into a folder; `progress=` is None in a worker."""
@@ -72,7 +72,6 @@ def fingerprint(*parts: Any) -> str:
 
 
 def resume_folder(path: Any) -> str | None:
-    """Return the argument `resume` of a public function, and make the folder if it is missing."""
     if path is None:
         return None
     folder = made_folder(path, "resume").resolve()
@@ -89,22 +88,11 @@ def resume_folder(path: Any) -> str | None:
 
 
 def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> list[range]:
-    """Return consecutive ranges that cover 0 to `count`: one range for each part of the work.
+    """Return consecutive ranges that cover 0 to `count`: one range for each part of the work on `scan`.
 
-    Without `resume` the number of ranges depends on the number of workers. With `resume` it is `PARTS`, so
-    that a later call with another number of workers finds the same parts. More workers than `PARTS`
-    get one range each.
-
-    Parameters
-    ----------
-    scan
-        The `Scan`.
-    count
-        The end of the last range.
-    each
-        The number of ranges for each worker, without `resume`.
-    most
-        The maximum number of ranges with `resume`, unless there are more workers; by default `PARTS`.
+    Without `resume` there are `each` ranges for each worker. With `resume` their number is `PARTS`, or `most`
+    if this is smaller, so that a later call with another number of workers finds the same parts. More workers
+    than this number get one range each.
     """
     if scan.resume is None:
         return cut(count, scan.executor, each)
@@ -114,7 +102,6 @@ def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> 
 
 
 def pieces_in_parts(scan: Any, *, each: int = 4, most: int | None = None) -> list[tuple[Any, ...]]:
-    """Return the pieces of a scan (files or row groups), divided into parts as `ranges` divides them."""
     pieces = scan.pieces
     return [tuple(pieces[at] for at in some) for some in ranges(scan, len(pieces), each=each, most=most)]
 
@@ -122,22 +109,11 @@ def pieces_in_parts(scan: Any, *, each: int = 4, most: int | None = None) -> lis
 def parts_of(
     scan: Any, job: Job, tasks: Sequence[tuple[Any, ...]], spill: Spill, progress: Progress | None = None
 ) -> list[str]:
-    """Return the folders with the results of all tasks, in the order of the tasks.
+    """Return the folders with the results of all tasks of `job`, in the order of the tasks.
 
-    Results that are already in the folder `scan.resume` are used. The scan's executor computes the others; if
-    there is no executor, this process does.
-
-    Parameters
-    ----------
-    scan
-        The `Scan`.
-    job, tasks
-        The work, and the arguments of each of its tasks; picklable.
-    spill
-        The folder for results without `resume`.
-    progress
-        A callable that receives the completed fraction in [0, 1], or None. Results that are already in
-        `scan.resume` count as completed.
+    Results that are already in the folder `scan.resume` are used, and count as completed in `progress`. The
+    scan's executor computes the others; if there is no executor, this process does. Without `resume`, results
+    are written to the folder of `spill`.
     """
     keep = scan.resume is not None
     folder = scan.resume if keep else str(spill.folder)

@@ -43,7 +43,6 @@ def unit_of(scan: Scan, unit: str | None, group: Any = None) -> tuple[str, int]:
 
 
 def rows_of_units(scan: Scan, unit: str, count: int, progress: Progress | None = None) -> NDArray[np.int64]:
-    """Return the number of rows of each unit: of each person if `unit` is "group", else of each file."""
     job = _RowsOfUnits(scan, unit, count)
     if scan.resume is None:
         return job.count(None, progress)
@@ -87,20 +86,17 @@ class Portion(Scan):
         self._repeats = bool((times > 1).any())
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all that determines the rows in `pieces` of files; its hash identifies stored results."""
         which = fingerprint(self._unit, self._times)
         return ("portion", which, self._whole.key(pieces, with_survey=with_survey))
 
     @property
     def survey(self) -> Survey:
-        """The leaves, names, people and weights of all rows of this scan."""
         whole = self._whole.survey
         return replace(whole, n_rows=self._n_rows, weighted=whole.weighted or self._repeats)
 
     def blocks(
         self, pieces: Sequence[Piece] | None = None, *, progress: Progress | bool | None = None
     ) -> Iterator[Block]:
-        """Yield the comparisons block by block."""
         for block in self._whole.blocks(pieces, progress=progress):
             times = self._times[block.units(self._unit)]
             kept = times > 0

@@ -95,7 +95,6 @@ def _named(data: bytes, path: Source) -> Any:
 def label_table(
     path: Source, data: bytes, leaves: Sequence[str], columns: Sequence[str] | None = None
 ) -> NDArray[np.object_]:
-    """Return (n, L) labels as text from csv with a column leaf or name; None for leaves without a row."""
     source = name_of(path)
     sheet = read_sheet(data, source, "labels")
     header = sheet.header

@@ -48,7 +48,6 @@ _NO_RANGES, _IN_ORDER = "range requests", "HTTPStreamFile"
 
 
 def is_remote(path: Any) -> bool:
-    """Return True if a path is a URL."""
     return isinstance(path, str) and _PROTOCOL.match(path) is not None
 
 
@@ -71,7 +70,6 @@ def _masked(url: str) -> str:
 
 
 def _parts(protocol: str, rest: str) -> tuple[str, str]:
-    """Return the path and the query of a URL; in patterns for object stores, ? means any character."""
     path, mark, query = rest.partition("?")
     is_query = protocol.lower().startswith("http") or "=" in query
     return (path, mark + query) if mark and is_query else (rest, "")
@@ -83,13 +81,9 @@ def without_query(path: str) -> str:
 
 
 def storage(options: Any) -> dict[str, Any]:
-    """Return the argument `storage_options` of a public function.
+    """Return the argument `storage_options` of a public function, or raise an `InputError`.
 
-    Raises
-    ------
-    InputError
-        `options` is neither None nor a mapping with keys of type str. The message does not show the values,
-        because these can be secret.
+    The message does not show the values of the options, because they can be secret.
     """
     if options is None:
         return {}
@@ -120,7 +114,6 @@ class Remote(str, Secret):
     _url: str
 
     def __new__(cls, url: str, options: Mapping[str, Any], path: str | None = None) -> Self:
-        """Return the text without secrets, with the URL, options and path as hidden attributes."""
         shown = url if path is None else path if is_remote(path) else f"{url.partition('://')[0]}://{path}"
         found = super().__new__(cls, masked(shown))
         found._url, found._options, found._path = str.__str__(url), dict(options), path
@@ -135,7 +128,6 @@ class Remote(str, Secret):
         return f"{self._url} {self._path or ''}"
 
     def store(self) -> tuple[Any, str]:
-        """Return the file system of the store, and the path of the file in it."""
         try:
             from fsspec.core import url_to_fs
         except ImportError:
@@ -353,13 +345,7 @@ class _Stream:
 
 
 def remote_files(url: str, options: Mapping[str, Any], endings: tuple[str, ...]) -> list[Remote]:
-    """Return the files for a URL: the file itself, all that match a pattern, or all in a folder and below.
-
-    Raises
-    ------
-    InputError
-        No file matches the pattern, or the folder has no file with one of the endings.
-    """
+    """Return the files for a URL: the file itself, all that match a pattern, or all in a folder and below."""
     given = Remote(_checks.path(url, "paths"), options)
     is_web, is_pattern = _is_web(url), _is_pattern(url)
     is_file = without_query(url).lower().endswith(endings)

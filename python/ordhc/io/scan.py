@@ -284,7 +284,7 @@ class Scan:
         return self.executor is not None or self.resume is not None
 
     def key(self, pieces: Sequence[Piece], *, with_survey: bool = True) -> tuple[Any, ...]:
-        """Return all that determines the rows in `pieces` of files; its hash identifies stored results."""
+        """Return a tuple that determines the rows in `pieces`; its hash identifies stored results."""
         about: tuple[Any, ...]
         if not with_survey:
             if self._asked is None:
@@ -377,10 +377,6 @@ class Scan:
         return Block(made, file, persons)
 
     def _persons_and_weights(self, parsed: Parsed, number: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-        """Return the person and the weight of each row, each None if unknown.
-
-        Add the people to `options`, the arguments for `Triplets` or `Quadruplets`.
-        """
         persons = None
         if number is not None:
             if parsed.groups is None:
@@ -403,7 +399,6 @@ class Scan:
 
 
 def kind_of(data: Any) -> type[Triplets] | type[Quadruplets] | None:
-    """Return the class of comparisons in memory or in files (a `Scan`); None for other data."""
     if isinstance(data, Scan):
         return data.kind
     if isinstance(data, Triplets):
@@ -560,7 +555,6 @@ def is_large(path: str, asked: Asked) -> bool:
 
 
 def is_several(path: Any) -> bool:
-    """Return True if a path is a folder, or a pattern for files."""
     if not isinstance(path, str) or path == "-":
         return False
     if is_remote(path):
@@ -572,7 +566,6 @@ def is_several(path: Any) -> bool:
 
 
 def files_of(paths: Any, options: Mapping[str, Any] | None = None) -> list[str]:
-    """Return the files for paths, URLs, patterns and folders, in order."""
     several = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not several:
         raise InputError("paths is empty; at least one file is needed")

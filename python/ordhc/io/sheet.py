@@ -33,17 +33,10 @@ class Sheet:
 
     @property
     def header(self) -> list[str]:
-        """The cells of the first row."""
         return [cell.strip() for cell in self.rows[0]] if self.rows else []
 
     def find(self, names: Iterable[str]) -> int | None:
-        """Return the index of the first of `names` that is in the header, ignoring case, or None.
-
-        Raises
-        ------
-        InputError
-            Two columns have this name.
-        """
+        """Return the index of the first of `names` that is in the header, ignoring case, or None."""
         lower = [cell.lower() for cell in self.header]
         for name in names:
             places = [at for at, cell in enumerate(lower) if cell == name.lower()]
@@ -61,14 +54,12 @@ class Sheet:
         return None
 
     def column(self, name: str) -> int:
-        """Return the index of a column; raise `InputError` if the column is missing."""
         found = self.find([name])
         if found is None:
             raise unknown_column(self.source, name, self.header, self.lines[0] if self.lines else 1)
         return found
 
     def check_width(self, at: int) -> None:
-        """Raise `InputError` if a row does not have the same number of cells as the header."""
         width = len(self.rows[0])
         if len(self.rows[at]) != width:
             raise InputError(
@@ -79,7 +70,6 @@ class Sheet:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Format a list of names for messages; of a long list, only the first names."""
     shown = ", ".join(
         quoted(name, 40)[1:-1] if len(name) < 38 else quoted(name, 40) for name in names[:SHOWN]
     )
@@ -87,7 +77,6 @@ def listed(names: Sequence[str]) -> str:
 
 
 def unknown_column(source: str, name: str, there: Sequence[str], line: int | None = None) -> InputError:
-    """Return the error that a column is missing, with the columns that exist."""
     reason = f"there is no column {quoted(name)}; there are {listed(there)}{nearest(name, there)}"
     return InputError(reason, path=source, line=line)
 
@@ -109,7 +98,7 @@ def read_sheet(data: bytes, source: str, what: str | None, delimiter: str | None
     """Return the rows and cells of delimited text.
 
     `what` says what the file should contain, for the error about files of another kind. If `what` is None,
-    the kind is not checked. The default of `delimiter` is detected.
+    the kind is not checked.
     """
     if what is not None:
         refuse_others(data, source, what)
@@ -135,7 +124,6 @@ def check_header(source: str, line: int, first: Sequence[str], cells: Collection
 
 
 def located(error: InputError, source: str) -> InputError:
-    """Return an error with the file's name, unless it already has one."""
     if error.path is not None:
         return error
     return InputError(error.reason, path=source, row=error.row, line=error.line, leaves=error.leaves)

@@ -23,13 +23,7 @@ _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
 
 def bytes_of(memory: Any) -> int:
-    """Return the argument `memory` in bytes, given as a number or as "2GB", "500 MB", "1GiB"; None is 1 GiB.
-
-    Raises
-    ------
-    InputError
-        The text is not of this form, or the size is below 16 MB.
-    """
+    """Return `memory` in bytes, given as a number or as text such as "2GB" or "1GiB"; None means 1 GiB."""
     if memory is None:
         return _MEMORY
     if isinstance(memory, str):
@@ -68,7 +62,6 @@ class Spill:
 
     @property
     def parent(self) -> str | None:
-        """The folder in which temporary folders are made, if one was given, or None."""
         return None if self._given is None else str(self._given)
 
     def __enter__(self) -> Self:
@@ -90,7 +83,6 @@ class Spill:
 
     @property
     def folder(self) -> Path:
-        """The folder for files of this call."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self.parent))
             self._lock = (self._folder / "lock").open("w")
@@ -98,19 +90,12 @@ class Spill:
         return self._folder
 
     def path(self, name: str) -> Path:
-        """Return the path of a new file, whose name ends with `name`."""
         self._next += 1
         return self.folder / f"{self._next:06}-{name}"
 
 
 def made_folder(path: Any, what: str) -> Path:
-    """Return the path of a folder; make it, and the folders above it, if they are missing.
-
-    Raises
-    ------
-    InputError
-        `path` is a URL or a file, or the folder cannot be made.
-    """
+    """Return the path of a folder; make it, and the folders above it, if they are missing."""
     folder = _checks.path(path, what)
     if is_remote(folder):
         raise InputError(f"{what} is a URL; give a local folder", path=name_of(folder))

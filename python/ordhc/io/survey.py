@@ -127,10 +127,6 @@ class _IdCollector:
 
 
 def _collected(scan: Any, new: Callable[[], _F], codes: Codes | None, progress: Progress | None) -> _F:
-    """Return an object, made by `new`, that has collected facts about all rows of the files.
-
-    With an executor or `resume`, each part of the files has its own object; these are merged in order.
-    """
     size = sum(size for size, _ in scan.state)
     if scan.resume is not None or (scan.executor is not None and _SECONDS * size >= MIN_SECONDS):
         job = _Part(scan, new, codes)
@@ -295,7 +291,6 @@ class _FactCollector:
         self._persons(parsed)
 
     def _without_bad(self, parsed: Parsed) -> Parsed:
-        """Return `parsed` without rows that cannot be used; the result lists these rows in `bad`."""
         for name in parsed.names or ():
             self.code.setdefault(name, len(self.code))
         looked = replace(parsed)
@@ -403,7 +398,6 @@ def _bad(found: Survey) -> str:
 
 
 def warn_of(found: Survey) -> None:
-    """Warn of skipped rows, and of names, ids or people that look wrong."""
     if found.suspect is not None:
         warn(found.suspect)
     total = found.n_rows + found.n_missing + found.n_bad

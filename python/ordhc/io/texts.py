@@ -84,14 +84,12 @@ def from_text(
 
 
 def first_cells(data: bytes, delimiter: str | None, comment: str | None) -> list[str]:
-    """Return the cells of the first line that is not a comment."""
     lines = data.removeprefix(b"\xef\xbb\xbf").lstrip()[: 1 << 20].decode(errors="replace").splitlines()
     first = next((line for line in lines if comment is None or not line.startswith(comment)), "")
     return _ordhc.split_table(first, delimiter, None)[0][0] if first.strip() else []
 
 
 def check_characters(asked: Asked) -> None:
-    """Raise `InputError` unless `delimiter` and `comment` are ASCII characters or None."""
     for what, given in (("delimiter", asked.delimiter), ("comment", asked.comment)):
         if given is not None and (not isinstance(given, str) or len(given) != 1 or not given.isascii()):
             raise InputError(f"{what} {quoted(given)} is not one ASCII character")

@@ -46,7 +46,6 @@ _HEADER = "cluster_a,cluster_b,height,size"
 
 
 def tree_format(path: Source, default: str | None = None) -> str:
-    """Return the format of a tree file by its ending: newick, nexus, nexml, json, scipy (csv) or npy."""
     suffix = suffix_of(path, tuple(FORMATS))
     if suffix:
         return FORMATS[suffix]
@@ -192,7 +191,6 @@ def _read(
 
 
 def _texts(text: str, kind: str) -> list[tuple[int, str]]:
-    """Return the Newick text of each tree, with the number of lines before the text."""
     if kind != "newick":
         return [(0, tree) for tree in newick_texts(text, kind)]
     found = newick.statements(text) if text.count(";") > 1 else []
@@ -314,7 +312,6 @@ def write_trees(
 
 
 def check_written(path: str | os.PathLike[str]) -> str:
-    """Return the format of a file by its ending; raise `InputError` if ordhc cannot write it."""
     kind = tree_format(path, "newick" if os.fspath(path) == "-" else None)
     if kind not in _WRITTEN:
         raise InputError(f"{kind} is read, but not written: write .nex or .nwk", path=name_of(path))
@@ -334,7 +331,6 @@ def _given_format(given: Any, known: tuple[str, ...]) -> str | None:
 
 
 def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None = None) -> bytes:
-    """Return the content of a file of trees in the format `kind`."""
     if kind in ("newick", "nexus"):
         count = len(trees)
         texts = [

@@ -84,7 +84,7 @@ def kendall_tau_b(
     """Return the mean Kendall tau-b of a tree with another tree or a ranking (Gray et al. 2024, section 4.1).
 
     Each leaf ranks the other leaves by the height at which it merges with them. The tau-b of a leaf compares
-    its ranking in `tree` with its ranking in `reference`.
+    the leaf's ranking in `tree` with the leaf's ranking in `reference`.
 
     Parameters
     ----------
@@ -97,15 +97,15 @@ def kendall_tau_b(
         Another tree, or labels; or (n, n) similarities or ranks. Row i of a matrix ranks all leaves by their
         closeness to leaf i. The matrix need not be symmetric.
     include_self
-        `True` (the default) includes each leaf in its own ranking, where it ranks first in the tree and in
-        the reference.
+        `True` (the default): the ranking of each leaf begins with the leaf itself, in `tree` and in
+        `reference`. `False`: the leaf itself is left out.
     tie_self
-        `True` lets each leaf rank first in `tree` only; it needs `include_self`. In a matrix the diagonal
-        ranks the leaf. In a reference tree the leaf ties with its finest class, which are the leaves that
-        merge with it at the closest merge height of the whole reference. For labels, the finest class has the
-        same labels in all columns up to the last column in which any two leaves agree. A leaf that is alone
-        in its class ranks first. The paper's code ranks in this way: in its matrix a leaf is as similar to
-        itself as to its class.
+        `True`, which needs `include_self`, lets the ranking of a leaf begin with the leaf itself in `tree`
+        only. In a reference matrix, the diagonal gives the rank of the leaf. In a reference tree, the leaf
+        ties with its finest class: the leaves that merge with it at the closest merge height of the whole
+        reference. For labels, the finest class has the same labels in all columns up to the last column in
+        which any two leaves agree. A leaf that is alone in its class ranks first. The paper's code ranks in
+        this way: in its matrix a leaf is as similar to itself as to its class.
     dissimilarity
         `True` if smaller numbers in the matrix are closer, as for ranks and distances; `False` if larger
         numbers are closer. By default the matrix has the kind of the tree's heights.

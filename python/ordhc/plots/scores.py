@@ -195,9 +195,10 @@ def _interval(name: str, given: Any) -> tuple[float, float, float]:
 
 
 def _clusters(tree: Dendrogram) -> dict[int, tuple[int, int]]:
-    """Return two sums of random numbers of leaves for each inner node except the root, as a hash.
+    """Return a hash of the cluster of each inner node except the root.
 
-    Different clusters have different hashes with a probability close to 1.
+    The hash is two sums: each leaf of the cluster has two random numbers, which are added. Different clusters
+    have different hashes with a probability close to 1.
     """
     n = tree.n_leaves
     random = np.random.default_rng(0).integers(0, 2**62, size=(n, 2), dtype=np.uint64)

@@ -394,7 +394,6 @@ _ELSEWHERE = {
 
 
 def options_of_pictures() -> list[str]:
-    """Return the names of the options of `plot_dendrogram`."""
     return list(signature(plot_dendrogram).parameters)[2:]
 
 

@@ -139,7 +139,6 @@ def picture(path: str | os.PathLike[str], draw: Callable[[], "Axes"], dpi: float
 
 
 def picture_bytes(kind: str, draw: Callable[[], "Axes"], dpi: float = 150) -> bytes:
-    """Return the figure that `draw` returns as the bytes of an "svg", "png" or "pdf" file."""
     dpi = _checks.number("dpi", dpi, at_least=10, at_most=4800)
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     buffer = bytes_io.BytesIO()

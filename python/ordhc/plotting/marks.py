@@ -62,12 +62,9 @@ def draw_support(
     size: float,
     line: float,
 ) -> NDArray[np.float64]:
-    """Draw support at the nodes, as numbers in percent or as dots.
+    """Draw support at the nodes, as numbers in percent or as dots; return the boxes of the numbers in pixels.
 
-    Returns
-    -------
-    numpy.ndarray
-        (k, 4), the boxes of the k numbers in pixels: left, bottom, right, top.
+    The boxes are (k, 4): left, bottom, right, top.
     """
     taken = np.zeros((0, 4))
     known = [(item, share) for item, share in support_of(drawn) if least is None or share >= least]
@@ -111,10 +108,6 @@ def draw_support(
 
 
 def draw_marked(ax: "Axes", drawn: Truncated, shapes: Shapes, marked: Collection[int], line: float) -> None:
-    """Draw dots at marked leaves and rings around marked nodes; `marked` contains the numbers of nodes.
-
-    Leaves and nodes inside collapsed clusters are left out.
-    """
     colour, n = palette(2)[1], drawn.tree.n_leaves
     items = [item for item in drawn.items() if item.label in marked and not item.is_rest]
     for some, face, area in (
@@ -137,7 +130,6 @@ def draw_node_names(
     inks: Theme,
     size: float,
 ) -> None:
-    """Write the names of nodes below their branches, cut to the length of the branch, if they fit."""
     names, n = drawn.tree.node_names, drawn.tree.n_leaves
     if names is None or not isinstance(shapes, Rectangle):
         return
@@ -233,7 +225,6 @@ def _segments(ax: "Axes", drawn: Truncated, shapes: Shapes) -> NDArray[np.float6
 def draw_columns(
     ax: "Axes", drawn: Truncated, shapes: Shapes, columns: Sequence[Categories], inks: Theme
 ) -> None:
-    """Draw columns of categories as strips; a collapsed cluster's cell shows the shares of its leaves."""
     from matplotlib.collections import PolyCollection
 
     for at, column in enumerate(columns):
@@ -256,7 +247,6 @@ def draw_columns(
 def legend(
     ax: "Axes", keys: Sequence[Categories], title: str | None, inks: Theme, size: float, *, below: bool
 ) -> None:
-    """Draw the legend of categories and colours, and the title, where they do not cover names."""
     from matplotlib.patches import Patch
 
     entries: list[Patch] = []

@@ -38,7 +38,7 @@ def page(
     pictures: Mapping[Any, Any] | None = None,
     title: str | None = None,
 ) -> str:
-    """Return the page as text.
+    """Return the html page as text.
 
     `n_clusters` is the maximum number of clusters that the page colours when it opens, as in
     `Dendrogram.cut`. Support below `support_threshold`, from 0 to 1, is not shown; the branches above such
@@ -47,11 +47,6 @@ def page(
     `texts` and `pictures` map names of leaves to the text or picture that is shown when the pointer is on the
     leaf. A text is escaped. A picture is bytes or the path of a file (png, jpeg, gif, webp, svg), and is
     copied into the page. If Pillow is installed, png, jpeg and webp are scaled down to sides of 512 pixels.
-
-    Raises
-    ------
-    InputError
-        A leaf does not exist, or a file is not a picture.
     """
     clusters = 1
     if n_clusters is not None:

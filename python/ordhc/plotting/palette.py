@@ -32,7 +32,6 @@ class Theme:
 
     @classmethod
     def of(cls, theme: str | None, ax: Any) -> "Theme":
-        """Return the theme "light" or "dark"; with None the theme that fits the background of the axes."""
         if theme is None:
             from matplotlib.colors import to_hex, to_rgba
 
@@ -93,7 +92,6 @@ def _candidates(steps: int) -> NDArray[np.float64]:
 
 
 def _lab(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return sRGB colours as CIELAB (D65)."""
     linear = _linear(rgb)
     to_xyz = np.array(
         [

@@ -39,7 +39,6 @@ _GAP = 3.0
 
 
 def of_leaves(tree: Dendrogram, what: str, given: Any) -> dict[int, Any]:
-    """Return a dict from numbers of leaves to values, given a mapping from names of leaves to values."""
     if given is None:
         return {}
     if hasattr(given, "to_dict") and not isinstance(given, Mapping):
@@ -74,7 +73,6 @@ def _content(given: Any) -> tuple[bytes, str, str]:
 
 
 def data_uri(given: Any) -> str:
-    """Return a data URI of a picture, given as bytes or the path of a file. Scale large pictures down."""
     content, kind, name = _content(given)
     if kind in ("image/png", "image/jpeg", "image/webp"):
         content, kind = _smaller(content, kind, name)
@@ -116,7 +114,6 @@ def _opened(content: bytes, name: str, most: int) -> Any:
 
 
 def pictures_of(tree: Dendrogram, given: Any) -> dict[int, tuple[bytes, str]]:
-    """Return the content and the name of the picture of each leaf, for a figure."""
     found = {}
     for leaf, value in of_leaves(tree, "pictures", given).items():
         content, kind, name = _content(value)

@@ -37,13 +37,8 @@ def positions_of(tree: Dendrogram) -> Positions:
     """Return the positions of the nodes of a tree along the axis of its picture.
 
     In a tree with heights, nodes are at their heights. A tree with lengths is a phylogram: each node is at
-    its distance from the root. Other trees are cladograms: leaves are at level 0, and each inner node is one
-    level above its highest child.
-
-    Warns
-    -----
-    OrdhcWarning
-        The length of an edge is unknown, so the tree is drawn as a cladogram.
+    its distance from the root. Other trees, and trees with an edge of unknown length, are cladograms: leaves
+    are at level 0, and each inner node is one level above its highest child.
     """
     if tree.scale == "heights":
         return _by_heights(tree)

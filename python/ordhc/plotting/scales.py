@@ -15,7 +15,6 @@ __all__ = ["draw_scale"]
 
 
 def draw_scale(ax: "Axes", drawn: Truncated, shapes: Shapes, scale: str, inks: Theme, size: float) -> None:
-    """Draw the scale of a picture: "axis", "bar", or nothing for "none"."""
     if isinstance(shapes, Rectangle):
         _axis(ax, drawn, shapes, inks, size, shown=scale == "axis")
     elif scale == "axis" and isinstance(shapes, Circle):

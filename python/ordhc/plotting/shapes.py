@@ -18,7 +18,7 @@ COLUMN, GAP = 0.035, 0.012
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The position of the near end of a tip's name, and the angle of the name in degrees."""
+    """The position (x, y) of the end of a tip's name that is nearer to the tree, and the angle in degrees."""
 
     x: float
     y: float
@@ -27,7 +27,7 @@ class Label:
 
     @property
     def direction(self) -> tuple[float, float]:
-        """The unit vector from the near end of the name to its far end."""
+        """The unit vector along the name, away from the tree."""
         angle = math.radians(self.angle + 180 * self.is_flipped)
         return math.cos(angle), math.sin(angle)
 
@@ -35,11 +35,9 @@ class Label:
 class Shapes(Protocol):
     """The methods that all layouts have."""
 
-    def branch(self, parent: Item, child: Item) -> Points:
-        """Return the line between a node and a child, (k, 2)."""
+    def branch(self, parent: Item, child: Item) -> Points: ...
 
-    def node(self, item: Item) -> tuple[float, float]:
-        """Return the (x, y) position of a node in the drawing."""
+    def node(self, item: Item) -> tuple[float, float]: ...
 
     def triangle(self, tip: Item) -> Points:
         """Return the outline of a collapsed cluster, (k, 2)."""
@@ -71,7 +69,6 @@ class Rectangle:
 
     @property
     def sideways(self) -> bool:
-        """True if the axis of heights is horizontal."""
         return self.orientation in ("right", "left")
 
     def _at(self, points: list[tuple[float, float]]) -> Points:
@@ -79,32 +76,26 @@ class Rectangle:
         return found if self.sideways else found[:, ::-1]
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Return the line between a node and a child: two segments that meet at a right angle."""
         return self._at(
             [(child.height, child.place), (parent.height, child.place), (parent.height, parent.place)]
         )
 
     def node(self, item: Item) -> tuple[float, float]:
-        """Return the middle of the bracket of a node."""
         return (item.height, item.place) if self.sideways else (item.place, item.height)
 
     def triangle(self, tip: Item) -> Points:
-        """Return the outline of a collapsed cluster: from its node to its farthest and its nearest leaf."""
         return self._at([(tip.height, tip.place), (tip.far, tip.low + 0.12), (tip.near, tip.high - 0.12)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return the outline of the area for one category in a tip's cell: a rectangle."""
         near, far = (self.reach(column) + shift for shift in (GAP * self.depth, self.step))
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return self._at([(near, low), (far, low), (far, high), (near, high)])
 
     def label(self, tip: Item, columns: int) -> Label:
-        """Return the position of a tip's name, beyond `columns` columns of categories."""
         x, y = self._at([(self.reach(columns) + 0.005 * self.depth, tip.place)])[0].tolist()
         return Label(x, y, 0.0 if self.sideways else 90.0, self.orientation in ("left", "bottom"))
 
     def leader(self, tip: Item) -> Points:
-        """Return a line parallel to the axis of heights, from the end of a tip to its name."""
         return self._at([((tip.near + tip.far) / 2, tip.place), (self.drawn.leaf_end, tip.place)])
 
     @property
@@ -118,7 +109,6 @@ class Rectangle:
         return (COLUMN + GAP) * self.depth
 
     def reach(self, columns: int) -> float:
-        """Return the position where names begin, beyond `columns` columns of categories."""
         return self.drawn.leaf_end + columns * self.step
 
 
@@ -131,7 +121,6 @@ class Circle:
     opening: float = 8.0
 
     def radius(self, height: float) -> float:
-        """Return the distance from the centre for a height; leaves are at distance 1."""
         root_end, leaf_end = self.drawn.root_end, self.drawn.leaf_end
         return 0.06 + 0.94 * (height - root_end) / (leaf_end - root_end)
 
@@ -151,39 +140,32 @@ class Circle:
         return np.column_stack([radii * np.cos(steps), radii * np.sin(steps)])
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Return the line between a node and a child: a radial segment and an arc."""
         start = self.arc(self.radius(child.height), child.place, child.place)[:1]
         return np.concatenate([start, self.arc(self.radius(parent.height), child.place, parent.place)])
 
     def node(self, item: Item) -> tuple[float, float]:
-        """Return the middle of the arc of a node."""
         x, y = self.arc(self.radius(item.height), item.place, item.place)[0].tolist()
         return x, y
 
     def triangle(self, tip: Item) -> Points:
-        """Return the outline of a collapsed cluster: from its node to its farthest and its nearest leaf."""
         far, near = self.radius(tip.far), self.radius(tip.near)
         return np.concatenate([[self.node(tip)], self.arc(far, tip.low + 0.12, tip.high - 0.12, near)])
 
     def cell(self, tip: Item, column: int, start: float, end: float) -> Points:
-        """Return the outline of the area for one category in a tip's cell: a piece of a ring."""
         near = 1.0 + column * (COLUMN + GAP) + GAP
         low, high = (tip.low + share * (tip.high - tip.low) for share in (start, end))
         return np.concatenate([self.arc(near, low, high), self.arc(near + COLUMN, high, low)])
 
     def label(self, tip: Item, columns: int) -> Label:
-        """Return the position of a tip's name, beyond `columns` rings of categories, along the radius."""
         angle = self.angle(tip.place)
         radius = self.reach(columns)
         return _turned(radius * math.cos(angle), radius * math.sin(angle), angle)
 
     def leader(self, tip: Item) -> Points:
-        """Return a radial line from the end of a tip to the circle of the leaves."""
         start = self.radius((tip.near + tip.far) / 2)
         return np.concatenate([self.arc(r, tip.place, tip.place)[:1] for r in (start, 1.0)])
 
     def reach(self, columns: int) -> float:
-        """Return the radius where names begin, beyond `columns` rings of categories."""
         return 1.03 + columns * (COLUMN + GAP)
 
 
@@ -226,22 +208,18 @@ class Unrooted(Circle):
         return (item.low + item.high) / 2
 
     def branch(self, parent: Item, child: Item) -> Points:
-        """Return the straight line between a node and a child."""
         return np.array([self.node(child), self.node(parent)])
 
     def node(self, item: Item) -> tuple[float, float]:
-        """Return the point where the branches of a node meet."""
         x, y = self._at[id(item)]
         return x * self.unit, y * self.unit
 
     def triangle(self, tip: Item) -> Points:
-        """Return the outline of a collapsed cluster: a sector, from its farthest leaf to its nearest leaf."""
         far, near = (max(self._away(end - tip.height) * self.unit, 0.04) for end in (tip.far, tip.near))
         here = np.array([self.node(tip)])
         return np.concatenate([here, here + self.arc(far, tip.low + 0.1, tip.high - 0.1, near)])
 
     def leader(self, tip: Item) -> Points:
-        """Return the line from a tip to the beginning of its name."""
         angle = self.angle(tip.place)
         start = np.array([self.node(tip)])
         if tip.size > 1:

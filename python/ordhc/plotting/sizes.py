@@ -56,5 +56,4 @@ def longest_share(shapes: Shapes) -> float:
 
 
 def longest_name(shapes: Shapes, points: float, size: float) -> int:
-    """Return the maximum number of characters of a name of font size `size`, in axes of width `points`."""
     return int(np.clip(longest_share(shapes) * points / size, 6, 60))

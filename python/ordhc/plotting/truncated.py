@@ -115,7 +115,6 @@ class Truncated:
                     heapq.heappush(waiting, (-child.label, child.first, child))
 
     def names(self, longest: int = 60) -> list[str]:
-        """Return the names of the tips, each with at most `longest` characters."""
         tree, labels, found = self.tree, self.tree.labels, []
         for tip in self.tips:
             name = None

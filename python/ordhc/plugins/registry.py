@@ -377,13 +377,6 @@ def _is_known(kind: str, name: str) -> bool:
 
 
 def named(kind: str, given: Any) -> tuple[str, Mapping[str, Any]]:
-    """Return the name and the settings of `given`, which is a name or a pair of a name and settings.
-
-    Raises
-    ------
-    InputError
-        If the name is not text, or the settings are not a mapping.
-    """
     name, settings = given if isinstance(given, tuple | list) and len(given) == 2 else (given, {})
     if not isinstance(name, str):
         told = _checks.quoted(given)
@@ -422,12 +415,10 @@ def chosen(kind: Any, given: Any, **more: Any) -> Any:
 
 
 def plugin_of(module: str) -> str | None:
-    """Return the distribution of the plugin that contains a module, or None."""
     return _load().packages.get(module.partition(".")[0])
 
 
 def is_builtin(spec: "Spec") -> bool:
-    """Return True if a spec belongs to ordhc itself."""
     return _load().specs.get((spec.kind, f"{BUILTIN}:{spec.name}")) is spec
 
 

@@ -23,7 +23,6 @@ FORMS = {
 
 
 def in_numbers(count: int, one: str, several: str) -> str:
-    """Return a number and its noun, such as "1 answer" or "2 answers"."""
     return f"{count:,} {one if count == 1 else several}"
 
 
@@ -33,7 +32,6 @@ def weighed(data: Comparisons) -> Comparisons:
 
 
 def leaves_asked(data: Comparisons, answers: Answers) -> NDArray[np.int64]:
-    """Return the number of distinct leaves of each answer."""
     width = data.rows.shape[1]
     pairs = np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)])
     return np.bincount(np.unique(pairs, axis=0)[:, 0], minlength=len(answers))
@@ -60,7 +58,6 @@ def forms_of(data: Comparisons, answers: Answers) -> NDArray[np.str_]:
 
 
 def spread(values: NDArray[Any]) -> dict[str, float] | None:
-    """Return the minimum, the median and the maximum; None without values."""
     if not len(values):
         return None
     return {"min": float(values.min()), "median": float(np.median(values)), "max": float(values.max())}
@@ -114,7 +111,6 @@ def counts_of(
 
 
 def fingerprint(data: Comparisons) -> str:
-    """Return a SHA-256 hash of comparisons: leaves, rows, weights, answers, people, and all names."""
     found = hashlib.sha256()
     for values, kind in (
         (np.array([data.n_leaves, data.rows.shape[1]]), "<i8"),

@@ -57,7 +57,6 @@ Numbers = Mapping[str, Any]
 def document(
     numbers: Numbers, tree: Dendrogram, others: Mapping[str, Dendrogram], data: Comparisons, title: str
 ) -> str:
-    """Return the HTML page of a report; the arguments are the fields of `Report`."""
     parts = [
         _head(numbers, title),
         _data(numbers, tree),

@@ -131,7 +131,6 @@ def tanglegram_figure(
 
 
 def agreement_figure(tree: Dendrogram, data: Comparisons) -> str:
-    """Return a picture of the share of satisfied answers, for each level of the tree."""
     return _inline(
         "levels",
         lambda: agreement(tree, data, ax=axes_for(None, (4.8, 2.7), pyplot=False)),

@@ -307,7 +307,6 @@ def _methods(data: Comparisons, asked: Asked, notes: dict[str, str]) -> list[str
 
 
 def _natural(tree: Dendrogram, n_unanswered: int) -> int:
-    """Return the number of clusters to colour, from the largest gap between heights of the last merges."""
     n = tree.n_leaves
     most = min(12 + n_unanswered, n - 1)
     if most < 2 or tree.scale != "heights" or not tree.is_monotone:
@@ -322,7 +321,6 @@ def _natural(tree: Dendrogram, n_unanswered: int) -> int:
 def sections_of(
     data: Comparisons, found: Findings, tree: Dendrogram, progress: Progress | None
 ) -> dict[str, Any]:
-    """Return the sections of a report that are made from its findings, as values for JSON."""
     ceiling = noise_ceiling(data, progress=progress)
     accuracy: dict[str, Any] = {
         "on_all_answers": satisfied_share(found.tree, data, _shares(data)),
@@ -448,7 +446,6 @@ def _sensitivity(found: Findings) -> list[dict[str, Any]]:
 
 
 def versions() -> dict[str, Any]:
-    """Return the versions of ordhc, Python, NumPy and plugins, and the platform."""
     brought = {each.plugin: each.version for each in registry.list_plugins() if each.plugin != "ordhc"}
     return {
         "ordhc": __version__,

@@ -18,15 +18,11 @@ Numbers = Mapping[str, Any]
 
 
 def has_groups(numbers: Numbers) -> bool:
-    """Return True if the report has the section on groups of people with different trees."""
     return numbers["people_groups"] is not None or "people_groups" in numbers["notes"]
 
 
 def groups_section(numbers: Numbers) -> Markup:
-    """Return the section: how well each number of trees predicts answers, the groups, and their trees.
-
-    The section is empty if the report has no search for groups.
-    """
+    """Return the section about groups of people with different trees; empty if none were searched for."""
     found = numbers["people_groups"]
     if not has_groups(numbers):
         return Markup("")

@@ -28,11 +28,6 @@ def browser_path() -> str:
 
     If the environment variable ORDHC_BROWSER is set, only its value is tried: the name or path of a browser.
     Otherwise the function searches PATH, then usual folders, then Playwright.
-
-    Raises
-    ------
-    MissingExtraError
-        If no browser is found. The message says how to install one.
     """
     for found in _candidates():
         if found and os.access(found, os.X_OK):
@@ -64,13 +59,6 @@ def _of_playwright() -> str | None:
 
 
 def printed(page: str) -> bytes:
-    """Return the PDF of an HTML page.
-
-    Raises
-    ------
-    MissingExtraError
-        If no browser is found, or the browser did not print.
-    """
     browser = browser_path()
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")

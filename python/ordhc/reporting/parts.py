@@ -22,28 +22,23 @@ def text(value: Any, longest: int = 120) -> Markup:
 
 
 def paragraph(value: str, kind: str = "") -> Markup:
-    """Return a paragraph of the CSS class `kind`."""
     return Markup(f"<p{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{text(value, 10_000)}</p>")
 
 
 def note(value: str | None) -> Markup:
-    """Return a note about a missing result; empty for None."""
     return Markup("") if value is None else paragraph(value, "note")
 
 
 def section(key: str, title: str, *parts: str) -> Markup:
-    """Return a section: a heading, and `parts` (HTML) below it."""
     return Markup(f'<section id="{key}"><h2>{text(title)}</h2>{"".join(parts)}</section>')
 
 
 def tiles(rows: Iterable[tuple[str, str]]) -> Markup:
-    """Return a row of tiles, each a large number with its description."""
     cells = "".join(f"<li><b>{text(number)}</b><span>{text(what)}</span></li>" for number, what in rows)
     return Markup(f'<ul class="tiles">{cells}</ul>')
 
 
 def figure(svg: str, caption: str) -> Markup:
-    """Return a picture with its caption."""
     return Markup(f"<figure><div>{svg}</div><figcaption>{text(caption, 2000)}</figcaption></figure>")
 
 
@@ -57,18 +52,8 @@ def table(
 ) -> Markup:
     """Return an HTML table.
 
-    Parameters
-    ----------
-    columns
-        The headings; empty for a table without headings.
-    rows
-        The cells of each row.
-    kinds
-        One letter for each column: "l" text, "s" short text, "n" number, "w" long text that wraps.
-    caption
-        The text below the table.
-    best
-        The index of a row to highlight, or None.
+    `kinds` has one letter for each column: "l" text, "s" short text, "n" number, "w" long text that wraps.
+    `best` is the index of a row to highlight.
     """
     classes = {"l": "", "s": ' class="s"', "n": ' class="n"', "w": ' class="wrap"'}
     # Screen readers would announce an empty header, so a column of pictures has a plain cell instead.
@@ -99,22 +84,10 @@ def interval(
     span: tuple[float, float] = (0.0, 1.0),
     mark: bool = False,
 ) -> Markup:
-    """Return a small picture of a value and its interval on a line.
+    """Return a small picture of a value (a point) and its interval on a line.
 
-    Parameters
-    ----------
-    value
-        The value, drawn as a point.
-    low, high
-        The ends of the interval, or None.
-    chance
-        The value of chance, drawn as a dashed mark, or None.
-    ceiling
-        The bounds of the noise ceiling, drawn as a band, or None.
-    span
-        The values at the two ends of the line.
-    mark
-        True draws in the colour of warnings.
+    `span` has the values at the two ends of the line. `chance` is drawn as a dashed mark, `ceiling` (the
+    bounds of the noise ceiling) as a band. With `mark`, the picture has the colour of warnings.
     """
 
     def x(share: float) -> str:

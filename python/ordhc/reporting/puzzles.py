@@ -75,7 +75,6 @@ def _items(
 
 
 def said_in_words(data: Comparisons, answers: Answers, at: int, form: str) -> str:
-    """Return an answer as a sentence."""
     rows = data.rows[np.flatnonzero(answers.of_row == at)]
     labels = data.names or tuple(map(str, range(data.n_leaves)))
     names = [[labels[leaf] for leaf in row] for row in rows.tolist()]

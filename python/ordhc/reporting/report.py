@@ -120,7 +120,6 @@ class Report:
 
 
 def beside(path: str | os.PathLike[str]) -> list[Path]:
-    """Return the paths of further files to write: for .html the .json file of the same name."""
     return [Path(path).with_suffix(".json")] if _ending(path) == ".html" else []
 
 
@@ -325,7 +324,6 @@ def _counted(left_out: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int]:
-    """Return, for each reason, the number of a session's answers from which the tree is not made."""
     none = "that no item is the odd one out" if of_odd else "that neither pair is closer"
     counts = {
         f"answers {none}": about["n_none"],
@@ -338,7 +336,6 @@ def _apart_from_tree(about: Mapping[str, Any], *, of_odd: bool) -> dict[str, int
 
 
 def _of_session(session: Session, about: Mapping[str, Any], sections: dict[str, Any]) -> dict[str, Any]:
-    """Return the section `session`, and add the reliability of people to the section `people`."""
     answers = session.table()["answer"]
     nothing = -1 if session.width == 3 else 0
     people = session.people()

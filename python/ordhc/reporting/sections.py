@@ -43,7 +43,6 @@ Numbers = Mapping[str, Any]
 
 
 def tree_section(numbers: Numbers, tree: Dendrogram, data: Comparisons) -> Markup:
-    """Return the section with the tree, its support, and the share of satisfied answers at each level."""
     asked = numbers["settings"]["n_clusters"]
     drawn, caption = tree_figure(
         tree,
@@ -130,7 +129,6 @@ def people_section(numbers: Numbers) -> Markup:
 
 
 def unexplained_section(numbers: Numbers) -> Markup:
-    """Return the section with the answers that contradict the tree most, and the items in such answers."""
     found = numbers["unexplained"]
     count = in_numbers(found["n_unexplained"], "answer is", "answers are")
     parts = [
@@ -169,7 +167,6 @@ def unexplained_section(numbers: Numbers) -> Markup:
 
 
 def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
-    """Return the section with the support of clusters, the largest clusters first."""
     found = numbers["clusters"]
     parts: list[str] = []
     if found["n_known"]:
@@ -226,7 +223,6 @@ def clusters_section(numbers: Numbers, tree: Dendrogram) -> Markup:
 
 
 def sensitivity_section(numbers: Numbers, tree: Dendrogram, others: Mapping[str, Dendrogram]) -> Markup:
-    """Return the section with the distances of other methods' trees from the tree of the report."""
     rows = numbers["sensitivity"]
     if not rows:
         return section(

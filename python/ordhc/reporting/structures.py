@@ -17,15 +17,13 @@ Numbers = Mapping[str, Any]
 
 
 def has_structure(numbers: Numbers) -> bool:
-    """Return True if the report compares the tree with other models, such as flat clusters and points."""
     return numbers["structure"] is not None or "structure" in numbers["notes"]
 
 
 def structure_section(numbers: Numbers, tree: Dendrogram) -> Markup:
     """Return the section that compares the tree with other models, such as flat clusters and points.
 
-    The section has the scores of the models, the verdict, and the items where the tree fails. It is empty if
-    models were not compared, and the report has no note about that.
+    The section is empty if models were not compared, and the report has no note about that.
     """
     found = numbers["structure"]
     if not has_structure(numbers):

@@ -51,7 +51,6 @@ def _left_out(analysis: Numbers) -> str:
 
 
 def study_rows(session: Numbers | None) -> list[tuple[str, str]]:
-    """Return rows of a table about a study: its question, how questions were chosen, times, exclusions."""
     if session is None:
         return []
     analysis = session["analysis"]
@@ -68,7 +67,6 @@ def study_rows(session: Numbers | None) -> list[tuple[str, str]]:
 
 
 def collected(session: Numbers) -> list[str]:
-    """Return sentences about how the answers of a session were collected, excluded and weighted."""
     analysis, said = session["analysis"], []
     if analysis["question"]:
         said.append(f"People were asked: “{analysis['question']}”")

@@ -61,7 +61,6 @@ def typical_items(drawn: Posterior) -> dict[str, Any] | None:
 
 
 def extremes_of(found: Mapping[str, Any]) -> list[Extreme]:
-    """Return the most and the least typical items of `typical_items`, the most typical item first."""
     order = sorted(found["items"], key=lambda item: (item["length"], item["leaf"]))
     few = len(order) <= 2 * SHOWN
     shown = order if few else order[:SHOWN] + order[-SHOWN:]
@@ -70,7 +69,6 @@ def extremes_of(found: Mapping[str, Any]) -> list[Extreme]:
 
 
 def span_of(found: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the smallest and the largest end of the items' intervals; `found` is from `typical_items`."""
     return min(item["low"] for item in found["items"]), max(item["high"] for item in found["items"])
 
 

@@ -139,17 +139,14 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def percent_range(share: float, low: float | None, high: float | None) -> str:
-    """Return a share as text in percent, with its interval if known."""
     return percent(share) if low is None else f"{percent(share)} ({percent(low)} to {percent(high)})"
 
 
 def three_digits(value: float, low: float | None, high: float | None) -> str:
-    """Return a score as text with three digits, with its interval if known."""
     return f"{value:z.3f}" if low is None else f"{value:z.3f} ({low:z.3f} to {high:z.3f})"
 
 
 def forms(data: Numbers) -> str:
-    """Return the number of answers of each form as text, such as "200 triplets and 10 rankings"."""
     return " and ".join(in_numbers(count, *FORMS[form]) for form, count in data["forms"].items())
 
 
@@ -160,7 +157,6 @@ def ceiling_of(accuracy: Numbers) -> Numbers | None:
 
 
 def nested_sentences(selection: Numbers) -> str:
-    """Return sentences about the chosen method: the bias of its score, and its score on new answers."""
     nested = selection["nested"]
     if nested is None:
         return (
@@ -191,9 +187,10 @@ def reach_sentences(numbers: Numbers) -> str | None:
 
 
 def share_predicted(numbers: Numbers) -> tuple[float, float] | None:
-    """Return the shares of answers that the report's method and random guesses predict; None if unknown.
+    """Return two shares of held-out answers: those that the report's method predicts correctly, and chance.
 
-    An answer can consist of several comparisons.
+    Both are shares of whole answers, which can consist of several comparisons. The result is None if they are
+    unknown.
     """
     found = _of_method(numbers)
     return None if found is None else (found["answers"], found["answers_chance"])
@@ -208,7 +205,7 @@ def _of_method(numbers: Numbers) -> Any:
 
 
 def answers_sentence(numbers: Numbers) -> str | None:
-    """Return a sentence about the share of predicted answers, with chance and the best possible share.
+    """Return a sentence about the share of correctly predicted answers, chance, and the best possible share.
 
     The result is None if the share is unknown. An answer can consist of several comparisons.
     """
@@ -240,7 +237,7 @@ NO_BETTER = "That is not clearly better than chance: the tree and the results be
 
 
 def random_sentence(apart: Numbers) -> str:
-    """Return a sentence about the share of predicted answers to held-out random questions."""
+    """Return a sentence: which share of held-out answers to random questions is predicted correctly."""
     answers = in_numbers(apart["n_answers"], "answer", "answers")
     model = model_of(apart["by"])
     return (
@@ -251,7 +248,6 @@ def random_sentence(apart: Numbers) -> str:
 
 
 def model_of(by: str) -> str:
-    """Return the name of the model that predicts answers: the posterior or the tree."""
     return "the posterior, with lengths of leaves," if by == "posterior" else "the tree"
 
 
@@ -262,7 +258,6 @@ def _asked_for(numbers: Numbers) -> str:
 
 
 def summary(numbers: Numbers) -> list[str]:
-    """Return the summary of a report, a few sentences."""
     data, accuracy, clusters = numbers["data"], numbers["accuracy"], numbers["clusters"]
     who = "" if data["n_people"] is None else f" of {in_numbers(data['n_people'], 'person', 'people')}"
     items = in_numbers(data["n_items"], "item", "items")
@@ -496,5 +491,4 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
 
 
 def references(keys: list[str], version: str) -> list[str]:
-    """Return the references of the given keys, sorted by their text; `version` is the version of ordhc."""
     return sorted(REFERENCES[key].replace("VERSION", version) for key in keys)

@@ -41,7 +41,7 @@ def mulk3_sums(
     `scan.memory`, blocks are written to files.
 
     If all weights are whole numbers, the result has the same bits as for all rows in one block. Otherwise,
-    values from several blocks can differ by rounding. The executor of the scan does not change the result.
+    values from several blocks can differ by rounding.
     """
     n = scan.n_leaves
     n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))
@@ -158,7 +158,6 @@ def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDA
 def _marked(
     answered: NDArray[np.bool_], rows: NDArray[Any], weights: NDArray[np.float64] | None
 ) -> NDArray[np.bool_]:
-    """Set the mask `answered` to True for the leaves of rows of positive weight, and return the mask."""
     answered[(rows if weights is None else rows[weights > 0]).ravel()] = True
     return answered
 

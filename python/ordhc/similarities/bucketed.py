@@ -39,7 +39,7 @@ _Additions = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class _Sorting:
-    """A task that sorts the additions of some files or row groups by bucket."""
+    """A task that sorts by bucket (a range of pairs) how some files change the similarities of pairs."""
 
     scan: Scan
 
@@ -63,17 +63,15 @@ class _Sorting:
 
 @dataclass(frozen=True)
 class _Summing:
-    """Makes the additions that tasks of `_Sorting` wrote to `folders`."""
+    """Adds to the similarities the changes that tasks of `_Sorting` wrote to `folders`."""
 
     folders: tuple[str, ...]
     n_pairs: int
 
     def additions(self) -> list[_Additions]:
-        """Return the additions of all folders, in the order of the comparisons, mapped into memory."""
         return [each for folder in self.folders for each in _in_folder(Path(folder))]
 
     def add(self, parts: list[_Additions], buckets: range, out: NDArray[Any]) -> None:
-        """Add to `out`, the similarities of the pairs in `buckets`."""
         own = []
         for starts, codes, weights in parts:
             within = starts[buckets.start : buckets.stop + 1]
@@ -85,7 +83,6 @@ class _Summing:
         return buckets.start * _PAIRS, min(buckets.stop * _PAIRS, self.n_pairs)
 
     def write(self, path: str, dtype: str, buckets: range) -> None:
-        """Write the similarities of the pairs in `buckets` to their place in a file."""
         parts = self.additions()
         with Path(path).open("r+b") as stream:
             stream.seek(self.bounds(buckets)[0] * np.dtype(dtype).itemsize)
@@ -99,11 +96,11 @@ class _Summing:
 def bucketed_sums(
     scan: Scan, spill: Spill, pairs: NDArray[Any], answered: NDArray[np.bool_], progress: Progress | None
 ) -> NDArray[Any]:
-    """Return the AddS similarities of all pairs of leaves, and mark leaves of comparisons in `answered`.
+    """Return the AddS similarities of all pairs of leaves; set `answered` to True for leaves in comparisons.
 
-    With `scan.resume` the sorted additions are kept. The result is `pairs`, an array of zeros, or an array of
-    the same type that is mapped to a file. Additions are made in the order of the comparisons, so that the
-    bits of a sum do not depend on the parts.
+    The result is `pairs`, an array of zeros, or an array of the same type that is mapped to a file. Weights
+    are added in the order of the comparisons, so that the bits of a sum do not depend on the division into
+    tasks.
     """
     tasks = [(some,) for some in pieces_in_parts(scan)]
     folders = parts_of(scan, _Sorting(scan), tasks, spill, part(progress, 0, _SORTING))

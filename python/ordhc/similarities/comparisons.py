@@ -86,12 +86,10 @@ def four_k(
 def shaped_by(
     pairs: NDArray[np.float64], diagonal: NDArray[np.float64], layout: str, dtype: str, *, whole: bool
 ) -> NDArray[Any]:
-    """Return a kernel in the requested layout and dtype."""
     return shaped(pairs, diagonal, layout, dtype if whole else float_type(dtype))
 
 
 def float_type(dtype: str) -> str:
-    """Return a floating-point dtype by name; raise an error for integers."""
     if not dtype.startswith("float"):
         raise InputError(
             f"dtype is {dtype}, but these similarities are no whole numbers: use float64 or float32"

@@ -97,25 +97,13 @@ def leaf_lengths(data: Triplets | Quadruplets) -> NDArray[np.float64]:
 def less_lengths(
     data: _C, lengths: bool | None, *, unit: float = 1.0, progress: Progress | None = None
 ) -> tuple[_C, bool]:
-    """Return comparisons in which answers that lengths of leaves explain well have less weight.
+    """Reduce the weight of answers that lengths of leaves explain well; return the comparisons, and True.
 
-    Parameters
-    ----------
-    data
-        `Triplets` or `Quadruplets`.
-    lengths
-        True changes weights, False does not. None changes weights if the standard deviation of lengths is at
-        least 0.25.
-    unit
-        The number of answers that a weight of 1 means.
-    progress
-        Receives the completed fraction in [0, 1].
+    The weight of each answer is multiplied by 2 (1 - p), where p is the probability of the answer by lengths
+    alone. `unit` is the number of answers that a weight of 1 means.
 
-    Returns
-    -------
-    tuple
-        The data, in which the weight of each answer is multiplied by 2 (1 - p), where p is the probability of
-        the answer by lengths alone; and True. Or the data unchanged, and False.
+    If `lengths` is False, return the data unchanged, and False. If it is None, do so if the standard
+    deviation of the lengths is below 0.25.
     """
     if not _may_use_lengths(lengths):
         return data, False
@@ -135,27 +123,12 @@ def scan_less_lengths(
     number: NDArray[np.int64] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Scan, bool]:
-    """Return the same as `less_lengths` for answers in files; lengths need one pass over the files.
+    """Reduce the weights of answers in files, as `less_lengths` does; this needs one pass over the files.
 
-    Parameters
-    ----------
-    scan
-        The answers. Each row counts as one answer, because scans do not read which rows belong together. Near
-        and far leaves are counted by the scan's executor, or else by this process. A folder `scan.resume`
-        stores the counts of parts of the files. If weights are not whole numbers, this process counts in the
-        order of the rows, because rounding depends on the order.
-    lengths, unit, progress
-        As in `less_lengths`.
-    spill
-        The temporary files for the counts of workers.
-    number
-        (n,) the numbers by which leaves are ordered when lengths are fitted, because rounding depends on this
-        order. The scan's numbers are the default.
-
-    Raises
-    ------
-    MemoryError
-        The counts do not fit into memory.
+    Each row counts as one answer, because scans do not read which rows belong together. If weights are not
+    whole numbers, this process counts in the order of the rows, because rounding depends on the order. When
+    lengths are fitted, leaves are ordered by `number`, because rounding depends on this order, too. By
+    default leaves keep their order.
     """
     if not _may_use_lengths(lengths):
         return scan, False
@@ -250,7 +223,6 @@ def _counted(data: Triplets | Quadruplets) -> _ordhc.NearFarCounts:
 
 
 def _may_use_lengths(lengths: Any) -> bool:
-    """Return True if `lengths` is True, or None, which is decided after estimating the lengths."""
     if not (lengths is None or isinstance(lengths, bool | np.bool_)):
         raise InputError(
             f"lengths is {quoted(lengths)}; it must be True, False, or None (used if lengths vary enough)"
@@ -259,14 +231,12 @@ def _may_use_lengths(lengths: Any) -> bool:
 
 
 def _used(found: NDArray[np.float64], lengths: bool | None) -> NDArray[np.float64] | None:
-    """Return the lengths of leaves; None if all are 0, or if `lengths` is None and they vary too little."""
     if not found.any() or (lengths is None and found.std() < _LEAST_SPREAD):
         return None
     return found
 
 
 def _shared_weights(data: Triplets | Quadruplets) -> NDArray[np.float64] | None:
-    """Return the weights of rows, divided by the number of rows of their answer."""
     if data.answers is None:
         return data.weights
     numbers = answers_of(data)

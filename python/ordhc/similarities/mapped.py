@@ -76,7 +76,7 @@ def mapped_sums(
     number: NDArray[Any] | None = None,
     progress: Progress | None = None,
 ) -> tuple[PairSums, NDArray[np.bool_]]:
-    """Return the same as `sparse_sums`, computed in parts: sums of pairs, and a mask of answered leaves."""
+    """Compute `sparse_sums` in tasks: return the sums of pairs, and a mask of answered leaves."""
     memory, parts = scan.memory, pieces_in_parts(scan)
     job = _Runs(scan, max(16_000_000, memory // max(1, len(parts))), both, number)
     tasks = [(some,) for some in parts]

@@ -46,7 +46,6 @@ def euclidean(
     dtype: str = "float64",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """Return Euclidean distances; with `squared`, their squares."""
     return distances(data, layout, float_type(dtype), progress, squared=squared)
 
 
@@ -57,7 +56,6 @@ def manhattan(
     dtype: str = "float64",
     progress: Progress | None = None,  # noqa: ARG001
 ) -> NDArray[Any]:
-    """Return Manhattan distances: the sums of absolute differences of coordinates."""
     return manhattan_distances(data, layout, float_type(dtype))
 
 
@@ -69,5 +67,4 @@ def pdist(
     dtype: str = "float64",
     progress: Progress | None = None,  # noqa: ARG001
 ) -> NDArray[Any]:
-    """Return the distances of SciPy's `pdist`; `metric` is a name that `pdist` knows, or a callable."""
     return scipy_distances(data, metric, layout, float_type(dtype))

@@ -211,7 +211,6 @@ def built(
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> NDArray[Any]:
-    """Return the similarities that `spec` computes from `data`; check the shape of a plugin's result."""
     if spec.build is None:
         if not dtype.startswith("float"):
             raise InputError(f"dtype is {dtype}, but {spec.name} similarities are no whole numbers")
@@ -227,7 +226,6 @@ def built(
 
 
 def _plain(data: Any) -> Any:
-    """Return the data as functions of plugins receive them: comparisons, or the rows of `Vectors`."""
     return data.rows if isinstance(data, Vectors) else data
 
 
@@ -262,7 +260,6 @@ def factored(
 
 
 def fitting(data: Any, accepted: tuple[str, ...], what: str) -> Any:
-    """Return the data in an accepted form: triplets can become quadruplets, arrays become `Vectors`."""
     if isinstance(data, Triplets | Quadruplets):
         return fitting_comparisons(data, accepted, what)
     if "vectors" in accepted:

@@ -30,7 +30,6 @@ class Run:
 
     @classmethod
     def all_in(cls, folder: Path) -> "list[Run]":
-        """Return the runs (sorted pairs of leaves, with their sums) in a folder, ordered by file name."""
         found = []
         for keys in sorted(folder.glob("*.keys")):
             length = keys.stat().st_size // 8
@@ -41,7 +40,6 @@ class Run:
         return found
 
     def cuts(self, bounds: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return for each pair in `bounds` the index of the first pair of this run that is not before it."""
         if isinstance(self.keys, np.ndarray):
             return np.searchsorted(self.keys, bounds)
         if not self.length or not len(bounds):
@@ -52,7 +50,6 @@ class Run:
         return found
 
     def part(self, start: int, end: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-        """Return the pairs (as integers) and their sums in this run from index `start` to `end`."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[start:end], self.values[start:end]
         path, kind = self.values
@@ -61,7 +58,6 @@ class Run:
         return keys, values.astype(np.float64, copy=False)
 
     def sample(self, step: int) -> NDArray[np.uint64]:
-        """Return every `step`-th pair of leaves, as integers."""
         if isinstance(self.keys, np.ndarray):
             return self.keys[::step].copy()
         if not self.length:
@@ -96,7 +92,6 @@ class PairSums:
         self._held = 0
 
     def add(self, rows: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
-        """Add comparisons to the sums of the pairs of leaves that they compare."""
         per_row = PER_ROW if weights is None else PER_WEIGHTED_ROW
         most = max(1000, self.memory // per_row)
         for start in range(0, len(rows), most):
@@ -109,15 +104,9 @@ class PairSums:
             self._held += part.stop - part.start
 
     def add_run(self, run: Run) -> None:
-        """Append a run (sorted pairs of leaves, with their sums) that a task made."""
         self.runs.append(run)
 
     def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:
-        """Write all runs (sorted pairs of leaves, with their sums) to files of a folder, and return the runs.
-
-        With `last`, also make and write a run of the rows that are still in memory. The folder already has
-        `count` runs.
-        """
         if last:
             self._make_run(spilled=False)
         taken, self.runs = self.runs, []
@@ -168,11 +157,10 @@ class PairSums:
                 yield _ordhc.merged_runs(parts)
 
     def most_entries(self) -> int:
-        """Return an upper bound of the number of stored sums of pairs."""
         return sum(run.length for run in self.runs) + 4 * self._held
 
     def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
-        """Return the pairs of leaves, as integers, at which runs are cut into chunks that fit into memory.
+        """Return keys (pairs of leaves as integers) that divide all pairs into chunks that fit into memory.
 
         All pairs with the same first leaf are in the same chunk.
         """

@@ -53,7 +53,6 @@ class Dense:
 
 
 def blocks_of(scan: Scan, progress: Progress | None = None) -> Iterable[Comparisons]:
-    """Yield the comparisons in files block by block; `progress` receives the completed fraction."""
     return (block.data for block in scan.blocks(progress=progress))
 
 
@@ -178,7 +177,6 @@ class _CanonicalSums:
     def add(
         self, keys: NDArray[np.uint64], pieces: Sequence[Piece] | None, progress: Progress | None = None
     ) -> NDArray[np.uint64]:
-        """Return for each leaf the sum of hashes of its comparisons in `pieces`; None means all pieces."""
         found = np.zeros(self.scan.n_leaves, dtype=np.uint64)
         for block in self.scan.blocks(pieces, progress=progress):
             fitting = fitting_comparisons(block.data, self.accepts, self.what)

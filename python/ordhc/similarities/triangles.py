@@ -37,7 +37,6 @@ _ROWS = 16
 
 
 def mark_answered(answered: NDArray[np.bool_], data: Comparisons) -> None:
-    """Set the mask `answered` to True for the leaves of rows with positive weight."""
     if not answered.all():
         rows = data.rows if data.weights is None else data.rows[data.weights > 0]
         answered[rows.ravel()] = True
@@ -54,7 +53,6 @@ def empty_sums(n_leaves: int, n_rows: int, weighted: bool) -> NDArray[Any]:
 def add_blocks(
     sums: NDArray[Any], scan: Scan, blocks: Iterable[Comparisons], answered: NDArray[np.bool_]
 ) -> None:
-    """Add the comparisons of blocks to `sums`, in order, and mark their leaves in `answered`."""
     for rows, weights in gathered(scan, blocks, len(sums), answered):
         _ordhc.adds_into(sums, rows, weights, scan.n_leaves)
 
@@ -84,10 +82,10 @@ def gathered(
 
 
 def prefers_triangles(scan: Scan) -> bool:
-    """Return True if each worker adds in its own array of all pairs, False if workers sort their additions.
+    """Return True if each worker should have an array of all pairs, False if workers write sorted lists.
 
     An array of all pairs needs memory in each worker, and whole weights, because their sums do not depend on
-    the order. Sorted additions need 8 bytes on disk for each comparison.
+    the order. The sorted lists of changes of similarities need 8 bytes on disk for each comparison.
     """
     n_pairs = scan.n_leaves * (scan.n_leaves - 1) // 2
     size = n_pairs * (8 if scan.weighted else 4)
@@ -102,12 +100,10 @@ class _Triangle:
     scan: Scan
 
     def name(self, pieces: tuple[Piece, ...]) -> str:
-        """Return a hash of all that the result of the task depends on."""
         # The type of the sums depends on the number of all rows.
         return fingerprint("triangle", len(self.scan) < 2**31, self.scan.key(pieces))
 
     def make(self, folder: Path, pieces: tuple[Piece, ...], *, progress: Progress | None = None) -> None:
-        """Write the result of the task to `folder`."""
         scan = self.scan
         answered = np.zeros(scan.n_leaves, dtype=bool)
         sums = empty_sums(scan.n_leaves, len(scan), scan.weighted)
@@ -119,7 +115,7 @@ class _Triangle:
 def add_in_parts(
     sums: NDArray[Any], scan: Scan, spill: Spill, answered: NDArray[np.bool_], progress: Progress | None
 ) -> None:
-    """Do the same as `add_blocks` for all blocks, in tasks.
+    """Add all comparisons of `scan` to `sums`, in tasks, and set `answered` to True for their leaves.
 
     The scan's executor runs the tasks, or else this process. A folder `scan.resume` stores their results.
     Each task adds its rows in a condensed matrix of its own, and writes it to a file. The

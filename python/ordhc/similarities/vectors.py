@@ -143,7 +143,6 @@ class Vectors:
 
 
 def _neighbors(given: Any, n: int) -> int | NDArray[np.int64]:
-    """Return the number of neighbours, or the neighbours of n vectors, (n, k); -1 means no neighbour."""
     if hasattr(given, "tocsr"):
         if given.shape != (n, n):
             raise InputError(f"neighbors, a sparse graph, has shape {given.shape}; it must be ({n}, {n})")
@@ -181,11 +180,6 @@ def as_vectors(data: Any, *, copy: bool = False) -> Any:
     Other numbers become float64. Data frames become arrays, without a first column of names. With `copy`, the
     rows are copied before they are checked, so that a thread that writes to `data` cannot change checked
     values. Without `copy`, arrays of float32 and float64 are returned without a copy.
-
-    Raises
-    ------
-    InputError
-        The shape is wrong, or a value is not a finite number; the message has row and column.
     """
     if hasattr(data, "tocsr"):
         if data.dtype.kind not in "biuf":
@@ -227,25 +221,18 @@ def as_vectors(data: Any, *, copy: bool = False) -> Any:
 
 
 def blocks(n: int, size: int = _BLOCK) -> Iterator[slice]:
-    """Yield ranges of at most `size` rows."""
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
 
 def is_sparse(rows: Any) -> bool:
-    """Return True if vectors that `as_vectors` returned are SciPy's CSR."""
     return not isinstance(rows, np.ndarray)
 
 
 def squared_norms(rows: Any) -> NDArray[np.float64]:
-    """Return the squared length of each row, (n,).
+    """Return the squared length of each row, (n,), or raise an `InputError` if one overflows.
 
     If no squared length overflows, no dot product of two rows overflows.
-
-    Raises
-    ------
-    InputError
-        A squared length overflows.
     """
     own: NDArray[np.float64]
     with np.errstate(over="ignore"):
@@ -368,7 +355,6 @@ class NegativeShare:
         self.sum, self.sum_negative, self.least = 0.0, 0.0, 0.0
 
     def add(self, values: NDArray[Any]) -> bool:
-        """Add the similarities `values` to the counts; return True if all values are finite."""
         least = values.min(initial=0)
         # Infinities of both signs add up to NaN.
         with np.errstate(invalid="ignore"):
@@ -434,27 +420,11 @@ def distances(
 
 
 def manhattan_distances(rows: Any, layout: str, dtype: str) -> NDArray[Any]:
-    """Return the Manhattan distances of all pairs of rows."""
     return _by_scipy(rows, "cityblock", "manhattan", layout, dtype)
 
 
 def scipy_distances(rows: Any, metric: Any, layout: str, dtype: str) -> NDArray[Any]:
-    """Return distances of all pairs of rows by SciPy.
-
-    Parameters
-    ----------
-    rows
-        (n, p) numbers.
-    metric
-        A name that `scipy.spatial.distance.pdist` knows, or a function of two rows.
-    layout, dtype
-        As in `shaped`.
-
-    Raises
-    ------
-    InputError
-        The rows are sparse; or the metric is unknown, fails, or has a result that is not finite.
-    """
+    """Return distances of all pairs of rows by SciPy's `pdist`; raise `InputError` if one is not finite."""
     try:
         found = _by_scipy(rows, metric, "pdist", layout, dtype)
     except (InputError, MemoryError, ImportError):
@@ -479,13 +449,6 @@ def _by_scipy(rows: Any, metric: Any, name: str, layout: str, dtype: str) -> NDA
 
 
 def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtype: str) -> NDArray[Any]:
-    """Return condensed values in the requested layout and type.
-
-    Raises
-    ------
-    InputError
-        A value is too large for the integer type.
-    """
     if layout == "square":
         pairs = _ordhc.square(pairs.astype(np.float64, copy=False), diagonal)
     if np.dtype(dtype).kind == "i" and pairs.dtype.kind == "f" and pairs.size:
@@ -500,7 +463,6 @@ def shaped(pairs: NDArray[Any], diagonal: NDArray[np.float64], layout: str, dtyp
 
 
 def scipy_module(what: str, module: str) -> ModuleType:
-    """Import a module of SciPy; if SciPy is missing, raise an error with the command that installs it."""
     from importlib import import_module
 
     try:

@@ -78,7 +78,6 @@ def _oracle_order(oracle: _Oracle) -> None:
 
 
 def _meant(rows: NDArray[np.int64], answers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the leaf or the pair of leaves that each answer chooses, (m, 1) or (m, 2); -1 for none."""
     if rows.shape[1] == 3:
         return np.where(answers < 0, -1, rows[np.arange(len(rows)), np.maximum(answers, 0)])[:, None]
     pairs = np.sort(np.where((answers > 0)[:, None], rows[:, :2], rows[:, 2:]), axis=1)

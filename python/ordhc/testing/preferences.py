@@ -22,7 +22,6 @@ class ComparisonLinkage:
         self.settings = dict(settings)
 
     def merge(self, data: Any) -> Dendrogram:
-        """Return the tree of comparisons, after checking that the tree is valid."""
         if self.spec.from_comparisons is None:
             raise AssertionError("the linkage does not accept comparisons")
         tree = self.spec.from_comparisons(data, initial_clusters=None, progress=None, **self.settings)
@@ -32,19 +31,17 @@ class ComparisonLinkage:
         return tree  # type: ignore[no-any-return]
 
     def samples(self, n: int, seed: int) -> list[Any]:
-        """Return one sample for each accepted kind of data."""
         return [data for data, _ in self.answered(n, seed)]
 
     def answered(self, n: int, seed: int) -> list[tuple[Any, set[frozenset[int]]]]:
-        """Return one sample for each accepted kind of data, each with the clusters of its true tree."""
         return [answers_of_a_tree(kind, n, seed) for kind in self.spec.data]
 
 
 def answers_of_a_tree(kind: str, n: int, seed: int) -> tuple[Any, set[frozenset[int]]]:
-    """Return all comparisons of a random tree with distinct heights, and the clusters of this tree.
+    """Return comparisons of a random tree with distinct heights, and the clusters of this tree.
 
-    If two pairs of leaves merge at the same height, a random one of them counts as the closer pair. So there
-    is an answer about every two pairs.
+    A triplet exists if the anchor merges with the near leaf first. Quadruplets compare every two pairs of
+    leaves: if both merge at the same height, a random one of them counts as the closer pair.
     """
     random = np.random.default_rng(seed)
     similarity = np.zeros((n, n))
@@ -111,7 +108,6 @@ def _repeats(linkage: ComparisonLinkage) -> None:
 
 
 def clusters_of(tree: Dendrogram) -> set[frozenset[int]]:
-    """Return the clusters of a tree as sets of leaves."""
     members: list[frozenset[int]] = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
     members += [frozenset()] * (len(tree.sizes))
     for node, above in enumerate(tree.parents[:-1].tolist()):

@@ -75,7 +75,6 @@ def distances(n: int, seed: int) -> Floats:
 
 
 def random_similarities(n: int, seed: int) -> Floats:
-    """Return (n, n) random similarities, positive and negative, without ties."""
     values = np.random.default_rng(seed).normal(size=(n, n))
     values = values + values.T
     np.fill_diagonal(values, 0)
@@ -83,7 +82,6 @@ def random_similarities(n: int, seed: int) -> Floats:
 
 
 def need_tree(tree: Dendrogram, n: int) -> None:
-    """Raise AssertionError unless the tree is valid and has `n` leaves."""
     need(tree.n_leaves == n, f"the tree has {tree.n_leaves} leaves, not {n}")
     need(len(tree.merges) == n - 1, f"{len(tree.merges)} merges for {n} leaves")
     finite = np.isfinite(tree.heights)
@@ -117,6 +115,5 @@ def renumbered(data: Any, order: NDArray[np.int64]) -> Any:
 
 
 def random_tree(n: int, seed: int) -> Dendrogram:
-    """Return the tree of average linkage on distances between random points."""
     rule = _ordhc.Linkage.native("average")
     return from_engine(_ordhc.agglomerate(-distances(n, seed), rule, False, "auto", None, None))

@@ -22,7 +22,7 @@ __all__ = ["Annotations", "same", "shown"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Annotations:
-    """All data of a tree besides its nodes, heights and lengths. None means that the tree has no such data.
+    """All data of a tree besides its nodes, heights and lengths. A field is None if the tree lacks the data.
 
     `shares` and `written_order` control how Newick text is written. `shares` is True if support is written as
     fractions instead of percent. `written_order` has the leaves in the order in which they are written; None
@@ -96,7 +96,6 @@ class Annotations:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all annotations except the names of leaves, as values that JSON can store."""
         found: dict[str, Any] = {}
         if self.node_names is not None:
             found["node_names"] = list(self.node_names)
@@ -112,7 +111,6 @@ class Annotations:
 
     @classmethod
     def from_dict(cls, tree: _ordhc.Tree, data: Mapping[str, Any]) -> Annotations:
-        """Return the annotations from a dict with the keys of `to_dict` and the key "names"."""
         support, shares = data.get("support"), data.get("support_as_shares")
         if isinstance(support, list):
             support = [np.nan if value is None else value for value in support]
@@ -179,6 +177,5 @@ def same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
 
 
 def shown(name: Any) -> str:
-    """Return the first 60 characters of a name, in quotes and with control characters escaped."""
     text = str(name)
     return repr(text if len(text) <= 60 else text[:60] + "…")

@@ -187,20 +187,14 @@ def _is_missing(label: Any) -> bool:
 
 
 def index_names(labels: Any) -> list[str] | None:
-    """Return the row names of a data frame as text; None without names, or if they are 0, 1, 2, ..."""
     return _names_of(getattr(labels, "index", None))
 
 
 def square_names(S: Any, own: Sequence[Any] | None = None) -> Sequence[Any] | None:
-    """Return the names of the leaves of a square data frame, or None.
+    """Return the names of the leaves of a square data frame, or None; raise if rows and columns differ.
 
     `own` has the names of the rows, if they were read from a column. By default the index of `S` has the
     names.
-
-    Raises
-    ------
-    InputError
-        Rows and columns have different names.
     """
     columns = getattr(S, "column_names", getattr(S, "columns", None))
     if columns is None or callable(columns) or getattr(S, "shape", None) != (len(columns), len(columns)):

@@ -310,12 +310,12 @@ class Dendrogram:
 
     @property
     def scale(self) -> str:
-        """The numbers that the tree has besides its shape: "heights", "lengths", or "shape" for neither."""
+        """The numbers that a tree has: "heights", "lengths", or "shape" if the tree has neither of them."""
         return self._tree.scale
 
     @property
     def kind(self) -> str:
-        """The unit of the heights: "similarity" or "dissimilarity". Without heights "dissimilarity"."""
+        """The unit of the heights: "similarity" or "dissimilarity". Without heights, "dissimilarity"."""
         return "dissimilarity" if self._tree.dissimilarity else "similarity"
 
     @property

@@ -28,13 +28,7 @@ _Walk = tuple[Any, Callable[[Any], list[Any]], Callable[[Any], _Node]]
 
 
 def newick_of(tree: Any) -> str | None:
-    """Return Newick text with all data of another package's tree; None if `tree` is no such tree.
-
-    Raises
-    ------
-    InputError
-        `tree` is a networkx graph, but not a rooted tree.
-    """
+    """Return Newick text with all data of another package's tree; None if `tree` is no such tree."""
     for walk_of in (_of_networkx, _of_dendropy, _of_biopython, _of_scipy, _of_ete):
         walk = walk_of(tree)
         if walk is not None:

@@ -21,14 +21,8 @@ def prepared(tree: Any, reference: Any, kinds: Sequence[str], what: str) -> tupl
 
     `tree` is in any form that `as_dendrogram` takes. `kinds` are the allowed kinds of the reference:
     "triplets", "quadruplets", "tree", "labels", "similarity", "ranking". `what` is the name of the metric or
-    figure, for messages.
-
-    Returns
-    -------
-    tuple
-        The `Dendrogram`, and the reference: `Triplets` or `Quadruplets`, a `Dendrogram` for "tree", an (n, L)
-        array of integers for "labels", an array that the compiled part of ordhc can read for "similarity", or
-        an (n, n) array for "ranking".
+    figure, for messages. A reference of "labels" is returned as an (n, L) array of integers, "ranking" as an
+    (n, n) array.
     """
     kinds = tuple(kinds)
     _refuse_others(reference, kinds, what)
@@ -91,7 +85,6 @@ _TAKERS = {
 
 
 def _refuse_others(reference: Any, kinds: tuple[str, ...], what: str) -> None:
-    """Raise `InputError` if the type of `reference` is not among `kinds`, the kinds that a metric takes."""
     if isinstance(reference, Triplets | Quadruplets):
         own, title = "triplets" if isinstance(reference, Triplets) else "quadruplets", f"metric {what!r}"
         fine = own in kinds or (own == "triplets" and "quadruplets" in kinds)
@@ -157,12 +150,6 @@ def with_rows(tree: Any, table: Any) -> tuple[Dendrogram, NDArray[np.float64], l
     """Return a tree, a table with one row for each leaf in order, and the names of the columns or None.
 
     Missing numbers are NaN.
-
-    Raises
-    ------
-    InputError
-        The number of rows is not the number of leaves, the rows have other names than the leaves, or the
-        table contains text.
     """
     found = as_dendrogram(tree)
     rows, own = without_names(table)
@@ -215,12 +202,6 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
     """Return the trees with leaves numbered as in the first tree.
 
     Leaves are matched by name, or by number if no tree has names.
-
-    Raises
-    ------
-    InputError
-        There are no trees; the trees have different leaves; some trees have names and others have none; or
-        some heights are similarities and others dissimilarities.
     """
     given = _checks.listed("trees", trees)
     if not given:
@@ -257,12 +238,10 @@ def aligned(trees: Iterable[Any]) -> list[Dendrogram]:
 
 
 def core(tree: Dendrogram, join_ties: bool) -> _ordhc.Tree:
-    """Return the `_ordhc.Tree` of a dendrogram; with `join_ties`, merges of equal height become one node."""
     return (tree.contract(ties=True) if _checks.flag("join_ties", join_ties) else tree)._tree
 
 
 def leaves_of(tree: Dendrogram, data: Triplets | Quadruplets) -> NDArray[np.int64]:
-    """Return the rows of the comparisons as leaf numbers of the tree, (m, 3) or (m, 4)."""
     rows = data.rows.astype(np.int64)
     if tree.names and data.names and tree.names != data.names:
         place = _checks.LeafNumbers(tree.names)

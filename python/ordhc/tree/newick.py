@@ -108,7 +108,6 @@ def write(
     heights: bool,
     progress: Progress | None = None,
 ) -> str:
-    """Return the Newick text of a tree; see `Dendrogram.to_newick`."""
     return tree.to_newick(
         None if annotations.names is None else list(annotations.names),
         None if annotations.node_names is None else list(annotations.node_names),

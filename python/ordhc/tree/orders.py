@@ -23,7 +23,6 @@ def by_size(shape: Shape, *, largest_first: bool) -> NDArray[np.int64]:
 
 
 def turned(shape: Shape, node: int) -> NDArray[np.int64]:
-    """Return the order of the leaves after reversing the children of `node`."""
     order, children = shape.order.copy(), shape.children_of(node)
     if children:
         start = shape.starts[node]

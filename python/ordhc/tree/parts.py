@@ -19,12 +19,10 @@ from ordhc.tree.shape import Shape
 
 
 def engine_tree(tree: Dendrogram) -> _ordhc.Tree:
-    """Return the compiled `_ordhc.Tree` of a dendrogram, which has no names and no support."""
     return tree._tree
 
 
 def shape_of(tree: Dendrogram) -> Shape:
-    """Return the `Shape` of the tree: parents, children and the order of leaves; cached in the tree."""
     return tree._shape
 
 
@@ -34,7 +32,6 @@ def node_heights(tree: Dendrogram) -> NDArray[np.float64]:
 
 
 def root_distances(tree: Dendrogram) -> NDArray[np.float64]:
-    """Return the length of the path from the root to each node."""
     return tree._root_distances()
 
 
@@ -95,12 +92,10 @@ def from_engine(
     support: ArrayLike | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Dendrogram:
-    """Return the dendrogram of an `_ordhc.Tree`; `names`, `support` and `settings` as in `Dendrogram`."""
     return Dendrogram._of(tree, names, support, settings)
 
 
 def with_annotations(tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:
-    """Return the dendrogram of an `_ordhc.Tree` with `annotations` (names, support, settings)."""
     return Dendrogram._made(tree, annotations)
 
 

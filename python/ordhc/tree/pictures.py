@@ -37,7 +37,7 @@ class PictureOptions(TypedDict, total=False):
 
 
 class SavedOptions(PictureOptions, total=False):
-    """The options of `Dendrogram.savefig`: the options of `PictureOptions`, and two more."""
+    """The options of `Dendrogram.savefig`: the options of `PictureOptions`, and also `dpi` and `texts`."""
 
     dpi: float
     texts: Mapping[Any, str] | None

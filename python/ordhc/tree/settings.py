@@ -77,14 +77,12 @@ def _plain(value: Any) -> Any:
 
 
 def as_json(settings: Any) -> Any:
-    """Return settings as new dicts and lists."""
     if isinstance(settings, Mapping):
         return {name: as_json(part) for name, part in settings.items()}
     return [as_json(part) for part in settings] if isinstance(settings, tuple) else settings
 
 
 def in_words(settings: Mapping[str, Any]) -> str:
-    """Return the method and its known parts (similarity, linkage, objective) as text."""
     words = [
         f"{before}{settings[part]}{after}"
         for part, before, after in (

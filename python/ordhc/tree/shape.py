@@ -30,7 +30,6 @@ class Shape:
 
     @classmethod
     def of(cls, tree: _ordhc.Tree, written_order: NDArray[np.int64] | None) -> "Shape":
-        """Return the shape of a tree in O(n log n); `written_order` is the order of its leaves, or None."""
         n, n_nodes, above = tree.n_leaves, tree.n_nodes, tree.parents()
         parents, root = above.tolist(), n_nodes - 1
         parents[root] = -1
@@ -62,20 +61,16 @@ class Shape:
 
     @property
     def root(self) -> int:
-        """The number of the root."""
         return len(self.parents) - 1
 
     def children_of(self, node: int) -> list[int]:
-        """Return the children of a node, an empty list for a leaf."""
         return self.children[self.first[node] : self.first[node + 1]]
 
     def leaves_of(self, node: int) -> NDArray[np.int64]:
-        """Return the leaves below a node; for a leaf the leaf itself."""
         start = self.starts[node]
         return self.order[start : start + self.sizes[node]]
 
     def preorder(self, root: int) -> Iterator[int]:
-        """Return an iterator over `root` and all nodes below it, parents before children."""
         children, first, waiting = self.children, self.first, [root]
         while waiting:
             node = waiting.pop()
@@ -83,7 +78,6 @@ class Shape:
             waiting.extend(children[first[node] : first[node + 1]][::-1])
 
     def postorder(self, root: int) -> Iterator[int]:
-        """Return an iterator over `root` and all nodes below it, children before parents."""
         children, first, waiting = self.children, self.first, [root]
         found = []
         while waiting:

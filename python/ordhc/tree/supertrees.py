@@ -1,4 +1,4 @@
-"""The supertree of trees whose leaves differ, by the triplets of the trees."""
+"""Make the supertree of trees with different leaves, from the triplets of these trees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,8 +33,9 @@ class _Tree:
     def blocks(self, leaves: Numbers) -> tuple[Numbers, Numbers] | None:
         """Return how the tree splits `leaves` of the supertree; None if the tree has fewer than two of them.
 
-        The result has the indices in `leaves` of the leaves that the tree has. For each of these leaves, it
-        also has the child of their lowest common ancestor that contains the leaf, numbered from 0.
+        The result has two arrays. The first has the indices in `leaves` of the leaves that the tree has. The
+        second has, for each of these leaves, the child of their lowest common ancestor that contains the
+        leaf, numbered from 0.
         """
         places = self.places[leaves]
         there = np.flatnonzero(places >= 0)
@@ -57,12 +58,8 @@ def supertree(
     """Return the supertree of trees with different leaves, with the support of each node by triplets.
 
     `leaves` has, for each tree, the number in the supertree of each of its leaves. `weights` are above 0.
-    `names` are the names of the leaves of the supertree.
-
-    Returns
-    -------
-    Dendrogram
-        A tree of shape alone. The support of a node is NaN if no tree resolves a triplet about the node.
+    `names` are the names of the leaves of the supertree. The result is a tree of shape alone. The support of
+    a node is NaN if no tree resolves a triplet about the node.
     """
     n = len(names)
     parts = [

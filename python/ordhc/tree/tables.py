@@ -18,7 +18,6 @@ BACKENDS = ("pandas", "polars", "pyarrow", "dict")
 
 
 def columns_of(nodes: Iterable[Node]) -> dict[str, list[Any]]:
-    """Return a table of the nodes as a dict of columns; None is a missing value."""
     rows = [
         (
             node.label,
@@ -36,7 +35,6 @@ def columns_of(nodes: Iterable[Node]) -> dict[str, list[Any]]:
 
 
 def as_frame(nodes: Iterable[Node], backend: str) -> Any:
-    """Return a data frame with one row for each node; see `Dendrogram.to_frame`."""
     backend = _checks.choice("backend", backend, BACKENDS)
     columns = columns_of(nodes)
     if backend == "dict":
@@ -67,7 +65,6 @@ def as_frame(nodes: Iterable[Node], backend: str) -> Any:
 
 
 def as_graph(nodes: Iterable[Node], **about: Any) -> "networkx.DiGraph[int]":
-    """Return a NetworkX graph of the nodes with the attributes `about`; see `Dendrogram.to_networkx`."""
     try:
         import networkx
     except ImportError:

@@ -65,8 +65,8 @@ fn has_grown(tree: &Dendrogram, values: &[f64]) -> bool {
     largest(tree.heights()) > 8.0 * largest(values)
 }
 
-/// Panics unless both lists of heights are equal up to rounding errors, relative to the largest height or matrix value.
-/// Some linkages compute with squared heights, so it suffices if the squares are equal.
+/// Panics unless the heights or their squares are equal up to rounding errors, relative to the largest height or matrix
+/// value. The squares suffice because some linkages compute with squared heights.
 fn assert_near(naive: &[f64], nearest: &[f64], values: &[f64], rule: &Rule) {
     let scale = naive.iter().chain(values).fold(0.0f64, |largest, value| largest.max(value.abs()));
     for (a, b) in naive.iter().zip(nearest) {

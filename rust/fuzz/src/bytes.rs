@@ -1,6 +1,6 @@
 //! Numbers from the bytes that a fuzzer generates.
 
-/// Reads bytes as numbers. After the last byte, all numbers are read from zero bytes.
+/// Reads numbers from bytes. After the last byte, reads zero bytes.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Bytes<'_> {
@@ -20,8 +20,8 @@ impl Bytes<'_> {
         number % n.max(1)
     }
 
-    /// Most numbers are small multiples of 1/4, so that equal numbers are common. Some are huge, infinite, NaN, or have
-    /// arbitrary bits.
+    /// Returns a float made from the next bytes. Most floats are small multiples of 1/4, so that equal floats are
+    /// common. Some are huge, infinite, NaN, or have arbitrary bits.
     pub(crate) fn float(&mut self) -> f64 {
         match self.byte() {
             byte @ 0..=199 => (f64::from(byte) - 100.0) / 4.0,

@@ -31,8 +31,8 @@ fn triplet_method(bytes: &mut Bytes<'_>) -> Method {
     }
 }
 
-/// Makes the calls of a learner that `data` encodes. A call is `ask` (with the maximum number of questions) or `tell`
-/// (with the id of a question, and an answer). Calls may be invalid, as in a damaged log file.
+/// Decodes calls from `data`, and makes these calls on a learner. A call is `ask` (with the maximum number of
+/// questions) or `tell` (with the id of a question, and an answer). Calls may be invalid, as in a damaged log file.
 pub fn replay(data: &[u8]) {
     let mut bytes = Bytes(data);
     let four = bytes.byte() % 4 == 3;

@@ -11,9 +11,8 @@ pub use agglomerate::agglomerate;
 pub use learners::{orders, replay};
 pub use text::{newick, triplets};
 
-/// A fuzz target, which takes any bytes.
 pub type Target = fn(&[u8]);
 
-/// All fuzz targets by name. The folder of inputs (the corpus) of a target has the same name.
+/// All fuzz targets by name. The folder with the example inputs (the corpus) of a target has the name of the target.
 pub const TARGETS: [(&str, Target); 5] =
     [("triplets", triplets), ("newick", newick), ("replay", replay), ("orders", orders), ("agglomerate", agglomerate)];

@@ -158,7 +158,6 @@ pub(crate) fn zeros<'py, T: Element>(
     Ok(array.cast_into()?)
 }
 
-/// Raises a memory error if `n_bytes` of memory are not available. Allocates nothing.
 #[pyfunction]
 pub(crate) fn check_memory(what: &str, n_bytes: u64) -> PyResult<()> {
     ordhc::memory::check("it", n_bytes).map_err(|_| {

@@ -28,7 +28,6 @@ fn draws(m: usize, groups: Option<PyReadonlyArray1<'_, i64>>, seed: u64) -> PyRe
     Draws::new(m, groups, seed).map_err(to_py)
 }
 
-/// Returns how often each answer occurs in a resample.
 #[pyfunction]
 pub(crate) fn draw_times<'py>(
     py: Python<'py>,
@@ -142,8 +141,8 @@ impl Tallies {
         })
     }
 
-    /// Returns a (k, 2) array with one row for each resample. A row has the revenue of the original tree, and the share
-    /// of the drawn answers that this tree satisfies.
+    /// Returns a (k, 2) array with one row for each resample: the revenue of the original tree, and the share of the
+    /// drawn answers that this tree satisfies.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let inner = self.inner.lock().expect(GONE);
         let tallies = inner.as_ref().ok_or_else(|| to_py(Error::Argument(GONE.into())))?;
@@ -169,8 +168,8 @@ impl Tallies {
     }
 }
 
-/// Adds weights of answers that were not drawn to `sums`, a (k, 3) array with one row for each resample. The columns
-/// are for the answers that the tree of the resample satisfies, contradicts, and does not decide.
+/// Adds the weights of the answers that were not drawn to `sums`, a (k, 3) array with one row for each resample. The
+/// three columns are for answers that the tree of the resample satisfies, contradicts, or does not decide.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "keywords have no place in the engine's functions")]
 pub(crate) fn add_rest<'py>(

@@ -36,7 +36,6 @@ impl EmbeddingLoss {
         self.0.total_weight()
     }
 
-    /// Returns the loss of an embedding, given as an (n, d) array of points, and its gradient.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,

@@ -76,7 +76,7 @@ mod _ordhc {
         leaf_heights, mean_dot_linkage, neighbor_linkage, sparse_gram, vector_distances, vector_linkage,
     };
 
-    /// The number of pairs of leaves in a bucket of `sorted_additions`.
+    /// The number of pairs of leaves in each bucket of the result of `sorted_additions`.
     #[pymodule_export]
     const PAIRS_PER_BUCKET: usize = ordhc::bindings::BUCKET;
 

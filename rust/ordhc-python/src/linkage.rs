@@ -75,8 +75,8 @@ const MANY: usize = 512 * 512;
 
 /// Returns the tree of a small matrix, which must be a contiguous float64 array.
 ///
-/// Returns `None` for other input, dissimilarities that Python must check, errors, and warnings. Call `agglomerate` in
-/// these cases.
+/// Returns `None` if the array is not such a matrix, if Python must check the dissimilarities, and after any error or
+/// warning. Call `agglomerate` in these cases.
 #[pyfunction]
 pub(crate) fn agglomerate_few(
     py: Python<'_>,
@@ -182,8 +182,8 @@ pub(crate) fn agglomerate(
     Ok(Tree::from(tree))
 }
 
-/// Returns the tree for leaves of the given `sizes`. Each row of `apart` has two leaves whose clusters must not merge
-/// while other clusters can merge.
+/// Returns the tree of a matrix, in which leaf i counts as `sizes[i]` leaves. Each row of `apart` has two leaves whose
+/// clusters must not merge while other clusters can merge.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the arguments of a Python function")]
 pub(crate) fn agglomerate_constrained(

@@ -88,8 +88,6 @@ pub(crate) fn satisfied(
     Ok((found.agreed, found.disagreed, found.unresolved))
 }
 
-/// Returns an array with one value for each comparison of two pairs of leaves: 1 if the tree agrees with the
-/// comparison, -1 if the tree disagrees, and 0 if neither pair is closer in the tree.
 #[pyfunction]
 #[pyo3(signature = (tree, rows, progress=None))]
 pub(crate) fn verdicts<'py>(
@@ -110,8 +108,8 @@ pub(crate) fn verdicts<'py>(
     Ok(found.into_pyarray(py))
 }
 
-/// Returns the noise ceiling (a lower and an upper bound of the share of answers that a tree can satisfy), and the
-/// number of answers to repeated questions. Returns `None` if no question was asked more than once.
+/// Returns the lower and the upper noise ceiling, and the number of answers to repeated questions. Returns `None` if no
+/// question was asked more than once.
 #[pyfunction]
 #[pyo3(signature = (rows, weights, answers, n_leaves, progress=None))]
 pub(crate) fn noise_ceiling(

@@ -58,8 +58,8 @@ pub(crate) fn refine_similarity<'py>(
     callbacks::run(py, is_long(tree.n_leaves(), &search), progress.as_ref(), work).map(to_py)
 }
 
-/// Returns the leaves in the order with the most similar neighbours, among the orders in which the tree can be drawn
-/// without crossings.
+/// Returns the leaves in the order in which neighbours are most similar, among the orders in which the tree can be
+/// drawn without crossings.
 #[pyfunction]
 pub(crate) fn optimal_leaf_order<'py>(
     py: Python<'py>,
@@ -98,7 +98,6 @@ pub(crate) fn refine_satisfied<'py>(
     callbacks::run(py, long, progress.as_ref(), work).map(to_py)
 }
 
-/// Returns the leaves in an order that depends only on the comparisons, not on how the leaves are numbered.
 #[pyfunction]
 pub(crate) fn canonical_order<'py>(
     py: Python<'py>,

@@ -61,8 +61,6 @@ pub(crate) fn agglomerate_sparse(
     Ok((tree.into(), n_trees))
 }
 
-/// Returns the tree of a linkage of AddS similarities (sums over comparisons). Similarities of pairs without
-/// comparisons are not stored.
 #[pyfunction]
 pub(crate) fn adds_linkage<'py>(
     py: Python<'py>,
@@ -85,7 +83,6 @@ pub(crate) fn adds_linkage<'py>(
 
 type Csr<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
 
-/// Returns AddS similarities (sums over comparisons) as a CSR matrix: row pointers, column indices and values.
 #[pyfunction]
 pub(crate) fn adds_csr<'py>(
     py: Python<'py>,

@@ -13,9 +13,6 @@ use crate::error::to_py;
 /// Above this number of answers, a computation runs on a separate thread.
 const LONG: usize = 1 << 18;
 
-/// Adds comparisons to `out`, a condensed array of similarities. Each comparison adds its weight (or 1) to the
-/// similarity of its closer pair, and subtracts it from the similarity of its farther pair. `out` has the type float64,
-/// or int64 or int32 if there are no weights.
 #[pyfunction]
 pub(crate) fn adds_into<'py>(
     py: Python<'py>,
@@ -51,8 +48,6 @@ fn add<T: Cell + numpy::Element>(py: Python<'_>, out: &Bound<'_, PyArray1<T>>, a
 type Additions<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>);
 type ReadAdditions<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>);
 
-/// Returns what comparisons add to the similarities of pairs of leaves, sorted by bucket. A bucket is a range of
-/// `BUCKET` entries of the condensed array of similarities.
 #[pyfunction]
 pub(crate) fn sorted_additions<'py>(
     py: Python<'py>,
@@ -68,9 +63,6 @@ pub(crate) fn sorted_additions<'py>(
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, found.codes), PyArray1::from_vec(py, found.weights)))
 }
 
-/// Makes additions of `sorted_additions`, in the order of `parts`. `out` is a range of the condensed array of
-/// similarities, which consists of the same buckets as each part. `out` has the type float64, or int64 or int32 if there
-/// are no weights.
 #[pyfunction]
 pub(crate) fn add_sorted<'py>(
     py: Python<'py>,
@@ -118,9 +110,8 @@ fn arrays(py: Python<'_>, run: ordhc::bindings::Run) -> Run<'_> {
     (PyArray1::from_vec(py, run.keys), PyArray1::from_vec(py, run.values))
 }
 
-/// Returns the pairs (i, j) of leaves in comparisons, each as the integer `i 2^32 + j`, in
-/// ascending order. Also returns, for each of these integers, the number to add to the similarity
-/// of the pair.
+/// Returns the pairs (i, j) of leaves in comparisons, each as the integer `i 2^32 + j`, in ascending order. Also
+/// returns the number to add to the similarity of each pair.
 #[pyfunction]
 pub(crate) fn pair_run<'py>(
     py: Python<'py>,
@@ -136,9 +127,8 @@ pub(crate) fn pair_run<'py>(
     callbacks::run(py, answers.len() > LONG, None, work).map(|run| arrays(py, run))
 }
 
-/// Merges several results of `pair_run` (sorted integers that encode pairs of leaves, and the
-/// numbers to add to their similarities). Numbers for the same pair are added up, in the order of
-/// `runs`.
+/// Merges several results of `pair_run`: sorted integers that encode pairs of leaves, and the numbers to add to their
+/// similarities. Numbers for the same pair are added up in the order of `runs`.
 #[pyfunction]
 pub(crate) fn merged_runs<'py>(
     py: Python<'py>,
@@ -191,14 +181,11 @@ pub(crate) fn canonical_keys<'py>(
     Ok(next.map(|keys| PyArray1::from_vec(py, keys)))
 }
 
-/// Sets the maximum number of threads for later calls. Returns the previous limit.
 #[pyfunction]
 pub(crate) fn limit_threads(limit: Option<usize>) -> Option<usize> {
     ordhc::limit_threads(limit)
 }
 
-/// Returns the number of threads: `ORDHC_NUM_THREADS`, or else the number of cores, but at most the limit of
-/// `limit_threads`.
 #[pyfunction]
 pub(crate) fn n_threads() -> usize {
     ordhc::bindings::n_threads()

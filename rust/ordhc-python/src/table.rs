@@ -123,8 +123,8 @@ pub(crate) fn split_table(
     Ok((found, lines))
 }
 
-/// A column of a table. For each row: the index of its text in the list of distinct texts, or -1 if the row is too
-/// short to have this column. Also this list.
+/// A column of a table. For each row: the index of its text in the list, or -1 if the row is too short to have this
+/// column. The list has the distinct texts of the column.
 type Coded<'py> = (Bound<'py, PyArray1<i32>>, Vec<String>);
 
 /// Reads a table, and returns:

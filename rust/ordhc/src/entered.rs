@@ -74,7 +74,7 @@ mod recorded {
         }
     }
 
-    /// Returns all mechanisms (code paths) by name, and true for those that this process has run.
+    /// Returns the name of each code path that `entered!` marks, and true if this process has run it.
     pub fn mechanisms() -> Vec<(&'static str, bool)> {
         NAMES.iter().zip(&ENTERED).map(|(&name, entered)| (name, entered.load(Ordering::Relaxed))).collect()
     }

@@ -69,7 +69,7 @@ pub enum Error {
     Leaves {
         /// The part of the message before the list of leaves.
         before: String,
-        /// The leaves, pairs or triplets.
+        /// The leaves, pairs or triplets that violate the condition.
         leaves: Vec<Vec<usize>>,
         /// The part of the message after the list of leaves.
         after: String,

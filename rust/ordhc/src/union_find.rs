@@ -31,8 +31,8 @@ impl UnionFind {
         self.parent[at as usize] == at
     }
 
-    /// Adds the set with the name `gone` to the set that contains the number `kept`. The joined set keeps the name of
-    /// the latter set.
+    /// Joins the set with the name `gone` to the set that contains the number `kept`. The joined set has the name of
+    /// the set of `kept`.
     pub(crate) fn attach(&mut self, gone: u32, kept: u32) {
         debug_assert!(self.is_name(gone));
         self.parent[gone as usize] = kept;

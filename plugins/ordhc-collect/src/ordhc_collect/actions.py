@@ -46,7 +46,6 @@ _GRACE = 4.0
 
 
 def hash_password() -> None:
-    """Ask for a password; print its hash."""
     from argon2 import PasswordHasher
 
     secret = click.prompt("Password of the dashboard", hide_input=True, confirmation_prompt=True, err=True)
@@ -127,17 +126,13 @@ def _end_in_time() -> None:
 
 
 def simulate(study: Study, n: int, **options: Any) -> None:
-    """Let `n` bots take part in a study, and print the report."""
     from ordhc_collect.simulate.study import simulated
 
     say(simulated(study, n, **options))
 
 
 def afterwards(study: Study, data: Path, options: dict[str, Any]) -> None:
-    """Back up the session, export it, delete ids or erase a person: the first of these in `options`.
-
-    The ids are those of the recruiting platform, such as Prolific.
-    """
+    """Execute the first of these options that is set: --backup, --export, --delete-ids, --forget."""
     if not data.is_file():
         raise InputError("there is no such session file; name it with --data FILE", path=str(data))
     if options["backup"]:
@@ -190,7 +185,7 @@ def backup(data: Path, target: Path) -> None:
 
 
 def export(study: Study, data: Path, target: str, how: str | None) -> None:
-    """Write answers to a csv file or a folder, completely or not at all; print the next command."""
+    """Write answers or people to `target`; if an error occurs, `target` is unchanged."""
     if Path(target).absolute() == data.absolute():
         raise InputError("is the session itself; give another file to --export", path=target)
     how = how or ("trials" if study.question == "pairs" else "salmon")

@@ -104,8 +104,8 @@ def embed(
     Parameters
     ----------
     triplets
-        `Triplets`, or (m, 3) rows (anchor, near, far). Weights multiply the loss; repeated rows count
-        repeatedly.
+        `Triplets`, or (m, 3) rows (anchor, near, far). Weights multiply the loss; each
+        repetition of a row counts.
     model
         "tste", "ste", "forte", "ckl", "gnmds" or "soe".
     n_components

@@ -10,10 +10,11 @@ __all__ = ["MODELS", "Model"]
 
 @dataclass(frozen=True)
 class Model:
-    """A model of the probability or the loss of an answer, given points.
+    """A model of ordinal embeddings: the distances of points give the probability or the loss of an answer.
 
     `loss` is the name of the loss in the Rust crate. The first of `solvers` is the default. `parameter` is
-    the name of the model's own parameter, if it has one. A `default` of None means max(n_components - 1, 1).
+    the name of the model's own parameter, such as "alpha"; None if the model has none. `default` is the
+    default value of this parameter; None means max(n_components - 1, 1).
     """
 
     summary: str
@@ -24,7 +25,6 @@ class Model:
     default: float | None = None
 
     def value(self, given: float | None, n_components: int) -> float | None:
-        """Return the value of the model's parameter, `given` or its default; None if it has no parameter."""
         if self.parameter is None:
             if given is not None:
                 raise InputError(f"this model has no parameter, but {given!r} is given")

@@ -25,7 +25,6 @@ _SETTINGS = {"seed": 0, "restarts": 1, "initial": None, "max_iterations": 1000, 
 
 
 def specs() -> list[SimilaritySpec]:
-    """Return a `SimilaritySpec` for each embedding model, and one for the similarity `completion`."""
     found = [
         SimilaritySpec(
             name=name,
@@ -77,7 +76,6 @@ def embedded(
 def build_completed(
     data: Triplets, *, layout: str, dtype: str, progress: Progress | None, **settings: Any
 ) -> NDArray[Any]:
-    """Return the similarity `completion`, computed from all triplets that a t-STE embedding predicts."""
     from scipy.spatial.distance import squareform
 
     _check(dtype, "completion")

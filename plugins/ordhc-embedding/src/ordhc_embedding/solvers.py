@@ -33,15 +33,12 @@ class Solver(Protocol):
 
     def __call__(
         self, loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, report: Report, /
-    ) -> Solution:
-        """Return the points that minimise the loss, found from the points `start`."""
-        ...
+    ) -> Solution: ...
 
 
 def lbfgs(
     loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, report: Report, /
 ) -> Solution:
-    """Minimise the loss with SciPy's L-BFGS-B, until its relative decrease is below the tolerance."""
     from scipy.optimize import minimize
 
     shape, weight = start.shape, loss.total_weight
@@ -96,9 +93,7 @@ def projected(
 ) -> Solution:
     """Minimise the loss with projected gradient descent over Gram matrices, with backtracking.
 
-    Each step is projected on the positive semidefinite matrices of rank d, for points in d dimensions. The
-    step is halved until the loss decreases by the amount that the quadratic bound of the step predicts. A
-    step that was not halved is doubled for the next iteration.
+    Each step is projected on the positive semidefinite matrices of rank d, for points in d dimensions.
     """
     from scipy.spatial.distance import squareform
 

@@ -37,11 +37,11 @@ class Chat:
         self.rejected: list[str] = []
 
     def request(self, messages: list[dict[str, str]]) -> dict[str, Any]:
-        """Return the request with all fields, even those that the server rejects, for the cache key."""
+        """Return the request for the cache key, including the fields that the server has rejected."""
         return {"model": self.model, "messages": messages, **self._wanted, **self._extra}
 
     def body(self, messages: list[dict[str, str]]) -> dict[str, Any]:
-        """Return the request that is sent, without fields that the server has rejected."""
+        """Return the request to send, without the fields that the server has rejected."""
         return {"model": self.model, "messages": messages, **self._now, **self._extra}
 
     def without_rejected(self, sent: Mapping[str, Any], received: Received, has_worked: bool) -> bool:
@@ -73,7 +73,7 @@ class Chat:
         return True
 
     def longer(self, sent: Mapping[str, Any]) -> bool:
-        """Raise the maximum number of tokens after a truncated answer; return True if this is possible."""
+        """Allow longer answers after an answer was cut off; return False if the limit cannot be raised."""
         for name in ("max_tokens", "max_completion_tokens"):
             if name in sent and name in self._now and sent[name] < _LONGEST_ANSWER:
                 self._now[name] = max(self._now[name], min(16 * sent[name], _LONGEST_ANSWER))
@@ -99,13 +99,12 @@ class Asker:
         self._one_at_a_time = asyncio.Lock()
 
     def key(self, messages: list[dict[str, str]]) -> bytes:
-        """Return the cache key of a prompt."""
         return key_of(self.client.endpoint.base, "chat", self.chat.request(messages))
 
     async def ask_all(
         self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
     ) -> None:
-        """Send many prompts at the same time, and call `done` with the name and the reply of each prompt.
+        """Send many prompts at the same time; call `done` with the name and the reply of each prompt.
 
         Prompts with a reply in the cache are not sent. If another process has sent the same prompt already,
         this method waits for the reply of that process.
@@ -247,7 +246,6 @@ class Asker:
         return reply
 
     async def write(self, messages: list[dict[str, str]]) -> str | None:
-        """Return the free text that a model writes; None if the model writes no text."""
         key = self.key(messages)
         reply = self.cache.find([key]).get(key)
         if reply is None:
@@ -290,10 +288,9 @@ class Asker:
 
 
 def _lets_others_finish(error: JudgeError) -> bool:
-    """Return True for `BudgetError`: the asker awaits open requests, because the budget has paid for them."""
+    # The budget has paid for open requests, so the asker awaits their replies.
     return isinstance(error, BudgetError)
 
 
 def rough_tokens(messages: list[dict[str, str]]) -> int:
-    """Return a rough estimate of a prompt's tokens: one token for three bytes, plus 8 for each message."""
     return sum(len(message["content"].encode()) // 3 + 8 for message in messages)

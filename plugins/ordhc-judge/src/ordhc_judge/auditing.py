@@ -63,9 +63,9 @@ class Audit:
         The share of questions whose prompts, one for each order of the items, all get the same reply.
         Questions with a missing reply are left out.
     by_distance
-        The accuracy by distance: the number of edges from the node where the other two merge up to the node
-        where the odd one joins them. The tree is the gold tree, or the tree that `ordhc.cluster` makes from
-        gold answers.
+        The accuracy for each distance of the odd one out. The distance is the number of edges from the node
+        where the other two items merge up to the node where the odd one joins them. The tree is the gold
+        tree, or the tree that `ordhc.cluster` makes from gold answers.
     by_place
         The share of right replies by the position (1 to 3) at which the odd one was shown.
     named
@@ -217,15 +217,13 @@ def audit(
 
 
 def read_gold(path: str | os.PathLike[str]) -> ordhc.Dendrogram | ordhc.Triplets | ordhc.Quadruplets:
-    """Read a tree if the ending of the file is one of trees, otherwise answers."""
     return ordhc.read_tree(path) if suffix_of(path, ONLY_TREES) else ordhc.read_answers(path)
 
 
 def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
-    """Return the questions in `gold`, (m, 3) leaves with the odd one out last, and a tree.
+    """Return the questions in `gold` as (m, 3) leaves with the odd one out last, and a tree.
 
-    If `gold` is a tree, the questions are None. Otherwise the tree is made from the answers, to group the
-    questions by the distance of the odd one out (`_distances`).
+    If `gold` is a tree, the questions are None. If `gold` has answers, the tree is made from these answers.
     """
     if isinstance(gold, str | os.PathLike) and not str(gold).lstrip().startswith("("):
         gold = read_gold(gold)
@@ -243,7 +241,7 @@ def _gold(gold: Any) -> tuple[NDArray[np.int64] | None, ordhc.Dendrogram]:
 
 
 def _majorities(gold: ordhc.Triplets) -> NDArray[np.int64]:
-    """Return each question once, with its most frequent odd one out last; questions with ties are dropped."""
+    """Return each question once, with its most frequent odd one out last; drop questions with ties."""
     weights = np.ones(len(gold)) if gold.weights is None else gold.weights
     votes: dict[tuple[int, ...], dict[int, float]] = {}
     for (a, b, c), weight in zip(gold.rows.tolist(), weights.tolist(), strict=True):
@@ -270,7 +268,7 @@ def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
 
 
 def _draw(tree: ordhc.Dendrogram, n: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return at most `n` random questions about leaves of the tree, with the odd one out last."""
+    """Return at most `n` random questions whose answer the tree decides, with the odd one out last."""
     if tree.n_leaves < 3:
         return np.zeros((0, 3), dtype=np.int64)
     rows = random.integers(0, tree.n_leaves, (max(20 * n, 1000), 3))

@@ -183,9 +183,10 @@ class Cache:
             self._connection.execute("DELETE FROM claims WHERE key = ?", (row.key,))
 
     def usage(self, endpoint: str, model: str) -> tuple[int, float, float, float]:
-        """Return the number of cached replies of a model, at most 2,000, and three means of these replies.
+        """Return how many replies of a model are cached, and their mean tokens and seconds.
 
-        The means are those of prompt tokens, completion tokens, and seconds.
+        The numbers are: replies (at most 2,000 are read), mean prompt tokens, mean completion tokens, mean
+        seconds.
         """
         with self._naming_errors():
             count, asked, written, seconds = self._one(
@@ -197,7 +198,6 @@ class Cache:
         return int(count), float(asked or 0), float(written or 0), float(seconds or 0)
 
     def find_vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the cached vectors, as bytes, by key."""
         found: dict[bytes, bytes] = {}
         with self._naming_errors():
             for at in range(0, len(keys), 500):
@@ -209,7 +209,6 @@ class Cache:
         return found
 
     def keep_vectors(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Store vectors; each row is the key and the vector as bytes."""
         with self._naming_errors(), self._writing():
             self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
@@ -238,12 +237,10 @@ class Cache:
         return True
 
     def release_claims(self) -> None:
-        """Delete this object's claims on requests, so that other processes can send the requests."""
         with self._naming_errors(), self._writing():
             self._connection.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
     def close(self) -> None:
-        """Delete this object's claims on requests, and close the file."""
         try:
             self.release_claims()
         finally:

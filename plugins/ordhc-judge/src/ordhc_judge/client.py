@@ -99,7 +99,6 @@ class Client:
         )
 
     async def close(self) -> None:
-        """Close all connections."""
         await self._http.aclose()
 
     async def send(
@@ -193,7 +192,7 @@ class Client:
     async def _exchange(
         self, path: str, body: dict[str, Any] | None, most: int
     ) -> tuple[int, Any, str, float | None]:
-        """Send one attempt; return the status, the JSON document, its text, and `Retry-After` in seconds."""
+        """Make one attempt; return the status, the JSON document, its text, and `Retry-After` in seconds."""
         address = self.endpoint.address(path, self._version)
         content = None if body is None else json.dumps(body, ensure_ascii=True).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}

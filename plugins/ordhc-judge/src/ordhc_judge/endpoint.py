@@ -84,22 +84,18 @@ class Endpoint:
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """The key and the headers, which must never be shown."""
         return (*([] if self.key is None else [self.key]), *(value for _, value in self.headers))
 
     @property
     def is_local(self) -> bool:
-        """True if the server is on this machine."""
         host = urlsplit(self.base).hostname or ""
         return host == "localhost" or host.endswith(".localhost") or host == "::1" or host.startswith("127.")
 
     @property
     def has_path(self) -> bool:
-        """True if the address has a path after the name of the server."""
         return bool(urlsplit(self.base).path)
 
     def address(self, path: str, version: str = "") -> str:
-        """Return the full address of a path at the server."""
         return f"{self.base}{version}{path}{f'?{self.query}' if self.query else ''}"
 
     def auth(self) -> "httpx2.Auth":

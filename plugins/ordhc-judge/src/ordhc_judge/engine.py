@@ -79,7 +79,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts of an engine; see the attributes of `Report` with the same names."""
+    """The counts of an engine; the attributes of `Report` with the same names describe them."""
 
     cached: int = 0
     prompt_tokens: int = 0
@@ -90,7 +90,7 @@ class Counts:
 
 
 class Engine:
-    """Sends prompts; can be used from any thread, and after a fork."""
+    """A sender of prompts to a language model; any thread can use it, also after a fork."""
 
     def __init__(self, setup: Setup, budget: Budget) -> None:
         self._setup, self._budget = setup, budget
@@ -124,7 +124,10 @@ class Engine:
         self.run(lambda asker: asker.ask_all(prompts, done), on_tick)
 
     def usage(self) -> tuple[int, float, float, float]:
-        """Return the mean usage of earlier calls in the cache, see `Cache.usage`; no request is sent."""
+        """Return how many replies of the model are cached, and their mean tokens and seconds.
+
+        The numbers are: replies (at most 2,000), mean prompt tokens, mean completion tokens, mean seconds.
+        """
         model, base = self._setup.model, self._setup.endpoint.base
         if model is None or (self._asker is None and not _exists(self._setup.cache)):
             return 0, 0.0, 0.0, 0.0
@@ -135,7 +138,7 @@ class Engine:
         return self.run(found)
 
     def counts(self) -> Counts:
-        """Return the counts so far."""
+        """Return the counts of cached replies, tokens, faults, unanswered prompts and rejected fields."""
         asker, before = self._asker, self._earlier
         if asker is None:
             return before

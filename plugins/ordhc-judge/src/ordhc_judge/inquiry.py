@@ -116,10 +116,10 @@ class Inquiry:
 
 
 def _in_order(places: NDArray[np.int8], order: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Convert positions of leaves in the sorted question to positions in the question as it was given.
+    """Convert positions in questions with sorted leaves to positions in the original questions.
 
     Negative values, which mean "none" or a missing reply, are kept. `order` is the argsort of the leaves in
-    each question.
+    each original question.
     """
     flat = (places if places.ndim == 2 else places[:, None]).astype(np.int64)
     found = np.take_along_axis(order, np.maximum(flat, 0), axis=1)

@@ -48,7 +48,7 @@ class Judge:
         The key that is sent as ``Authorization: Bearer``; by default the value of the environment variable
         ORDHC_JUDGE_KEY. The key is never shown, logged or stored.
     criterion
-        The criterion of the comparison in the prompt, such as "customer intent"; by default "meaning".
+        The criterion by which the model compares items, such as "customer intent"; by default "meaning".
     orders
         The number of orders in which each question is asked. "cyclic" (the default): three cyclic orders, so
         that each item is shown once at each position. "two" or "one": only two or one of these orders.
@@ -356,13 +356,13 @@ class Judge:
 
     @property
     def criterion(self) -> str:
-        """The criterion of the comparison."""
+        """The criterion by which the model compares the items, such as "customer intent"."""
         return self._template.criterion
 
     def writer(self, optional: Mapping[str, Any]) -> Engine:
         """Return an engine for free texts, with the server, the cache and the budget of this judge.
 
-        `optional` has the fields of requests that may be left out.
+        `optional` has fields of requests. A field that the server rejects is left out of later requests.
         """
         return Engine(replace(self._setup, optional=dict(optional)), self._budget)
 
@@ -401,7 +401,6 @@ class Judge:
         return [known[name] for name in names]
 
     def _rough_tokens(self) -> float:
-        """Return a rough estimate of a prompt's tokens, for three items of mean length."""
         length = sum(len(text.encode()) for text in self._items.texts) / self.n_leaves
         return rough_tokens(self._template.messages(["", "", ""])) + length
 

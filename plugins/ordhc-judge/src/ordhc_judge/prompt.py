@@ -44,7 +44,7 @@ class Template:
         Text with `{1}`, `{2}`, `{3}` and optionally `{criterion}`, which is sent as the user's message; or a
         dict of such texts for "system" and "user". Other braces are kept. None means `DEFAULT_TEMPLATE`.
     criterion
-        The criterion of the comparison.
+        The criterion by which the items are compared; it replaces `{criterion}`.
 
     Examples
     --------

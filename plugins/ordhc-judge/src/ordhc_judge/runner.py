@@ -25,7 +25,6 @@ class Runner:
 
     @property
     def is_in_this_process(self) -> bool:
-        """True if the loop runs in this process; False after a fork."""
         return self._loop is not None and self._process == os.getpid()
 
     def run(self, work: Coroutine[Any, Any, T], on_tick: Callable[[], None] | None = None) -> T:
@@ -50,7 +49,7 @@ class Runner:
             raise
 
     def _wait_for_rest(self) -> None:
-        """Wait 0.05 seconds, so that cancelled tasks can end."""
+        # Cancelled tasks need a moment to end.
         rest = asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), self._started())
         rest.result(5)
 
@@ -64,7 +63,6 @@ class Runner:
             return self._loop
 
     def close(self) -> None:
-        """Stop the loop."""
         with self._lock:
             loop, thread = self._loop, self._thread
             is_ours, self._loop = self.is_in_this_process, None

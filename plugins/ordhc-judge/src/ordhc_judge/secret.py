@@ -31,7 +31,6 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """Return the text."""
         return self._text
 
     def __repr__(self) -> str:

@@ -16,7 +16,6 @@ Tokens = tuple[int, int]
 
 
 def whole(what: str, value: Any, at_least: int) -> int:
-    """Return `value` as an int; raise `InputError` about `what` unless `value` is whole and >= `at_least`."""
     try:
         number = int(value)
         fine = not isinstance(value, bool | str) and number == value and number >= at_least
@@ -28,7 +27,6 @@ def whole(what: str, value: Any, at_least: int) -> int:
 
 
 def money(cost: float) -> str:
-    """Format a cost: with two decimals, or with two significant digits if the cost is below 1."""
     return f"{cost:,.2f}" if cost >= 1 or cost == 0 else f"{cost:.2g}"
 
 
@@ -64,12 +62,10 @@ class Budget:
 
     @property
     def tokens(self) -> int:
-        """The number of tokens that were spent."""
         return sum(self.used)
 
     @property
     def cost(self) -> float:
-        """The money that was spent; 0 without prices."""
         return 0.0 if self.prices is None else self.prices.cost(*self.used)
 
     def hold(self, tokens: Tokens) -> None:
@@ -85,7 +81,6 @@ class Budget:
         self.held = _added(self.held, tokens)
 
     def settle(self, held: Tokens, used: Tokens) -> None:
-        """Replace the reserved tokens of a call by the tokens that it used."""
         self.held = (self.held[0] - held[0], self.held[1] - held[1])
         self.used = _added(self.used, used)
 
@@ -103,7 +98,7 @@ def _added(one: Tokens, other: Tokens) -> Tokens:
 
 
 class Pace:
-    """Limits the calls per minute, evenly spread, and observes the pauses that a server asks for.
+    """Spreads calls evenly over each minute up to a limit, and pauses when the server asks for a pause.
 
     Attributes
     ----------
@@ -117,7 +112,6 @@ class Pace:
         self._next = self._resume = 0.0
 
     async def turn(self) -> None:
-        """Wait until the next call is allowed."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
@@ -136,7 +130,6 @@ class Pace:
                 await asyncio.sleep(at - now)
 
     def pause(self, seconds: float) -> None:
-        """Allow no call for `seconds` from now."""
         self._resume = max(self._resume, asyncio.get_running_loop().time() + seconds)
 
 
@@ -165,7 +158,6 @@ class Prices:
         return prices
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the cost of these numbers of tokens."""
         return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
 
 

@@ -54,10 +54,8 @@ def make_median_pairwise(S: Floats) -> Update:
 def make_hausdorff(S: Floats) -> Update:
     """Return the row update of a linkage by the negative Hausdorff distance of two clusters.
 
-    A row update returns the row of a merged cluster in the similarity matrix.
-    The dissimilarities of leaves are the negative similarities -S. For each member of both clusters, take the
-    similarity with its nearest member of the other cluster. The similarity of the clusters is the smallest
-    of these similarities.
+    For each member of both clusters, take the similarity with its nearest member of the other cluster. The
+    similarity of the clusters is the smallest of these similarities.
     """
     n = len(S)
     members: dict[int, Leaves] = {leaf: np.array([leaf]) for leaf in range(n)}

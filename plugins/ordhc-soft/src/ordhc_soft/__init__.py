@@ -10,7 +10,7 @@ __all__ = ["SOFT", "ordhc_linkages"]
 
 
 def _update(row_i: Any, row_j: Any, _s_ij: Any, n_i: Any, n_j: Any, *_rest: Any, sharpness: float) -> Any:
-    """Return the similarities of the merge of clusters i and j with the other clusters."""
+    """Return the similarities between the cluster that is merged from i and j and the other clusters."""
     return _native.soft_maximum(row_i, row_j, n_i, n_j, sharpness)
 
 

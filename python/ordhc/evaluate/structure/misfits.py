@@ -44,8 +44,8 @@ class Misfit:
     behind
         The log loss of the tree minus that of points, per answer, with a 95% interval.
     false_share
-        The expected share of chance findings among this item or cluster and all with clearer differences
-        (Benjamini and Hochberg 1995).
+        The expected share of chance findings among all items and clusters whose differences are at least as
+        clear as this one (Benjamini and Hochberg 1995).
     """
 
     label: int
@@ -64,7 +64,7 @@ class Misfit:
 class Misfits:
     """The items and clusters whose answers points in space predict better than the tree does.
 
-    The largest mean difference between the log losses of the tree and of points is first.
+    They are sorted by the mean difference between the log losses of the tree and of points, largest first.
     """
 
     misfits: tuple[Misfit, ...]
@@ -108,7 +108,7 @@ def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram,
 
 
 def incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:
-    """Return two arrays, numbers of answers and of leaves: a pair for each leaf that an answer is about."""
+    """Return two arrays, answers and leaves: a pair for each answer and each leaf in it."""
     rows = np.asarray(data.rows, dtype=np.int64)
     codes = distinct((answers_of(data)[:, None] * data.n_leaves + rows).ravel())
     return codes // data.n_leaves, codes % data.n_leaves

@@ -64,7 +64,6 @@ class Scored:
         return value, error * math.sqrt(1 + self.folds / (self.folds - 1)), n
 
     def ratio(self, above: Floats, below: Floats) -> Estimate:
-        """Return the ratio of the weighted sums of `above` and `below`, with a 95% interval over units."""
         value, error, n = self.error(above, below)
         return Estimate(value, *about(value, error, n - 1))
 
@@ -80,21 +79,18 @@ class Scored:
         return Estimate(value, *about(value, error, n - 1)), upper_tail(value / error, n - 1)
 
     def mean(self, values: Floats) -> Estimate:
-        """Return the mean over answers, with its 95% interval over units (people or questions)."""
         return self.ratio(values, np.ones_like(values))
 
     def share(self, values: Floats) -> Estimate:
-        """Return the mean of shares over all answers, with its interval clipped to [0, 1]."""
         return self.within(values, np.ones_like(values))
 
     def within(self, values: Floats, among: Floats) -> Estimate:
-        """Return the mean of shares over the answers where `among` is 1, its interval clipped to [0, 1]."""
+        """Return the mean of shares over the answers where `among` is 1; the interval is in [0, 1]."""
         found = self.ratio(values * among, among)
         return Estimate(found.value, *np.clip([found.low, found.high], 0.0, 1.0).tolist())
 
 
 def scored(trial: Trial, folds: int, found: Sequence[Found]) -> Scored:
-    """Return the scores of the predictions of all folds together."""
     weight, at = [], []
     coins: dict[str, list[Floats]] = {ULTRAMETRIC: [], ADDITIVE: []}
     losses: dict[str, list[Floats]] = {}

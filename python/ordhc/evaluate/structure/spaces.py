@@ -28,7 +28,7 @@ _ROUNDED = 1e-3
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model of closeness.
+    """A fitted model of how close leaves are.
 
     Attributes
     ----------
@@ -45,12 +45,10 @@ class Fitted:
     parameters: Floats
 
     def __call__(self, kind: Kind) -> Floats:
-        """Return the (a, K) probabilities of all possible answers, the given answer first."""
         return kind.probabilities(self.closeness, self.noise)
 
 
 def loss_of(choices: Choices, model: Fitted) -> float:
-    """Return the weighted mean log loss of answers."""
     total, weight = 0.0, 0.0
     for kind in choices.kinds:
         logarithms = np.log(model(kind)[:, 0])
@@ -81,7 +79,7 @@ def _start(noise: float) -> float:
 def _points(
     choices: Choices, dimensions: int, deviation: float, spread: float, start: Floats | None = None
 ) -> Fitted:
-    """Fit a point and a length for each leaf.
+    """Fit a model of closeness: a point and a length for each leaf.
 
     The closeness of two leaves is minus the Euclidean distance of their points, minus the lengths of both
     leaves. So a leaf of large length is far from all others. `deviation` and `spread` are the standard
@@ -121,9 +119,10 @@ def _points(
 
 
 def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> Fitted:
-    """Fit a length for each leaf, and one number, which is added to the closeness of leaves in a cluster.
+    """Fit a model of closeness: a length for each leaf, and a number for leaves in the same cluster.
 
-    The closeness of two leaves falls by the lengths of both leaves.
+    The closeness of two leaves falls by the lengths of both leaves. If both leaves are in the same cluster,
+    their closeness rises by the number, which all clusters share.
     """
     is_same = (labels[:, None] == labels).astype(np.float64)
     start = np.zeros(choices.n_leaves + 2)
@@ -147,10 +146,11 @@ def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> 
 
 
 def chosen_effects(inner: Choices, apart: Choices, whole: Choices) -> tuple[Fitted, float]:
-    """Fit only a length for each leaf; return the model, and the standard deviation of the lengths' prior.
+    """Fit a model of closeness by lengths of leaves alone; return the model and the deviation of its prior.
 
-    The closeness of two leaves is minus the lengths of both leaves. The standard deviation with which a model
-    of the answers `inner` predicts the answers `apart` best is used for the model of all answers, `whole`.
+    The closeness of two leaves is minus the lengths of both leaves. The standard deviation of the prior
+    is the one with which a model of the answers `inner` predicts the answers `apart` best. The returned model
+    is fitted to all answers, `whole`.
     """
     losses = [loss_of(apart, _points(inner, 0, deviation, 1.0)) for deviation in _DEVIATIONS]
     deviation = _DEVIATIONS[int(np.argmin(losses))]
@@ -164,11 +164,11 @@ def chosen_clusters(
     deviation: float,
     cuts: tuple[Callable[[int], NDArray[np.int64]], Callable[[int], NDArray[np.int64]]],
 ) -> tuple[Fitted, int]:
-    """Fit flat clusters; return the model, and the number of clusters that predicts best.
+    """Fit a model of closeness by flat clusters; return the model, and the number of clusters.
 
-    The number with which a model of the answers `inner` predicts the answers `apart` best is used for the
-    model of all answers, `whole`. The closeness of two leaves falls by the lengths of both leaves.
-    `deviation` is the standard deviation of the lengths' prior.
+    The number of clusters is the one with which a model of the answers `inner` predicts the answers `apart`
+    best. The returned model is fitted to all answers, `whole`. The closeness of two leaves falls
+    by the lengths of both leaves. `deviation` is the standard deviation of the lengths' prior.
 
     `cuts` are two functions that take a number of clusters and return (n,) labels. The first cuts a tree made
     of `inner`, the second a tree made of `whole`.
@@ -187,7 +187,7 @@ def chosen_points(
     dimensions: tuple[int, ...],
     first: Floats,
 ) -> tuple[dict[int, Fitted], dict[int, float]]:
-    """Fit one model for each number of dimensions: a point and a length for each leaf.
+    """Fit a model of closeness for each number of dimensions: a point and a length for each leaf.
 
     The closeness of two leaves is minus the distance of their points, minus the lengths of both leaves. Each
     model has the prior of coordinates with which a model of the answers `inner` predicts the answers `apart`

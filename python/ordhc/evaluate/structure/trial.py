@@ -75,12 +75,11 @@ class Trial:
     seed: int
 
     def parted(self, fold: int) -> tuple[Triplets | Quadruplets, Triplets | Quadruplets]:
-        """Return two parts of the answers: outside a fold, and inside."""
+        """Return the answers outside a fold, and the answers inside."""
         held = self.parts[self.units] == fold
         return self.data[~held], self.data[held]
 
     def units_of_answers(self) -> NDArray[np.int64]:
-        """Return the unit (person or question) of each answer of the data."""
         numbers = answers_of(self.data)
         found = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
         found[numbers] = self.units
@@ -104,7 +103,6 @@ class Trial:
         return {what: list(map(found.answer_tables(test), kinds))}
 
     def tree(self) -> Dendrogram:
-        """Return the tree of all answers by the additive model."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OrdhcWarning)
             return _trees(self.data, True, self.seed).dendrogram
@@ -150,12 +148,10 @@ def _trees(data: Triplets | Quadruplets, lengths: bool, seed: int) -> Posterior:
 
 
 def named(dimensions: int) -> str:
-    """Return the name of the model of points in `dimensions` dimensions."""
     return "points in 1 dimension" if dimensions == 1 else f"points in {dimensions} dimensions"
 
 
 def fitted(shared: Shared, fold: int, what: str) -> Found:
-    """Call `Trial.predicted` as a task of an executor."""
     found: Found = shared.value().predicted(fold, what)
     return found
 

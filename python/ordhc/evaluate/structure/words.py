@@ -83,7 +83,6 @@ class Verdict:
 
 
 def verdict_of(found: Evidence) -> Verdict:
-    """Return the conclusion from the numbers."""
     if not found.beyond_effects.low > 0:
         return _without_structure(found)
     share, others = f"{found.tree.value:.0%}", f"{found.points.value:.0%}"

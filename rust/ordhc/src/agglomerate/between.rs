@@ -22,8 +22,8 @@ pub(super) struct Clusters {
     pub(super) names: Vec<usize>,
     pub(super) sizes: Vec<f64>,
     leaves: Vec<Vec<u32>>,
-    /// For Ward's linkage: for each cluster, the sum of the similarities between its leaves, minus `shift` for each
-    /// pair.
+    /// For Ward's linkage, for each cluster: the sum of the similarities between its leaves, with `shift` subtracted
+    /// from each similarity.
     inside: Vec<f64>,
     shares: Vec<f64>,
     slots: Vec<u32>,
@@ -34,8 +34,8 @@ pub(super) struct Clusters {
 }
 
 impl Clusters {
-    /// Returns the clusters of `n` leaves after `merges`. If all similarities of leaves are integers, `whole` is their
-    /// largest absolute value.
+    /// Returns the clusters of `n` leaves after `merges`. `whole` is the largest absolute similarity of two leaves if
+    /// all similarities are integers, and otherwise `None`.
     pub(super) fn after(n: usize, merges: &[RawMerge], whole: Option<f64>, shift: f64) -> Self {
         let mut leaves: Vec<Vec<u32>> = (0..n as u32).map(|leaf| vec![leaf]).collect();
         let mut inside = vec![0.0; n];
@@ -120,9 +120,8 @@ impl Clusters {
         Ok(certain.then_some(values))
     }
 
-    /// Adds, for each pair of clusters, the sum above the diagonal of `values` to the sum below the diagonal, and
-    /// converts the result into a similarity (complete linkage: takes the minimum of both). Returns false if too many
-    /// digits have cancelled.
+    /// For each pair of clusters, combines the two sums above and below the diagonal of `values` into one similarity
+    /// (complete linkage: combines two minima). Returns false if too many digits have cancelled.
     fn join(&self, values: &mut [f64], between: Between, monitor: &Monitor) -> Result<bool> {
         let (k, side) = (self.names.len(), stride(self.names.len()));
         let mut certain = true;
@@ -173,7 +172,6 @@ impl Clusters {
         others: impl Iterator<Item = (&'s f64, &'s f64)>,
         between: Between,
     ) -> bool {
-        /// The difference `x - y` has lost too many digits if it is smaller than this share of `|x| + |y|`.
         const SHARE: f64 = 0.25;
         let (n_a, inside_a, exact) = (self.sizes[a], self.inside[a], self.exact);
         let pairs = row.iter_mut().zip(&mut *line);

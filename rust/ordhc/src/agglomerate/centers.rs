@@ -36,8 +36,8 @@ pub(super) fn merges(matrix: &Matrix<'_>, means: Means, monitor: &Monitor) -> Re
     Ok(search.doubts.found(search.merges))
 }
 
-/// The search for the nearest pair of clusters. Clusters are in the order of their rows in the similarity matrix. For
-/// each cluster, `near` is the row of the nearest later cluster, or [`NONE`] if this row is unknown.
+/// The search for the nearest pair of clusters, which have the order of their rows in the similarity matrix. For each
+/// cluster, `near` is the row of the nearest later cluster, or [`NONE`] if this row is unknown.
 struct Search<'a> {
     rows: Rows<'a>,
     /// For each cluster: its largest similarity with a later cluster, or an upper bound if `near` is [`NONE`].
@@ -45,14 +45,14 @@ struct Search<'a> {
     near: Vec<u32>,
     /// For each cluster: an upper bound of its similarities with all later clusters except the nearest one.
     second: Vec<f64>,
-    /// For each cluster: a new similarity below this value changes neither `near` nor `second`.
+    /// For each cluster: a new similarity to a later cluster can be ignored if it is below this limit.
     limit: Vec<f64>,
     /// For each cluster: the key (rounded value) of its similarity to the nearest later cluster, or NaN if unknown.
     keys: Vec<f64>,
     /// The rounding error of a similarity `s` is at most `relative * (|s| + 4 * inside)`.
     relative: f64,
-    /// An upper bound of the absolute values in [`Rows::inner`] so far. If the input has positive and negative values,
-    /// also at least the largest absolute input value.
+    /// An upper bound of all absolute values that [`Rows::inner`] has had. If the input has positive and negative
+    /// values, also at least the largest absolute input value.
     inside: f64,
     doubts: Doubts<'a>,
     whole: bool,
@@ -198,7 +198,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// All merges must have been applied to row `i`.
+    /// Returns the key (rounded value) of the similarity of clusters `i` and `k`. All merges must have been applied to
+    /// row `i`.
     fn key(&mut self, i: usize, k: usize) -> Result<f64> {
         let rounded = self.rows.similarity(i, k);
         let key = self.certain_key(i, k, rounded);

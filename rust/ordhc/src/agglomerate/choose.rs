@@ -1,4 +1,26 @@
 //! Chooses the algorithm for an agglomeration of a matrix.
+//!
+//! The first row that applies to the input selects the algorithm (strategy). Mechanisms are code paths, named as in the
+//! macro calls `entered!(name)`. Reciprocal nearest pairs commute if the order in which they merge does not change the
+//! tree.
+//!
+//! | input | strategy | first mechanism | later mechanism |
+//! | --- | --- | --- | --- |
+//! | tests select the naive engine | `Precisely` | `naive` on `precise_matrix` | |
+//! | sizes of leaves, or pairs of leaves to keep apart | `Precisely` | `nearest_pair` on `precise_matrix` | |
+//! | dissimilarities too small to square | `Precisely` | `nearest_pair` on `precise_matrix` | |
+//! | all values equal; no merged cluster is farther from a leaf than leaves are from each other | `Equal` | `equal` | |
+//! | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters` |
+//! | centroid, median; input not overwritten, no similarity near underflow | `Centers` | `centers` | `centers_keys` |
+//! | reciprocal pairs commute, initial clusters | `Initial` | `initial_clusters` | `chain` |
+//! | reciprocal pairs commute, input overwritten | `InPlace` | `in_place`, `triangle_rounds` | `square` |
+//! | reciprocal pairs commute, up to 1,500 leaves | `AtOnce` | `small` | |
+//! | reciprocal pairs commute, more leaves | `Rounds` | `groups`, `first_pairs` or `triangle_rounds` | `square` |
+//! | all other inputs | `NearestPair` | `nearest_pair` on a `square` | |
+//!
+//! `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal pairs commute for average,
+//! weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. If rounding errors
+//! may have changed the tree, `Precisely` computes the tree again, unless the input was overwritten.
 
 use super::centers::Means;
 use super::engine::Engine;
@@ -19,27 +41,8 @@ pub(super) enum Strategy {
     NearestPair,
 }
 
-/// Returns the first algorithm in this table that applies to the input. `tolerance` decides when similarities count as
-/// equal. Mechanisms are code paths, named as in the macro calls `entered!(name)`. Reciprocal nearest pairs commute if
-/// the order in which they merge does not change the tree.
-///
-/// | input | strategy | first mechanism | later mechanism |
-/// | --- | --- | --- | --- |
-/// | tests select the naive engine | `Precisely` | `naive` on `precise_matrix` | |
-/// | sizes of leaves, or pairs of leaves to keep apart | `Precisely` | `nearest_pair` on `precise_matrix` | |
-/// | dissimilarities too small to square | `Precisely` | `nearest_pair` on `precise_matrix` | |
-/// | all values equal; no merged cluster is farther from a leaf than leaves are from each other | `Equal` | `equal` | |
-/// | single linkage | `SpanningTree` | `grown_in_square`, `all_largest`, `passes` or `grown_in_place` | `tied_clusters` |
-/// | centroid, median; input not overwritten, no similarity near underflow | `Centers` | `centers` | `centers_keys` |
-/// | reciprocal pairs commute, initial clusters | `Initial` | `initial_clusters` | `chain` |
-/// | reciprocal pairs commute, input overwritten | `InPlace` | `in_place`, `triangle_rounds` | `square` |
-/// | reciprocal pairs commute, up to 1,500 leaves | `AtOnce` | `small` | |
-/// | reciprocal pairs commute, more leaves | `Rounds` | `groups`, `first_pairs` or `triangle_rounds` | `square` |
-/// | all other inputs | `NearestPair` | `nearest_pair` on a `square` | |
-///
-/// `Equal`, `SpanningTree` and `Centers` don't support initial clusters. Reciprocal pairs commute for average,
-/// weighted, complete and Ward's linkage, and for coefficients if [`Update::commutes`] returns true. If rounding errors
-/// may have changed the tree, `Precisely` computes the tree again, unless the input was overwritten.
+/// Returns the algorithm for an input, by the table at the top of this file. `tolerance` decides when similarities
+/// count as equal. `tolerance` is `None` if dissimilarities are too small to square.
 pub(super) fn choose<U: Update>(
     task: &Task<'_>,
     update: &U,

@@ -13,15 +13,14 @@ use crate::parallel;
 /// Columns are copied only from condensed matrices with at least this number of rows. A smaller matrix fits into a
 /// core's cache.
 const MANY: usize = 1500;
-/// The number of rows that are read together. The values of these rows in one column are mostly written to one cache
-/// line.
+/// The number of rows that are read together. Their values in one column are mostly written to the same cache line.
 const SIDE: usize = 8;
 
 /// Copies of columns of a condensed matrix. For each given pair of cluster indices `i < j`, the copy has the
 /// similarities of cluster `j` to all clusters between `i` and `j`.
 pub(super) struct Columns<'r> {
     values: &'r [f64],
-    /// For each range of rows: the range, and the index in `values` at which each column's values start.
+    /// For each range of rows: the range, and the index in `values` at which the values of each column start.
     parts: Vec<(Range<usize>, Vec<usize>)>,
     /// For each cluster: the index of its copied column, or [`NONE`].
     places: Vec<u32>,
@@ -37,9 +36,9 @@ struct Cursor {
 }
 
 impl<'r> Columns<'r> {
-    /// Copies the values of column `j` between rows `i` and `j` into the buffer `room`, for each given pair of cluster
-    /// indices `i < j`. Every `j` is in at most one pair. Returns `None` if copying does not save time, or if `room` is
-    /// too small.
+    /// For each given pair of cluster indices `i < j`, copies the values of column `j` between rows `i` and `j` into
+    /// the buffer `room`. Every `j` is in at most one pair. Returns `None` if copying does not save time, or if `room`
+    /// is too small.
     pub(super) fn of<T: TriangleRows>(
         triangle: &T,
         pairs: impl Iterator<Item = (usize, usize)>,

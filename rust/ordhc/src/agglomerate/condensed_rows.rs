@@ -35,7 +35,7 @@ pub(crate) struct CondensedRows<'a, U: Update> {
 const WORTHWHILE: [usize; 2] = [24, 12];
 
 impl<'a, U: Update> CondensedRows<'a, U> {
-    /// `values` begin with the condensed similarities of `n` leaves, and may be longer.
+    /// `values` begin with the condensed similarities of `n` leaves. More values may follow.
     pub(crate) fn from_similarities(update: &'a U, values: Store<'a>, n: usize, tolerance: Tolerance) -> Self {
         let clusters: Vec<usize> = (0..n).collect();
         let slots = clusters.clone();

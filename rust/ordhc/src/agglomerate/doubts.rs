@@ -26,12 +26,12 @@ pub(crate) struct Doubts<'a> {
     parts: Vec<[u32; 2]>,
     node_of: Vec<u32>,
     sizes: Vec<f64>,
-    /// Cached sums over the pairs of leaves between two nodes, in two tables. If the first table is full, it replaces
-    /// the second table.
+    /// Cached sums of similarities over all pairs of leaves between two nodes. When the first table is full, it
+    /// replaces the second table.
     between: [HashMap<[u32; 2], Precise>; 2],
     inside: HashMap<u32, Precise>,
-    /// A similarity counts as zero if its rounding error is larger than the similarity, but smaller than this limit.
-    /// `None` before the limit is first needed.
+    /// A similarity counts as zero if it is smaller than its rounding error, and this error is below `zero`. `None`
+    /// before this limit is first needed.
     zero: Option<f64>,
     /// The number of similarities of leaves that may still be summed. At 0, rounding errors are no longer corrected.
     patience: usize,
@@ -49,7 +49,8 @@ struct Source<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Mean,
-    /// A weighted mean: at each merge, the two merged clusters have equal weights.
+    /// A weighted mean of the similarities between the clusters. At each merge, the two merged clusters have equal
+    /// weights.
     Halves,
     Ward,
     /// The mean similarity between the clusters, minus half the mean similarity within each cluster. Within a cluster,
@@ -79,13 +80,13 @@ const KEPT: usize = 16;
 /// The maximum number of similarities of leaves that are summed to correct rounding errors, divided by the number of
 /// pairs of leaves. Summing more would take longer than computing all merges again with about 32 digits.
 const PATIENCE: usize = 16;
-/// The largest number of almost equally near clusters for which the order in which reciprocal pairs merge cannot change
-/// the tree. With three such clusters, two can merge first, and the rounded mean of their similarities can equal the
-/// largest similarity.
+/// Up to this number of almost equally near clusters, the order in which reciprocal pairs merge cannot change the tree.
+/// With three such clusters, two can merge first, and the rounded mean of their similarities can equal the largest
+/// similarity.
 const COMMUTING: usize = 2;
 
 impl<'a> Doubts<'a> {
-    /// Without a matrix or form, rounding errors are not corrected.
+    /// Without `matrix` or `form`, rounding errors are not corrected.
     pub(super) fn new(
         form: Option<Form>,
         matrix: Option<&'a Matrix<'a>>,

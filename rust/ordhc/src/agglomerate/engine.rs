@@ -29,8 +29,8 @@ named!(Engine, "engine", {
 
 pub(super) type Among = fn(&mut (dyn Linkage + '_), Vec<usize>, &mut Vec<usize>, &Monitor) -> Result<Found>;
 
-/// Merges within the initial clusters first, then the remaining clusters, by the same engine. Returns both lists of
-/// merges, and true if rounding errors may have changed the tree.
+/// Merges within the initial clusters first, then merges the remaining clusters with the same engine. Returns both
+/// lists of merges, and true if rounding errors may have changed the tree.
 pub(super) fn staged(
     linkage: &mut dyn Linkage,
     initial: Option<&Partition>,

@@ -52,9 +52,9 @@ pub(super) fn after_groups<U: Update>(
     }
 }
 
-/// Merges within the groups `of`, as long as leaves outside of a group cannot affect the result. Returns the remaining
-/// clusters and the merges. Returns `None` if the square similarity matrix of the remaining clusters would need more
-/// memory than the condensed matrix of all leaves, or if too many digits would cancel.
+/// Merges within groups, as long as leaves outside of a group cannot affect the result. `of` is the group of each leaf.
+/// Returns the remaining clusters and the merges. Returns `None` if the square similarity matrix of the remaining
+/// clusters would need more memory than the condensed matrix of all leaves, or if too many digits would cancel.
 pub(super) fn after_groups_of<U: Update>(
     task: &Task<'_>,
     update: &U,
@@ -107,7 +107,7 @@ fn after_merges<U: Update>(task: &Task<'_>, matrix: &Matrix<'_>, merges: Vec<Raw
     Ok(Some((Similarities { values, names, sizes }, merges)))
 }
 
-/// Returns those merges within groups that no leaf outside of the group can affect. Each merge comes after the merges
+/// Returns the merges within groups that no leaf outside of the group can affect. Each merge comes after the merges
 /// that made its two clusters. `of` is the group of each leaf.
 fn merges_within<U: Update>(
     task: &Task<'_>,
@@ -191,9 +191,8 @@ fn nearest_outside(matrix: &Matrix<'_>, of: &[u32], squared: bool, monitor: &Mon
     Ok(found.into_iter().reduce(both).unwrap_or_default())
 }
 
-/// Returns the merges of a nearest-neighbour chain within a group. Clusters merge only if their similarity is certainly
-/// above their `bounds`, the largest similarities to leaves outside of the group. Other clusters are left unmerged
-/// (`waits`), and also clusters whose nearest cluster is left unmerged.
+/// Returns the merges within a group. Clusters merge only if their similarity is certainly above their `bounds`, the
+/// largest similarities to leaves outside of the group.
 fn merges_above<U: Update>(
     mut rows: Square<'_, U>,
     mut bounds: Vec<f64>,

@@ -24,9 +24,11 @@ use crate::linkage::{Average, AverageOfWhole, Centroid, Complete, Median, Rule, 
 use crate::monitor::Monitor;
 use crate::tree::{Dendrogram, Found, Partition, RawMerge, with_initial};
 
-/// `Task::precisely` multiplies values that are not squared, so that the largest value is at least 2^`SMALLEST`.
+/// If a linkage rounds and its values are not squared, the values are multiplied by a power of two, so that the largest
+/// value is at least 2^`SMALLEST`.
 const SMALLEST: i32 = -200;
-/// `Task::precisely` multiplies dissimilarities before it squares them, so that the largest is about 2^`SQUARED_TO`.
+/// Before dissimilarities are squared, they are multiplied by a power of two. The largest dissimilarity is then about
+/// 2^`SQUARED_TO`.
 const SQUARED_TO: i32 = 400;
 
 /// Merges, and two powers of two by which the input values were multiplied.
@@ -70,7 +72,7 @@ impl Task<'_> {
     }
 
     /// Returns true if the caller's memory must not be overwritten, because the input may be needed again to decide
-    /// ties. If the linkage rounds similarities, this is likely for few leaves and for repeated values.
+    /// ties. For a linkage that rounds similarities, this is likely if there are few leaves or repeated values.
     fn is_kept<U: Update>(&self, values: &[f64]) -> bool {
         const SAMPLE: usize = 1000;
         if U::EXACT || self.about.n < AT_ONCE {

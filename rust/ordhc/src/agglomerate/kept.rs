@@ -8,7 +8,7 @@ const BITS: usize = u64::BITS as usize;
 
 /// The indices of the clusters that are kept, one bit for each cluster.
 pub(super) struct Kept {
-    /// One additional word, so that [`Kept::word`] can read past the end.
+    /// The bits of all clusters, followed by one extra word, so that [`Kept::word`] can read past the last bit.
     words: Vec<u64>,
 }
 
@@ -76,8 +76,7 @@ impl Kept {
     }
 }
 
-/// Moves the values whose bit in `bits` is set to the beginning of the returned array. The rest of the array is
-/// arbitrary.
+/// Returns an array that begins with the values whose bit in `bits` is set. The rest of the array is arbitrary.
 #[inline(always)]
 fn packed<S: Simd>(simd: S, values: &[f64; LANES], bits: u8) -> [f64; LANES] {
     let kept = mask64x8::from_bitmask(simd, bits.into());

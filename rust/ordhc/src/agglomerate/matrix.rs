@@ -174,8 +174,8 @@ impl<'a> Matrix<'a> {
         self.facts.symmetric
     }
 
-    /// Returns the stored values of leaf `i` with the leaves before it (empty in the condensed layout), and with the
-    /// leaves after it.
+    /// Returns two slices of the stored values: of leaf `i` with earlier leaves (empty in the condensed layout), and of
+    /// leaf `i` with later leaves.
     pub(crate) fn row(&self, i: usize) -> [Values<'a>; 2] {
         let n = self.n;
         let [before, after] = match self.layout {
@@ -190,8 +190,6 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    /// Returns the largest integer `e` for which 2^`e` is at most the largest absolute value. Returns 0 if all values
-    /// are 0.
     pub(super) fn exponent(&self) -> i32 {
         if self.facts.largest > 0.0 { self.facts.largest.log2().floor() as i32 } else { 0 }
     }

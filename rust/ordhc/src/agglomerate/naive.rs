@@ -20,7 +20,8 @@ pub fn naive(linkage: &mut impl Linkage, monitor: Option<&Monitor>) -> Result<De
     Dendrogram::in_order(n, merges)
 }
 
-/// Merges the clusters `members` until no two have a finite similarity. `members` are some or all of `active`.
+/// Merges the most similar pair of the clusters `members`, until no two of these have a finite similarity. `members`
+/// are some or all of the clusters `active`.
 pub(super) fn merges_among(
     linkage: &mut (dyn Linkage + '_),
     mut members: Vec<usize>,

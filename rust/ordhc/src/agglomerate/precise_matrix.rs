@@ -29,10 +29,10 @@ pub(super) struct PreciseMatrix<'a, U: Update> {
     is_doubtful: bool,
 }
 
-/// A rounding error of at most this share of a value never makes the value uncertain.
+/// A rounding error is ignored if it is at most this share of the value.
 pub(super) const VAGUE: f64 = 1e-20;
-/// A sum smaller than its own rounding error counts as zero if this error is below this share of the smallest input
-/// value.
+/// A sum counts as zero if it is smaller than its rounding error, and this error is below this share of the smallest
+/// input value.
 pub(super) const NOTHING: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy)]
@@ -44,8 +44,8 @@ struct Cell {
 }
 
 impl<'a, U: Update> PreciseMatrix<'a, U> {
-    /// Computes the matrix. Values are multiplied by `unit[0]` and `unit[1]`, which are powers of two, and then squared
-    /// if the rule squares dissimilarities.
+    /// Returns the matrix. Input values are multiplied by `unit[0]` and `unit[1]`, which are powers of two, and then
+    /// squared if the rule squares dissimilarities.
     pub(super) fn new(
         update: &'a U,
         matrix: &Matrix<'_>,

@@ -112,8 +112,7 @@ impl Pairs {
         Ok(Self::grouped(&ties.groups()))
     }
 
-    /// Returns the merges of groups of clusters, given by their indices. The groups are ordered by their first
-    /// clusters. A cluster that is not merged is a group of its own.
+    /// The groups must be ordered by their first clusters. A cluster that is not merged is a group of its own.
     fn grouped(groups: &[Vec<u32>]) -> Self {
         let left = groups.iter().map(|group| group[0]).collect();
         let merged = (0..).zip(groups).flat_map(|(slot, group)| group[1..].iter().map(move |&j| (slot, j)));
@@ -185,8 +184,8 @@ impl<U: Update> Round<'_, U> {
     }
 
     /// Does the same as [`run`](Self::run), within the memory `values`, which begins with the condensed matrix of `k`
-    /// clusters. New rows overwrite old rows that are not needed any more. While there are few such rows, new rows are
-    /// first written to `spare`.
+    /// clusters. New rows overwrite old rows that are not needed any more. While there are too few such old rows, new
+    /// rows are first written to `spare`.
     pub(super) fn run_in_place(
         &self,
         k: usize,

@@ -12,8 +12,8 @@ pub(super) struct RowSearch {
     tolerance: Tolerance,
     /// For each cluster: only a similarity above this value can replace its nearest cluster so far.
     bar: Vec<f64>,
-    /// For each cluster: a later cluster with this similarity is certainly tied with the nearest cluster so far, and
-    /// cannot replace it.
+    /// For each cluster: a later cluster with exactly this similarity is tied with the nearest cluster so far, and does
+    /// not replace it.
     equal: Vec<f64>,
     nearest: Vec<Nearest>,
 }
@@ -156,8 +156,8 @@ fn nearest_in_row<U: Update>(row: &[f64], sizes: &[f64], n_i: f64, tolerance: To
     Some(best)
 }
 
-/// Replaces `best`, the nearest cluster so far, if another cluster is nearer. Compares only clusters whose similarity
-/// is at least `floor`. `first` is the index of the first value's cluster.
+/// Replaces `best`, the nearest cluster so far, if one of the given clusters is nearer. Ignores similarities below
+/// `floor`. `first` is the index of the first given cluster.
 #[inline(always)]
 fn offer_all<U: Update>(
     (best, n_best, floor): (&mut Nearest, &mut f64, f64),

@@ -6,18 +6,18 @@ use crate::monitor::Monitor;
 use crate::parallel;
 
 const GROUPS: std::ops::RangeInclusive<usize> = 8..=64;
-/// The number of test leaves. For each number of groups, the search checks whether these leaves have their nearest
-/// leaves in their own group.
+/// The number of test leaves. A number of groups is good if many test leaves have their nearest leaves in their own
+/// group.
 const TESTED: usize = 16;
 /// A test leaf passes if this number of its nearest leaves, and all ties with the last of these, are in its own group.
 const NEAREST: usize = 8;
 const LEAST: usize = TESTED / 2;
-/// The search for the best number of groups stops when the number of test leaves that pass (see [`NEAREST`]) is more
-/// than `LESS` below its maximum so far.
+/// The search for the best number of groups stops when the number of passing test leaves (see [`NEAREST`]) is more than
+/// `LESS` below its maximum so far.
 const LESS: usize = 3;
 
-/// Returns the group of each leaf. Returns `None` if too few leaves have their nearest leaves in their own group, or if
-/// any group has more than `most` leaves.
+/// Returns the group of each leaf. Returns `None` if too few test leaves have their nearest leaves in their own group,
+/// or if any group has more than `most` leaves.
 ///
 /// The groups have centres: each centre is the leaf that is farthest from the centres before (Gonzalez 1985). A group
 /// consists of the leaves that are nearest to its centre.
@@ -67,8 +67,8 @@ pub(super) fn groups(matrix: &Matrix<'_>, most: usize, monitor: &Monitor) -> Res
     Ok(found)
 }
 
-/// Returns a leaf, its [`NEAREST`] nearest leaves, and all leaves that are tied with the last of these. `row` has the
-/// similarities of this leaf.
+/// Returns the leaf itself, its [`NEAREST`] nearest leaves, and all leaves that are tied with the last of these. `row`
+/// has the similarities of the leaf to all leaves.
 fn nearest(row: Vec<f64>) -> Vec<u32> {
     let mut sorted = row.clone();
     // The leaf itself is the nearest, so select one more.

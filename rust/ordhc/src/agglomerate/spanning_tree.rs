@@ -71,8 +71,8 @@ pub(super) fn most_similar(matrix: &Matrix<'_>, of: &[u32], monitor: &Monitor) -
 }
 
 /// Returns a similarity that about [`AIM`] pairs per leaf reach, as estimated from a sample of pairs of different
-/// clusters. If too many pairs are tied at this similarity, returns the next larger similarity of the sample. Returns
-/// `None` if no sampled similarity is larger.
+/// clusters. If too many sampled pairs are tied at this similarity, returns the next larger similarity of the sample,
+/// or `None` if there is none.
 fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
     let n = matrix.n_leaves();
     let mut sizes = vec![0u64; n];

@@ -24,16 +24,15 @@ pub(super) struct Clusters<'a> {
     leaves: UnionFind,
     /// Finds tied pairs of clusters. `None` if the edges include all tied pairs.
     lookup: Option<Lookup<'a>>,
-    /// For each cluster: its index in the current [`Level`] (clusters connected by edges of the same similarity), or
-    /// `NONE`.
+    /// For each cluster: its index in [`Level::names`] while the edges of a level are read, and otherwise `NONE`.
     places: Vec<u32>,
 }
 
 struct Lookup<'a> {
     similarity: &'a dyn Fn(u32, u32) -> f64,
     members: Vec<Vec<u32>>,
-    /// `Some` if the leaves are points. Then leaves at the same point are in one cluster, and only the smallest of
-    /// these leaves stays a member.
+    /// Finds ties if the leaves are points. `None` if the leaves are not points. [`Lookup::keep_names`] can also set
+    /// `None`.
     space: Option<Space<'a>>,
     finder: Option<Finder<'a>>,
 }
@@ -116,8 +115,8 @@ impl<'a> Clusters<'a> {
 }
 
 impl Lookup<'_> {
-    /// Keeps only the smallest leaf of each cluster as a member. If any cluster has leaves at different points, drops
-    /// `space` instead.
+    /// Keeps only the smallest leaf of each cluster in `members`, because the other leaves are at the same point. If
+    /// any cluster has leaves at different points, sets `space` to `None` instead.
     fn keep_names(&mut self, of: &[u32]) {
         let Some(space) = &self.space else { return };
         if !of.iter().zip(0..).all(|(&name, leaf)| (space.same)(name, leaf)) {

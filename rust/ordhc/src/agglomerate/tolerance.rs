@@ -25,7 +25,7 @@ pub struct Tolerance {
     absolute: f64,
     /// The relative error of similarities of two leaves, which are input values or squares of input values.
     of_leaves: f64,
-    /// True if similarities are input values or their squares. Identical numbers are then equal, whatever their error.
+    /// True if similarities are input values or their squares. Two identical similarities are then certainly equal.
     given: bool,
 }
 
@@ -60,8 +60,8 @@ impl Tolerance {
     }
 
     /// Returns the tolerance for similarities of two leaves. Identical similarities of leaves are certainly equal. This
-    /// holds for squares as well: if the squares of two numbers round to the same float, the numbers differ by no more
-    /// than rounding.
+    /// holds for squares as well, because numbers whose squares round to the same float differ by no more than
+    /// rounding.
     pub(crate) fn of_leaves(self) -> Self {
         match self.exact || self.has_no_errors() || self.of_leaves > self.relative {
             true => self,
@@ -85,8 +85,8 @@ impl Tolerance {
         }
     }
 
-    /// Returns `x` if an identical similarity certainly counts as equal to `x`. Otherwise returns NaN, which equals
-    /// nothing.
+    /// Returns `x` if an identical similarity certainly counts as equal to `x`. Otherwise returns NaN, which no
+    /// similarity equals.
     pub(crate) fn certain(self, x: f64) -> f64 {
         if self.compare(x, x).1 { f64::NAN } else { x }
     }

@@ -22,8 +22,8 @@ pub struct Resample {
     pub revenue: f64,
     /// The share of the resampled answers that agree with the original tree.
     pub satisfied: f64,
-    /// Among the answers that were not drawn: the share that agrees with the tree of this resample. NaN if all answers
-    /// were drawn.
+    /// The share of the answers outside of this resample that agree with the tree of the resample. NaN if the resample
+    /// has all answers.
     pub held_out: f64,
 }
 
@@ -99,8 +99,8 @@ struct Work<'a, const K: usize> {
     shares: Option<&'a [f64]>,
     rule: &'a Rule,
     draws: &'a Draws,
-    /// For each answer: its revenue in the original tree at weight 1, and a verdict. The verdict is 1 if the tree
-    /// agrees, -1 if the tree disagrees, and otherwise 0.
+    /// The gain and the verdict of each answer in the original tree. The gain is the answer's part of the revenue, at
+    /// weight 1. The verdict is 1 if the tree agrees with the answer, -1 if it disagrees, and otherwise 0.
     first: Vec<(i64, i8)>,
 }
 

@@ -5,19 +5,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Result, check_len};
 
-/// Bootstrap resamples of `m` answers. Each resample draws `m` answers with replacement. If there are groups (such as
-/// participants), each resample draws g of the g groups with replacement, and takes all answers of each drawn group.
+/// Bootstrap resamples of `m` answers. Each resample draws `m` answers with replacement.
 ///
-/// ```
-/// use ordhc::bindings::Draws;
-///
-/// let draws = Draws::new(100, None, 7)?;
-/// let times = draws.times(0);
-/// assert_eq!(times.iter().sum::<u32>(), 100);
-/// assert_eq!(times, draws.times(0));
-/// assert_ne!(times, draws.times(1));
-/// # Ok::<(), ordhc::Error>(())
-/// ```
+/// If there are g groups of answers (for example one for each participant), each resample instead draws g groups with
+/// replacement, and takes all answers of each drawn group.
 #[derive(Debug, Clone)]
 pub struct Draws {
     m: usize,
@@ -27,7 +18,7 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Returns the resamples. `groups` has the id of the group of each answer. Ids start at 0.
+    /// Returns the resamples of `m` answers. `groups` has the id of the group of each answer. Ids start at 0.
     ///
     /// # Errors
     /// `groups` of another length than `m`.

@@ -34,8 +34,8 @@ impl Tally {
     }
 
     /// Adds answers to the sums of this resample. `times` returns how often the resample contains an answer. `first`
-    /// returns the revenue of the answer in the original tree at weight 1, and a verdict: 1 if the tree agrees, -1 if
-    /// the tree disagrees, and otherwise 0.
+    /// returns the gain of the answer in the original tree (its part of the revenue, at weight 1), and a verdict: 1 if
+    /// the tree agrees, -1 if it disagrees, and otherwise 0.
     pub(super) fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,

@@ -8,8 +8,8 @@ use crate::parallel;
 
 /// A multiset of comparisons: rows of `K` leaf ids, optionally with weights.
 ///
-/// Use the names [`Triplets`] and [`Quadruplets`]. Each repetition of a row counts, multiplied by its weight. How
-/// contradictions are handled depends on the method.
+/// [`Triplets`] and [`Quadruplets`] are names for comparisons of 3 and of 4 leaves. A repeated row counts each time,
+/// with its weight. Each method handles contradictory rows in its own way.
 ///
 /// Ids of type `u8`, `u16` or `i32` are kept as they are. Ids of type `u32`, `i64` or `usize` are converted. See
 /// [`LeafRows`].

@@ -13,7 +13,7 @@ use crate::memory::{push, room};
 pub enum Delimiter {
     /// One ASCII character.
     Byte(u8),
-    /// Runs of blanks and tabs. Blanks and tabs at the start and end of a line are ignored.
+    /// One or more blanks or tabs. Blanks and tabs at the start and end of a line are ignored.
     Blanks,
 }
 
@@ -32,7 +32,7 @@ impl Cell<'_> {
     }
 }
 
-/// Reads a text row by row. Each row is returned as cells. Blank lines are skipped.
+/// Reads delimited text row by row, and splits each row into cells. Blank lines are skipped.
 ///
 /// ```
 /// use ordhc::bindings::{Delimiter, Rows};

@@ -63,14 +63,16 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         Ok(Self { comparisons, ends, rows })
     }
 
-    /// Returns the rows with the given leaf, in ascending order. Empty if no row has the leaf.
+    /// Returns the indices of the rows that contain the given leaf, in ascending order. Empty if no row contains the
+    /// leaf.
     pub fn about(&self, leaf: u32) -> &[u32] {
         let Some(&end) = self.ends.get(leaf as usize) else { return &[] };
         let start = if leaf == 0 { 0 } else { self.ends[leaf as usize - 1] };
         &self.rows[start..end]
     }
 
-    /// Returns the rows that have all of these leaves, in ascending order. Without leaves, returns all rows.
+    /// Returns the indices of the rows that contain all of the given leaves, in ascending order. Without leaves,
+    /// returns the indices of all rows.
     pub fn about_all(&self, leaves: &[u32]) -> Vec<u32> {
         let Some(&rarest) = leaves.iter().min_by_key(|&&leaf| self.about(leaf).len()) else {
             return (0..self.comparisons.len() as u32).collect();
@@ -82,8 +84,8 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
         self.about(rarest).iter().copied().filter(has_all).collect()
     }
 
-    /// Returns the leaves of each question that was asked, and the number of answers of each of the two kinds. Weights
-    /// are ignored.
+    /// Returns the leaves of each question that was asked, and how often each of its two answers was given. Weights are
+    /// ignored.
     ///
     /// A question of triplets is `[anchor, a, b]` with `a < b`. The counts are the answers that `a` is nearer, and that
     /// `b` is nearer. A question of quadruplets is two pairs. The leaves of a pair are in ascending order, and the
@@ -94,7 +96,8 @@ impl<'a, 'b, const K: usize> Index<'a, 'b, K> {
     }
 }
 
-/// Returns each question that was asked and its two numbers of answers, in the form of [`Index::questions`].
+/// Returns each question that was asked, and how often each of its two answers was given, in the form of
+/// [`Index::questions`].
 pub fn questions<const K: usize>(comparisons: &Comparisons<'_, K>) -> Vec<([u32; K], [u64; 2])> {
     let mut asked: Vec<([u32; K], bool)> = comparisons.rows().iter().map(question).collect();
     asked.sort_unstable();

@@ -24,7 +24,6 @@ pub enum LeafRows<'a, const K: usize> {
     I32(Cow<'a, [[i32; K]]>),
 }
 
-/// In a call, each type of id is followed by the lifetime bounds that the conversion of slices needs.
 macro_rules! made_from {
     ($($id:ty: [$($outlives:tt)*] $from_vec:expr, $from_slice:expr;)*) => {$(
         impl<const K: usize> TryFrom<Vec<[$id; K]>> for LeafRows<'_, K> {
@@ -92,7 +91,7 @@ impl<const K: usize> LeafRows<'_, K> {
         self.len() == 0
     }
 
-    /// Returns the row `at`.
+    /// Returns the row with the index `at`.
     ///
     /// # Panics
     /// If `at` is not below the number of rows.

@@ -11,8 +11,8 @@ impl<const K: usize> Comparisons<'static, K> {
     ///
     /// A header names the columns. For triplets they are `anchor,near,far`, `head,winner,loser`,
     /// `anchor,positive,negative` or `i,j,k`. For quadruplets they are `i,j,k,l` or `near_a,near_b,far_a,far_b`. A
-    /// column `weight` has weights. Other columns are ignored. Without a header, there must be exactly `K` columns.
-    /// They are read as `anchor,near,far` or as `i,j,k,l`. The delimiter is detected.
+    /// column `weight` has the weights of the rows. Other columns are ignored. Without a header, there must be exactly
+    /// `K` columns. They are read as `anchor,near,far` or as `i,j,k,l`. The delimiter is detected.
     ///
     /// Names are numbered in the order of their first appearance, and leaf `i` has the i-th name. If all cells are
     /// whole numbers, they are the leaf ids, and the name of a leaf is its id.

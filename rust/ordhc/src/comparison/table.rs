@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::memory::{push, room};
 use crate::monitor::Monitor;
 
-/// The columns with the leaves.
+/// Selects the columns that contain leaves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Columns {
@@ -33,7 +33,7 @@ pub struct TableOptions {
     pub known: Vec<Vec<String>>,
     /// The possible names of the column of weights. This column may be missing.
     pub weight_columns: Vec<String>,
-    /// The columns that are read as text. For each of these columns: its possible names. The columns may be missing.
+    /// The possible names of each column that is read as text. Any of these columns may be missing.
     pub labels: Vec<Vec<String>>,
     /// The delimiter. `None` detects it, see [`sniff`].
     pub delimiter: Option<Delimiter>,
@@ -167,7 +167,8 @@ struct Reader<'a> {
 struct Coder {
     codes: HashMap<Vec<u8>, i64>,
     texts: Vec<String>,
-    /// A cache that is faster than `codes`. For each hash ([`slot`]): the code of the last text with this hash.
+    /// For each hash ([`slot`]): the code of the last text with this hash. Reading this cache is faster than reading
+    /// `codes`.
     recent: Vec<usize>,
 }
 

@@ -82,8 +82,8 @@ fn leads(scores: &[f64]) -> Vec<f64> {
     leads
 }
 
-/// Returns the sum of the margins of one leaf over the leaves in `others`. A margin is the probability of a win minus
-/// the probability of a loss. Also subtracts each margin from the element of `leads` of the other leaf.
+/// Returns the sum of the margins of one leaf against the leaves in `others`. A margin is the probability of a win
+/// minus the probability of a loss. Each margin is also subtracted from `leads`, at the position of the other leaf.
 #[inline]
 fn duel(own: f64, others: &[f64], leads: &mut [f64], margin: impl Fn(f64, f64) -> f64) -> f64 {
     // Use several independent sums, so that divisions can overlap.

@@ -22,8 +22,9 @@ use crate::similarity::{Triangle, condensed_len};
 /// The loss is computed from exponentials of scores if all of them are in this range. Otherwise, it is computed from
 /// the scores, which is slower but works for any distances.
 const TAME: Range<f64> = 1e-18..1e18;
-/// When a product of factors 1 + `K_far` / `K_near` exceeds this value, its logarithm is added to the loss. K is the
-/// exponential of the score of a pair. A factor is at most about 1e36, so the product cannot overflow.
+/// The loss of several triplets is the logarithm of a product of factors 1 + `K_far` / `K_near`, where K is the
+/// exponential of the score of a pair. The logarithm is taken when the product exceeds this value. A factor is at most
+/// about 1e36, so the product cannot overflow.
 const LARGE: f64 = 1e250;
 
 /// The loss of weighted triplets under a [`Model`]: the sum over all triplets of weight times loss.

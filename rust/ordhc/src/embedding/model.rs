@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 /// A model of how answers depend on squared distances D.
 ///
 /// Each model gives a pair of leaves a score that decreases with the distance. The loss of "i is nearer to j than to k"
-/// is a function of the difference score(i, k) - score(i, j). For the models that [choose](Model::chooses), the loss is
-/// -log(P) with P = 1 / (1 + exp(difference)). For the other models, the loss is a hinge.
+/// is a function of the difference score(i, k) - score(i, j). For models with probabilities (see [`Model::chooses`]),
+/// the loss is -log(P) with P = 1 / (1 + exp(difference)). For the other models, the loss is a hinge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Model {

@@ -13,7 +13,8 @@ use crate::memory;
 pub(super) struct Prepared {
     pub(super) anchors: Vec<Anchor>,
     pub(super) others: Vec<u32>,
-    /// Groups of triplets with the same anchor (first leaf), weight and near leaf, sorted by these three.
+    /// Groups of triplets with the same anchor (first leaf), weight and near leaf. The groups are sorted by these
+    /// three.
     pub(super) runs: Vec<Run>,
     /// The far leaf of each triplet, in the order of `runs`. Each far leaf is given as an index into its anchor's list
     /// in `others`.

@@ -18,7 +18,7 @@ pub enum TreeShape {
     Yule,
     /// Every cluster is split into halves.
     Balanced,
-    /// Every cluster splits off one leaf.
+    /// Every cluster is split into one leaf and all its other leaves.
     Caterpillar,
     /// Nodes have at most this number of children, which must be at least 2. Each new leaf is inserted on the edge
     /// above a random node. If this node has children, but fewer than the maximum, the leaf becomes another child of

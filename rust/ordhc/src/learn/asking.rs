@@ -22,8 +22,8 @@ pub(crate) trait Strategy<const K: usize = 3>: Send + Clone + 'static {
     /// Uses the answer to a question. `purpose` is the value that [`next`](Self::next) returned with the question.
     fn take(&mut self, purpose: Self::Purpose, answer: i8);
 
-    /// Uses the answer to a question like [`take`](Self::take). `told` also has the person who answered, and the
-    /// probability that the answer is right. By default, the strategy ignores both.
+    /// Does the same as [`take`](Self::take) for an answer with its person and its probability of being right. By
+    /// default, the strategy ignores both.
     fn weigh(&mut self, purpose: Self::Purpose, told: Told) {
         self.take(purpose, told.answer);
     }

@@ -12,9 +12,8 @@ use crate::tree::Dendrogram;
 /// the same place form a *bucket*. Each bucket is inserted by the same method.
 ///
 /// If each sample has one leaf, this is `QuickClustering` (Emamjomeh-Zadeh & Kempe, Algorithm 1) with two differences.
-/// Pivots (the nodes that questions are about) are never rejected: the first leaf of a bucket is inserted at the
-/// bucket's place, which becomes the next pivot. Trees are never merged, because every leaf is inserted at the place in
-/// the tree where its search ends.
+/// Pivots (the nodes that questions are about) are never rejected. Trees are never merged, because every leaf is
+/// inserted at the place in the tree where its search ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Buckets {
     order: Order,
@@ -36,8 +35,7 @@ pub(crate) struct Buckets {
 }
 
 /// A bucket: leaves that belong into the same region of the tree. Their searches begin at `state`, a state of the
-/// [`PivotTree`] (the decision tree of all searches). The first leaf of the bucket was inserted at the place in the
-/// tree that belongs to this state.
+/// [`PivotTree`] (the decision tree of all searches).
 #[derive(Debug, Clone, Default)]
 struct Bucket {
     state: u32,
@@ -108,8 +106,8 @@ impl Buckets {
         self.proceed(task);
     }
 
-    /// Inserts the first of the `leaves` at the place in the tree that belongs to `state`. If there are other leaves,
-    /// makes a bucket of all `leaves`, and returns its index in `tasks`.
+    /// Inserts the first of the `leaves`. If there are other leaves, makes a bucket of all `leaves`, and returns its
+    /// index in `tasks`.
     fn bucket(&mut self, state: u32, leaves: Vec<u32>, parent: Option<u32>) -> Option<u32> {
         let is_under = matches!(self.tree.place_of(state), Place::Under(_));
         self.tree.insert(state, leaves[0]);
@@ -132,7 +130,7 @@ impl Buckets {
         })
     }
 
-    /// Starts the next searches of the bucket `task`. Its earlier searches and its smaller buckets must have finished.
+    /// Starts the next searches of the bucket `task`. All earlier searches of this bucket must have ended.
     fn proceed(&mut self, task: Option<u32>) {
         let mut open: Vec<u32> = task.into_iter().collect();
         while let Some(number) = open.pop() {

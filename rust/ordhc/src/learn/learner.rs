@@ -264,6 +264,6 @@ pub trait Flexible<const K: usize = 3> {
     /// Not enough memory.
     fn adopt(&mut self, leaves: [u32; K]) -> Result<u64>;
 
-    /// Adds an answer to a question that was not asked, or one more answer to a question that was.
+    /// Adds an answer to a question, even if the question was not asked, or was answered before.
     fn add(&mut self, leaves: [u32; K], told: Told);
 }

@@ -10,10 +10,9 @@ use crate::tree::Dendrogram;
 /// Asks each question of another strategy (`inner`) up to k times, and passes the most frequent answer to `inner`. A
 /// question is not repeated if the remaining answers cannot change the result.
 ///
-/// `inner` is expected to ask `planned` questions. The majorities of these questions are all right with a probability
-/// of at least 1 - 0.9 delta. If nodes have many children, `inner` can ask additional questions. The m-th additional
-/// question has its own k: its majority is wrong with a probability of at most 0.1 delta / (m (m + 1)). These
-/// probabilities add up to at most 0.1 delta.
+/// `inner` is expected to ask `planned` questions. If nodes have many children, `inner` can ask additional questions.
+/// The m-th additional question has its own k, so that the probability of a wrong majority is at most 0.1 delta / (m (m
+/// + 1)). These probabilities add up to at most 0.1 delta.
 #[derive(Debug, Clone)]
 pub(crate) struct Majority<S: Strategy> {
     inner: S,
@@ -57,8 +56,7 @@ impl<S: Strategy> Majority<S> {
 }
 
 impl<P> Poll<P> {
-    /// Returns the number of additional answers that decide the majority if all of them agree with the most frequent
-    /// answer so far.
+    /// Returns how many more answers decide the majority if all of them agree with the most frequent answer so far.
     fn missing(&self) -> u64 {
         let k = self.k;
         let all: u64 = self.votes.iter().sum();

@@ -65,8 +65,8 @@ pub enum Method {
     /// the tree. The proof and measurements are in docs/decisions/0004-noisy-search.md. If the answers about a leaf
     /// contradict each other too long, the leaf is inserted at its likeliest place.
     ///
-    /// With `p` = 1 this is [`Insertion`](Self::Insertion). If `schedule` is `Balanced` or `Rounds`, this is instead
-    /// [`Balanced`](Self::Balanced) or [`Rounds`](Self::Rounds).
+    /// If `p` is 1, this is [`Insertion`](Self::Insertion), [`Balanced`](Self::Balanced) or [`Rounds`](Self::Rounds),
+    /// depending on `schedule`.
     Robust {
         /// The probability that an answer is right, greater than 1/2. At p = 1/2 an adversary can make two trees
         /// indistinguishable. See [`estimate_p`](super::estimate_p).
@@ -76,8 +76,7 @@ pub enum Method {
         /// [`Assume::Uniform`] accepts a place of a leaf in the tree when the posterior probability of the place is
         /// high enough, without verification. The learner then asks two thirds as many questions as with
         /// [`Assume::Adversarial`], but gives no guarantee. If no wrong answer is likelier than (1 - `p`) / 2, trees
-        /// are wrong with a probability of about `delta`. If one wrong answer is preferred, trees are wrong much more
-        /// often.
+        /// are wrong with a probability of about `delta`. Otherwise, trees are wrong much more often.
         assume: Assume,
         /// [`Noise::Persistent`] never asks the same question again, but asks about other leaves of the same subtrees
         /// instead. The search for a leaf's place ends when the posterior probability of a place is high enough, or
@@ -139,7 +138,7 @@ pub enum Method {
     },
     /// For answers of people, who err more often if the leaves are close to each other. The learner samples trees from
     /// the [posterior](crate::posterior) given all answers so far. The learner asks the questions that are expected to
-    /// be most informative about the tree. Answers to questions from other sources are also used. There is no
+    /// be most informative about the tree. Answers to questions that the learner did not ask are also used. There is no
     /// guarantee.
     ///
     /// Above 250 leaves or 8,000 answers, the learner keeps one tree instead. Each answer moves only the leaves of its
@@ -316,9 +315,9 @@ impl Method {
     /// Returns a learner that starts from the tree `prior`, for example a tree from embeddings or from an earlier
     /// study.
     ///
-    /// `strength` is how much the learner trusts `prior`. Whenever the cluster around a subtree doubles in size, other
-    /// possible places for the subtree in the tree are added. Before any answer, these places together have 1 /
-    /// `strength` times the probability of the subtree's place in `prior`.
+    /// `strength` is how much the learner trusts `prior`. Before any answer, the place of a subtree in `prior` has
+    /// weight 1. Other places in the clusters around the subtree have a total weight of 1 / `strength` for each
+    /// doubling of the cluster size.
     ///
     /// # Errors
     /// A method that doesn't take a prior; the errors of [`learner`](Self::learner); a `strength` that isn't positive

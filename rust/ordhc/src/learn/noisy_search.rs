@@ -29,8 +29,8 @@ impl Settings {
         if p == self.p { 1.0 } else { (p / (1.0 - p)).ln() / (self.p / (1.0 - self.p)).ln() }
     }
 
-    /// Returns how useful an answer is for a search if the answer is right with probability `p`: 1 for the assumed
-    /// probability `self.p`, and never more than 1.
+    /// Returns how useful an answer is for a search, at most 1, if the answer is right with probability `p`. An answer
+    /// that is right with the assumed probability `self.p` has the value 1.
     pub(crate) fn worth(&self, p: f64) -> f64 {
         if p == self.p { 1.0 } else { ((2.0 * p - 1.0) / (2.0 * self.p - 1.0)).powi(2).min(1.0) }
     }
@@ -62,7 +62,8 @@ impl Settings {
         needed(self.p, failure)
     }
 
-    /// Returns an upper bound of the probability that a wrong place in the tree reaches this `count`.
+    /// Returns an upper bound of the probability that a wrong place in the tree ever gets `count` more answers for it
+    /// than against it.
     pub(crate) fn failure(&self, count: f64) -> f64 {
         ((1.0 - self.p) / self.p).powf(count)
     }
@@ -99,8 +100,8 @@ pub(crate) struct NoisySearch {
 }
 
 impl NoisySearch {
-    /// `under` is the initial weight of each place as one more child of a node, relative to a place beside a node (on
-    /// the edge above it).
+    /// `under` is the initial weight of a place under a node (as one more child). A place on the edge above a node has
+    /// the initial weight 1.
     pub(crate) fn new(leaf: u32, risk_left: f64, tree: &SizedTree, under: f64, seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         // The random streams 1 and 2 of this seed are used elsewhere.
@@ -137,8 +138,8 @@ impl NoisySearch {
         self.pivot = best.map(|(pivot, pair, _)| (pivot, pair));
     }
 
-    /// Returns one leaf below each of two children of `pivot`, for a question about these children.
-    /// If the noise is [`Noise::Persistent`], the pair is one that was not asked about before, if there is one.
+    /// Returns one random leaf below each of the two `children`. With [`Noise::Persistent`], prefers two leaves that
+    /// were not compared at this pivot before.
     pub(crate) fn leaves(&mut self, tree: &SizedTree, settings: &Settings, pivot: u32, children: [u32; 2]) -> [u32; 2] {
         let Self { random, asked, .. } = self;
         let mut draw = || children.map(|child| tree.leaf_at(child, random.random_range(0..tree.leaves(child))));
@@ -239,7 +240,7 @@ impl Attempt {
         self.tests.push(Test { pivot, children, expected, count: 0.0, open: 0 });
     }
 
-    /// Adds a test for a new child of `pivot`. The place that is verified must be that of one more child of `pivot`.
+    /// Adds a test for a new child of `pivot`. Call this only if the verified place is one more child of `pivot`.
     pub(crate) fn extend(&mut self, tree: &GrowingTree, pivot: u32, child: u32) {
         if let Some(other) = tree.children(pivot).find(|&other| other != child) {
             self.test(pivot, [child, other], Outcome::Neither);
@@ -258,8 +259,8 @@ impl Attempt {
         self.tests.iter().any(|test| test.count <= -self.threshold)
     }
 
-    /// Returns a question for the test with the smallest count, or `None` if all tests pass. Open questions count as if
-    /// they were answered as expected.
+    /// Returns a question for a test that is not passed yet, or `None` if all tests are passed. Open questions count as
+    /// if they were answered as expected.
     pub(crate) fn next(&mut self) -> Option<(u32, [u32; 2], Check)> {
         // It is unknown which person will answer an open question. So an open question counts as an expected answer of
         // weight 1, the weight for the assumed probability.

@@ -18,10 +18,11 @@ use crate::tree::Dendrogram;
 /// other than to the third. If more than 15/16 of the leaves are in one of the parts 0 to 2, the pivots are chosen
 /// again.
 ///
-/// The joined tree of the other parts is inserted into the tree of part 2, by a search from the root of that tree down.
-/// Part 3 is divided together with a *stand-in*, an artificial leaf that represents a. So the tree of part 3 has the
-/// right root. Then the tree of part 0 replaces the stand-in. If part 3 is divided again at the same node, both
-/// divisions share one stand-in. The parent of the stand-in is the lowest common ancestor of a and b.
+/// The trees of the parts 0, 1 and 3 are joined. The joined tree is inserted into the tree of part 2, by a search from
+/// the root of that tree down. Part 3 is divided together with a *stand-in*, an artificial leaf that represents a, so
+/// that the tree of part 3 has the right root. Then the tree of part 0 replaces the stand-in. If part 3 is divided
+/// again at the same node, both divisions share one stand-in. The parent of the stand-in is the lowest common ancestor
+/// of a and b.
 #[derive(Debug, Clone)]
 pub(crate) struct Quick {
     n: usize,
@@ -30,7 +31,8 @@ pub(crate) struct Quick {
     tasks: Vec<Division>,
     free: Vec<u32>,
     ready: VecDeque<u32>,
-    /// Leaf `n + k` is the stand-in (an artificial leaf) for the leaf `stands_for[k]`. Its node is `stand_ins[k]`.
+    /// The leaves `n + k` are artificial (stand-ins). Leaf `n + k` represents the leaf `stands_for[k]`, and its node is
+    /// `stand_ins[k]`.
     stands_for: Vec<u32>,
     stand_ins: Vec<u32>,
     placed: usize,
@@ -54,8 +56,8 @@ struct Division {
     parts: [u32; 4],
     trees: [u32; 4],
     merge: Option<Walk>,
-    /// The index in `stand_ins` of the artificial leaf (stand-in) that represents the first pivot in part 3 of the
-    /// leaves. [`NONE`] if there is none, or if part 3 contains the stand-in of another division.
+    /// The index in `stand_ins` of the artificial leaf (stand-in) in part 3. [`NONE`] if part 3 has no stand-in, or has
+    /// the stand-in of an earlier division.
     stand_in: u32,
     /// The index in `tasks` of the larger set of which this set is a part, or [`NONE`] for the set of all leaves.
     parent: u32,
@@ -265,9 +267,8 @@ fn bits(k: usize) -> f64 {
 }
 
 impl Strategy for Quick {
-    /// The first number is the index in `tasks` of a set of leaves that is divided into parts. The second number is the
-    /// index in this set of the leaf that the answer puts into a part. If the question merges the trees of the parts,
-    /// the second number is [`MERGE`] instead.
+    /// The index in `tasks` of a division, and the index of one of its leaves. The second number is [`MERGE`] if the
+    /// question merges the trees of the parts.
     type Purpose = (u32, u32);
 
     fn next(&mut self) -> Option<([u32; 3], Self::Purpose)> {

@@ -53,7 +53,7 @@ struct Repeated<const K: usize> {
     /// The questions of `learner` to repeat. The first was already asked `n_begun` times.
     begun: VecDeque<Question<K>>,
     n_begun: u64,
-    /// The purpose of each question is the id of the repeated question of `learner`.
+    /// Each question in this ledger is stored with the id of the question of `learner` that it repeats.
     ledger: Ledger<u64, K>,
     /// For each id of a question of `learner`: the numbers of answers -1, 0, 1 and 2.
     votes: HashMap<u64, [u64; 4]>,

@@ -23,9 +23,9 @@ use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 /// count of this test reaches the threshold a with a probability of at most ((1-p)/p)^a. Thresholds are chosen so that
 /// these probabilities add up to at most delta.
 ///
-/// Searches in parallel have their own posteriors. When a leaf is inserted beside a node, this place becomes four
-/// places for the other searches, and attempts that verify this place restart. When a leaf is inserted under a node,
-/// the place becomes two places, and attempts that verify this place get one more test.
+/// Searches in parallel have their own posteriors. When a leaf is inserted at a place that another search verifies, the
+/// attempt of this search restarts if the place is beside a node. If the place is under a node, the attempt gets one
+/// more test.
 #[derive(Debug, Clone)]
 pub(crate) struct Robust {
     settings: Settings,
@@ -36,7 +36,7 @@ pub(crate) struct Robust {
     /// For each leaf: its likely places in the tree when it was inserted. Stored only if the learner started from a
     /// tree or leaves were added.
     kept: Option<HashMap<u32, Vec<(Place, f64)>>>,
-    /// The number of leaves that were inserted as one more child of a node, so that the node is not binary.
+    /// The number of leaves that were inserted as one more child of a node.
     under: usize,
     tree: SizedTree,
     searches: Vec<Option<Box<NoisySearch>>>,
@@ -63,11 +63,11 @@ pub(crate) struct Purpose {
 const LIKELY: f64 = 0.6;
 const UNLIKELY: f64 = 0.25;
 
-/// The share of the remaining failure probability that a verification with one test may use. A verification with more
-/// tests may use twice this share.
+/// A verification with one test may use this share of the allowed failure probability that is left. A verification with
+/// more tests may use twice this share.
 const SHARE: f64 = 0.3;
 
-/// The prior number of leaves that are inserted as one more child of a node, before any leaf is inserted.
+/// A pseudo-count, added to the number of leaves that were inserted as one more child of a node.
 const FEW: f64 = 0.25;
 
 /// The share of `delta` that is used if the places of leaves are accepted by their posterior probability alone. The
@@ -141,9 +141,9 @@ impl Robust {
         }
     }
 
-    /// Returns the prior odds for the place of a new leaf: as one more child of an inner node, against on the edge
-    /// above a node. The odds are estimated from the leaves inserted so far. They are 1 if places are accepted by their
-    /// posterior probability alone.
+    /// Returns the prior weight of a place under an inner node (as one more child). A place on the edge above a node
+    /// has weight 1. The result is estimated from the leaves inserted so far. The result is 1 if places are accepted by
+    /// their posterior probability alone.
     fn likelier(&self) -> f64 {
         if self.settings.is_by_posterior() {
             return 1.0;

@@ -68,14 +68,14 @@ pub struct SessionLearner<const K: usize = 3> {
     live: BTreeMap<u64, ([u32; K], Option<u64>)>,
     /// The ids in `live` of the questions that no person has.
     waiting: BTreeSet<u64>,
-    /// The ids in `live` of all questions about the same leaves, by [`key`].
+    /// For each [`key`] of a question: the ids in `live` of all questions about these leaves.
     by_key: HashMap<[u32; K], Vec<u64>>,
     /// The questions without an answer that were handed to people, by their numbers. The values are the leaves, and
     /// the question's id in `live`, or `None` if the learner doesn't ask the question now.
     held: BTreeMap<u64, ([u32; K], Option<u64>)>,
-    /// The numbers of questions that people have, but the learner doesn't ask now, by [`key`].
+    /// For each [`key`]: the numbers of the questions that people have, but that the learner doesn't ask now.
     orphans: HashMap<[u32; K], VecDeque<u64>>,
-    /// The answers to use when the learner next asks their questions, by [`key`].
+    /// For each [`key`]: the answers to use when the learner next asks this question.
     stored: Stored<K>,
     retired: BTreeSet<u32>,
     /// True if the learner restarts its searches when a leaf is retired.
@@ -99,8 +99,8 @@ pub struct SessionLearner<const K: usize = 3> {
     answered: u64,
 }
 
-/// Answers about leaves in the tree are removed from `used` when its length exceeds
-/// `2 * n_used + USED`.
+/// Answers about leaves in the tree are removed from `used` when its length exceeds twice its length after the last
+/// removal, plus `USED`.
 const USED: usize = 1024;
 
 impl<const K: usize> Clone for SessionLearner<K> {
@@ -329,7 +329,8 @@ impl<const K: usize> SessionLearner<K> {
     }
 
     /// Uses an answer to a question that was not handed to a person, or stores it if the learner doesn't ask the
-    /// question now. Repetitions of the question that no person has get the answer first.
+    /// question now. If the learner asks the question several times, a repetition that no person has gets the answer
+    /// first.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
             return Ok(());
@@ -403,8 +404,8 @@ impl<const K: usize> SessionLearner<K> {
         free.take(most).map(|(&number, &(leaves, _))| (number, leaves)).collect()
     }
 
-    /// Returns the leaves of the question with this number, or `None` if it is answered or unknown. A question that the
-    /// learner doesn't ask any more still has its leaves.
+    /// Returns the leaves of the question with this number, or `None` if the question is answered or unknown. Also
+    /// returns the leaves if the learner doesn't ask the question any more.
     pub fn held(&self, number: u64) -> Option<[u32; K]> {
         Some(self.held.get(&number)?.0)
     }

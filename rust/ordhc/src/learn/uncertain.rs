@@ -49,9 +49,9 @@ const A_LEAF: u64 = 20;
 
 /// A learner that asks the questions on whose answers trees sampled from the posterior disagree most.
 ///
-/// The state depends only on the answers and the questions asked, in order. Trees are sampled given the answers at the
-/// last request for questions when enough answers were new. Each question uses its own random stream, given by the
-/// index of the question. So no trees need to be sampled when a program replays the recorded events of a session. If
+/// The state depends only on the answers and the questions asked, in order. When questions are requested after enough
+/// new answers, new trees are sampled given all answers at this time. Each question uses its own random stream, given
+/// by the index of the question. So a program can replay the recorded events of a session without sampling trees. If
 /// the answers name several people, the noise is estimated for each of them.
 pub(super) struct Uncertain<const K: usize = 3> {
     n: usize,
@@ -69,8 +69,7 @@ pub(super) struct Uncertain<const K: usize = 3> {
     asked: Vec<[u32; K]>,
     /// The questions that must be asked again, if possible of other people, and how many times each must be asked.
     again: VecDeque<([u32; K], u64)>,
-    /// The number of answers and the number of questions at the last time when enough answers were new to sample new
-    /// trees.
+    /// The numbers of answers and of questions at the last request for questions at which new trees were due.
     mark: [usize; 2],
     drawn: Option<(usize, Arc<Samples>)>,
     tree: Mutex<Option<(usize, Arc<Dendrogram>)>>,
@@ -80,16 +79,16 @@ pub(super) struct Uncertain<const K: usize = 3> {
 /// One tree ([`Local`]) that is updated when questions are wanted.
 #[derive(Debug, Clone)]
 struct Follower<const K: usize> {
-    /// The number of answers at each request for questions when answers were new. The tree is updated once for each
-    /// number in this list.
+    /// For each request for questions after new answers: the number of answers at this request. The tree is updated
+    /// once for each number in this list.
     counts: Vec<usize>,
     done: usize,
     local: Option<Arc<Local<K>>>,
 }
 
 impl<const K: usize> Follower<K> {
-    /// Updates the tree once for each number in `counts` after the first `done` numbers. If an update is interrupted,
-    /// the next call builds the tree again.
+    /// Updates the tree for all numbers in `counts` after the first `done` numbers. If an update is interrupted, the
+    /// next call builds the tree again.
     fn catch_up(
         &mut self,
         n: usize,

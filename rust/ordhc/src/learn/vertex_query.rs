@@ -39,8 +39,7 @@ impl VertexQuery {
     }
 
     /// Takes an answer. After the last answer, returns the result of the query: the node itself if it is the sibling of
-    /// the new leaf, and otherwise the neighbour of the node towards the sibling. If the paper allows any result, the
-    /// result is the parent, or a child if the node is the root.
+    /// the new leaf, and otherwise the neighbour of the node towards the sibling.
     pub(crate) fn take(&mut self, tree: &GrowingTree, outcome: Outcome) -> Option<u32> {
         self.votes[outcome as usize] += 1;
         if self.votes.iter().sum::<u64>() < self.k {

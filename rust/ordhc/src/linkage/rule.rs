@@ -84,8 +84,8 @@ pub(crate) trait Update: Sync {
     /// True if [`Update::fold`] does not round, so that equal similarities stay equal.
     const EXACT: bool = false;
 
-    /// How to compute the similarity of two clusters from the similarities of all pairs of members, if the crate does
-    /// so.
+    /// How to compute the similarity of two clusters from the similarities of all pairs of their members. `None` if
+    /// similarities are only updated merge by merge.
     const BETWEEN: Option<Between> = None;
 
     fn merge(&self, merging: Merging) -> Self::Merge;
@@ -192,8 +192,8 @@ impl Update for AverageOfWhole {
     }
 }
 
-/// The weight of the smaller cluster in the weighted mean of two similarities. A weight near 1 would lose digits by
-/// cancellation in `most + (less - most) * share`.
+/// For the weighted mean of two similarities: the weight of the smaller cluster, which is cluster i if `of_i` is true.
+/// A weight near 1 would lose digits by cancellation, so the weight of the larger cluster is not stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     share: f64,

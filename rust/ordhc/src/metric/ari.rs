@@ -155,9 +155,8 @@ impl Labels {
         Ok(Self { of, sizes })
     }
 
-    /// Assigns integers from 0 to the different labels of `n` leaves. The callback gets a leaf and the smallest unused
-    /// integer, and returns the integer of the leaf's label. For a new label, the callback must return the unused
-    /// integer.
+    /// Numbers the labels of `n` leaves from 0. For each leaf, the callback gets the leaf and the smallest unused
+    /// number. It returns the number of the leaf's label, which is the unused number for a new label.
     fn number(n: usize, mut number: impl FnMut(usize, u32) -> u32) -> Self {
         let (mut of, mut sizes) = (Vec::with_capacity(n), Vec::new());
         for at in 0..n {

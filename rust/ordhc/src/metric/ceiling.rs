@@ -138,8 +138,7 @@ struct Answers<'a, const K: usize> {
     grouped: Option<Grouped>,
 }
 
-/// The leaves that a comparison compares. For three leaves: the leaves in ascending order, and -1. For four leaves: the
-/// two pairs.
+/// The leaves of a comparison. Three leaves are in ascending order, followed by -1. Four leaves are two pairs.
 type Cell = [i32; 4];
 
 impl<const K: usize> Answers<'_, K> {
@@ -172,8 +171,9 @@ impl<const K: usize> Answers<'_, K> {
         rows.clone().map(|row| self.weight(row)).sum::<f64>() / rows.len() as f64
     }
 
-    /// Writes integers into `key` that identify the question of an answer. For an answer of one comparison, these are
-    /// its two pairs of leaves. For several comparisons, these are all their leaves, and the columns that are constant.
+    /// Writes integers into `key` that identify the question of an answer. If the answer is one comparison, these are
+    /// its two pairs of leaves. If the answer is several comparisons (such as a ranking), these are all their leaves,
+    /// and the columns that have the same leaf in all these comparisons.
     fn question(&self, answer: usize, key: &mut Vec<i32>) {
         key.clear();
         let rows = self.rows(answer);
@@ -198,9 +198,9 @@ impl<const K: usize> Answers<'_, K> {
         });
     }
 
-    /// Returns sums over the answers to some questions. Each element of the sorted list `keys` is a hash of a question,
-    /// followed by `low` bits for the index of an answer. A question counts if the first element with its hash is in
-    /// `block`.
+    /// Returns sums over the answers to some questions. Each element of the sorted list `keys` is the hash of a
+    /// question, followed by `low` bits with the index of an answer to the question. A question is included if the
+    /// first element with its hash is in `block`.
     fn sums(&self, keys: &[u64], low: u32, block: Range<usize>) -> Sums {
         let mut sums = Sums::default();
         let mut start = block.start;
@@ -274,8 +274,9 @@ impl<const K: usize> Answers<'_, K> {
     }
 }
 
-/// Returns the weight of those votes of an answer that agree with the majority of all other answers. `own` has the
-/// votes for each outcome. If k outcomes are tied for the majority, a vote for one of them counts 1/k.
+/// Returns how much of the votes of an answer agrees with the majority of all other answers to the same question. `own`
+/// has the votes of the answer for each outcome. If k outcomes are tied for the majority, a vote for one of them counts
+/// 1/k.
 fn predicted(own: &[f64; 3], total: &[f64; 3], once: f64) -> f64 {
     let others: [f64; 3] = std::array::from_fn(|way| total[way] - own[way] / once);
     let most = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -11,13 +11,13 @@ pub(super) enum Color {
     Blue,
 }
 
-/// A tree divided into nested parts of heavy paths, so that a sum over the tree can be updated in O(log n) if the color
-/// of a leaf changes.
+/// A tree divided into nested parts, so that a sum over the tree can be updated in O(log n) if the color of a leaf
+/// changes.
 ///
-/// A heavy path ([`HeavyPaths`]) goes down a tree, always to the child with the most leaves. A part is a node, or the
-/// union of two neighbouring parts of a heavy path. `up` has the next larger part of each part, and `joined` has the
-/// upper and the lower part of each union. The parts of a path are a binary tree, balanced by the number of leaves. So
-/// there are O(log n) parts between any leaf and the root.
+/// A part is a node, or the union of two neighbouring parts of a heavy path ([`HeavyPaths`]: from a node, always down
+/// to the child with the most leaves). `up` has the next larger part of each part. `joined` has the upper and the lower
+/// part of each union. The parts of a path are a binary tree, balanced by the number of leaves. So there are O(log n)
+/// parts between any leaf and the root.
 #[derive(Debug)]
 pub(super) struct Parts {
     n_leaves: usize,
@@ -52,9 +52,9 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Joins consecutive `nodes` of a heavy path, from the lowest to the highest, into one part (see [`Parts`]), and
-    /// returns its index. `sizes` has the number of leaves below each node. `below` is the number of leaves below the
-    /// next lower node of the path, or 0.
+    /// Joins consecutive `nodes` of a heavy path into one part (see [`Parts`]), and returns the index of the part. The
+    /// lowest node is first. `sizes` has the number of leaves below each node. `below` is the number of leaves below
+    /// the next lower node of the path, or 0.
     fn join(&mut self, nodes: &[usize], sizes: &[usize], below: usize) -> usize {
         if let [node] = nodes {
             return *node;
@@ -72,13 +72,16 @@ impl Parts {
     }
 }
 
-/// Counts of leaves and triplets for a segment of a heavy path: some consecutive nodes, with the subtrees that branch
-/// off from the path at these nodes. `red` and `blue` are the numbers of red and blue leaves in these subtrees.
+/// Numbers of leaves and triplets in a segment of a heavy path.
 ///
-/// A triplet has two red leaves and a blue leaf. It counts if all its leaves are below the segment's highest node, and
-/// at least one leaf is in these subtrees. Let the rest of the path below the segment have x red and y blue leaves. The
-/// red leaves are closest in `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)` triplets. A red and the blue leaf
-/// are closest in `mixed[0] + mixed[1] x + mixed[2] y + red x y` triplets.
+/// The segment has some consecutive nodes of the path, and the subtrees that branch off from the path at these nodes.
+/// These subtrees have `red` red and `blue` blue leaves. Below the segment, the path has x red and y blue leaves.
+///
+/// The counted triplets have two red leaves and a blue leaf. At least one of the three leaves is in these subtrees. The
+/// others are there too, or below the segment.
+/// * `apart[0] + apart[1] x + apart[2] y + blue (x choose 2)` is the number of triplets whose red leaves are closest.
+/// * `mixed[0] + mixed[1] x + mixed[2] y + red x y` is the number of triplets in which a red and the blue leaf are
+///   closest.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretch {
     red: u64,
@@ -114,11 +117,16 @@ impl Stretch {
     }
 }
 
-/// Sums over the light children of a node (all children except the child with the most leaves). A light child has r red
-/// and b blue leaves below it. `red_pairs` is the sum of r choose 2, `red_pairs_blue` of (r choose 2) b, `mixed_pairs`
-/// of r b, and `mixed_pairs_red` of r^2 b. `apart` and `mixed` are the numbers of triplets of two red leaves and a blue
-/// leaf that are all below the same light child. In `apart`, the red leaves are closest. In `mixed`, the blue leaf and
-/// a red leaf are closest.
+/// Sums over the light children of a node (all children except the child with the most leaves). For a light child with
+/// r red and b blue leaves, the sums are:
+/// * `red_pairs`: r choose 2,
+/// * `red_pairs_blue`: (r choose 2) b,
+/// * `mixed_pairs`: r b,
+/// * `mixed_pairs_red`: r^2 b,
+/// * `apart`: the number of triplets of two red leaves and a blue leaf, all below the child, whose red leaves are
+///   closest,
+/// * `mixed`: the number of triplets of two red leaves and a blue leaf, all below the child, in which the blue leaf and
+///   a red leaf are closest.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beside {
     red: u64,

@@ -97,7 +97,8 @@ pub fn cophenetic_correlation_of_trees(a: &Dendrogram, b: &Dendrogram, monitor: 
     correlation(a_heights.moments, b_heights.moments, both, a_heights.pairs)
 }
 
-/// Sums of heights or similarities over pairs of leaves. The summed numbers are scaled, and their mean is near 0.
+/// The sum of the values of all pairs of leaves, and the sum of the squared deviations from their mean. Values are
+/// heights or similarities, scaled and shifted so that their mean is near 0.
 #[derive(Debug, Clone, Copy)]
 struct Moments {
     sum: f64,

@@ -33,7 +33,7 @@ impl Dasgupta {
 }
 
 /// Returns Dasgupta's cost of a tree for similarities (Dasgupta 2016): the sum over i < j of s(i, j) |H(i, j)|, where
-/// |H(i, j)| is the number of leaves below the LCA of i and j. Lower is better.
+/// |H(i, j)| is the number of leaves below the lowest common ancestor of i and j. Lower is better.
 ///
 /// The values of the matrix are used unchanged. If they are dissimilarities, higher is better (Cohen-Addad et al.
 /// 2019). The result is exact for integers. But if the upper and the lower triangle of a matrix of integers differ
@@ -184,7 +184,7 @@ fn part_sum(values: Values<'_>, factors: &[i32], safe: usize, most: f64) -> Dasg
 const LANES: usize = 8;
 const BLOCK: usize = 1 << 10;
 
-/// Returns the sum of values times factors. The sum is NaN if a value is NaN, or if its absolute value is above `most`.
+/// Returns the sum of values times factors. The sum is NaN if a value is NaN or has an absolute value above `most`.
 fn float_sum<T: Copy>(values: &[T], factors: &[i32], most: f64, float: impl Fn(T) -> f64) -> f64 {
     let block_sum = |(values, factors): (&[T], &[i32])| {
         let (mut lanes, mut largest) = ([0.0; LANES], [0.0; LANES]);

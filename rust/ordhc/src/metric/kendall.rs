@@ -15,8 +15,8 @@ use crate::tree::Dendrogram;
 pub struct KendallTau {
     /// The mean over the leaves whose tau-b is defined, or NaN if there are none.
     pub mean: f64,
-    /// The standard error of the mean, as `scipy.stats.sem`, or NaN for fewer than two leaves. This is the sample
-    /// standard deviation over the square root of the number of leaves.
+    /// The standard error of the mean, as `scipy.stats.sem`. For n leaves with a defined tau-b, this is the sample
+    /// standard deviation divided by the square root of n. NaN if n < 2.
     pub standard_error: f64,
     /// The number of leaves whose tau-b is undefined, because all leaves are tied in one of the two rankings.
     pub undefined: usize,
@@ -24,16 +24,17 @@ pub struct KendallTau {
     pub values: Vec<f64>,
 }
 
-/// The rank of a leaf in its own ranking, which orders leaves by their closeness to this leaf.
+/// Whether and where a leaf is in the ranking of all leaves by their closeness to this leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Itself {
-    /// The leaf is not in its own ranking.
+    /// Each leaf is left out of the ranking of leaves by closeness to it.
     LeftOut,
-    /// The leaf is first in its own ranking, in both trees.
+    /// In both trees, each leaf is first in the ranking of leaves by closeness to it.
     First,
-    /// In the tree, the leaf is first in its own ranking. In the truth, the leaf is tied with all leaves that it joins
-    /// at the closest height of all merges. If there are no such leaves, the leaf is first alone.
+    /// In the tree, each leaf is first in the ranking of leaves by closeness to it. In the truth, the leaf is first
+    /// too, but tied with the leaves that it joins at the closest height of all merges. If there are no such leaves,
+    /// the leaf is first alone.
     InFinestClass,
 }
 
@@ -129,8 +130,8 @@ impl KendallTau {
     }
 }
 
-/// Counts of pairs of leaves, for the tau-b of one other leaf. `score` is the number of concordant pairs minus the
-/// number of discordant pairs. `ties` has the numbers of pairs that are tied in the truth and in the tree.
+/// Counts for the tau-b of one leaf. `score` is the number of concordant pairs of other leaves minus the number of
+/// discordant pairs. `ties` has the numbers of pairs that are tied in the truth and in the tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Pairs {
     score: i64,
@@ -186,24 +187,24 @@ impl Ranking {
 
 #[derive(Debug, Default)]
 struct Scratch {
-    /// For each merge on the path from the current leaf to the root of the truth: the rank of its height, and the
-    /// number of leaves that join.
+    /// For each merge on the path from the current leaf to the root of the true tree: the rank of the merge's height,
+    /// and the number of leaves that join.
     steps: Vec<(u32, u32)>,
     ranks: Vec<u32>,
     class_of_depth: Vec<u32>,
     class_sizes: Vec<u64>,
-    /// For each merge on the path from the current leaf to the root of the other tree: the rank of its height, and the
-    /// positions (from left to right) of the leaves that join. Sorted by rank.
+    /// For each merge on the path from the current leaf to the root of the compared tree: the rank of the merge's
+    /// height, and the positions (from left to right) of the leaves that join. Sorted by rank.
     joining: Vec<(u32, Range<usize>)>,
     seen: Seen,
-    /// If the truth is a matrix: the other leaves, with the closest to the current leaf first.
+    /// The other leaves, the closest to the current leaf first. Only used if the truth is a matrix.
     order: Vec<u32>,
     classes: Vec<u32>,
 }
 
 impl Scratch {
-    /// Compares the rankings of `leaf` in the trees `inner` (the truth) and `outer`. For the leaf at position k of
-    /// `outer`, `row[k]` is the depth of the LCA of this leaf and `leaf` in `inner`.
+    /// Compares the rankings of `leaf` in the true tree `inner` and in the tree `outer`. `row[k]` is the depth, in
+    /// `inner`, of the lowest common ancestor of `leaf` and the k-th leaf of `outer` (from left to right).
     fn pairs(&mut self, inner: &Ranking, outer: &Ranking, leaf: usize, row: &[u32]) -> Pairs {
         let inner_ties = self.classify(inner, leaf);
         let class_of_depth = std::mem::take(&mut self.class_of_depth);
@@ -238,8 +239,8 @@ impl Scratch {
     }
 
     /// Compares the true ranking of `leaf` with its ranking in the tree `outer`. Returns the number of concordant minus
-    /// discordant pairs, and the number of pairs that are tied in `outer`. `class(k)` is the true rank of the k-th leaf
-    /// of `outer`, from left to right.
+    /// discordant pairs, and the number of pairs that are tied in `outer`. `class(k)` returns the true rank of the k-th
+    /// leaf of `outer` (from left to right).
     fn count(&mut self, outer: &Ranking, leaf: usize, class: impl Fn(usize) -> u32) -> (i64, u64) {
         self.joining.clear();
         self.joining.extend(outer.paths.walk(leaf).map(|(merge, joining)| (outer.ranks[merge], joining)));

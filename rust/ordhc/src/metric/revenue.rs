@@ -48,7 +48,7 @@ impl Revenue {
 }
 
 /// Returns the revenue of a tree: the sum over comparisons of w (|H(farther pair)| - |H(closer pair)|), where w is the
-/// weight of the comparison, and |H(i, j)| is the number of leaves below the LCA of i and j.
+/// weight of the comparison, and |H(i, j)| is the number of leaves below the lowest common ancestor of i and j.
 ///
 /// This is the triplet revenue Trev or the quadruplet revenue Qrev of Mandal, Perrot & Ghoshdastidar, "A revenue
 /// function for comparison-based hierarchical clustering" (equations 3 and 4). Higher is better, and [`best_revenue`]

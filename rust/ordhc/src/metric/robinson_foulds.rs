@@ -81,9 +81,8 @@ pub fn robinson_foulds(a: &Topology, b: &Topology) -> Result<ClusterCounts> {
     Ok(ClusterCounts { shared, only_a: clusters(a) - shared, only_b: clusters(b) - shared })
 }
 
-/// The clusters of all inner nodes except the root, as ranges of leaf positions. A cluster with the same first position
-/// as its parent is stored in `first`, at its last position. Any other cluster is stored in `last`, at its first
-/// position.
+/// The clusters of all inner nodes except the root. Each cluster is a range of leaf positions, from `a` to `b`. If its
+/// parent also begins at `a`, the cluster is stored as `first[b] = a`, and otherwise as `last[a] = b`.
 #[derive(Debug)]
 struct Ranges {
     place: Vec<u32>,

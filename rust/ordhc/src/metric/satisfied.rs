@@ -45,8 +45,9 @@ impl Satisfied {
 /// A tree agrees with a triplet (i, j, k) if i and j join before k joins them, and disagrees if i and k join first. The
 /// tree leaves the triplet open if j and k join first, or if all three join at one node.
 ///
-/// A tree agrees with a quadruplet (i, j, k, l) if the LCA of i and j is below the LCA of k and l. If the LCAs are in
-/// different branches, the closer height decides. A tree without heights then leaves the quadruplet open.
+/// A tree agrees with a quadruplet (i, j, k, l) if the lowest common ancestor (LCA) of i and j is below the LCA of k
+/// and l. If the LCAs are in different branches, the closer height decides. A tree without heights then leaves the
+/// quadruplet open.
 ///
 /// # Errors
 /// Comparisons and a tree with different numbers of leaves; [`Error::Interrupted`](crate::Error::Interrupted).
@@ -153,9 +154,9 @@ impl Judge {
         }
     }
 
-    /// Compares two nodes. The number of `first` must be smaller than the number of `second`. Returns 1 if `first` is
-    /// below `second`. Otherwise, returns 1 if `first` has the closer height, -1 if `second` has the closer height, and
-    /// 0 for equal heights or a tree without heights.
+    /// Returns 1 if the node `first` is below `second`, or otherwise if `first` has the closer height. Returns -1 if
+    /// `second` has the closer height, and 0 for equal heights or a tree without heights. The id of `first` must be
+    /// smaller than that of `second`.
     fn earlier(&self, first: usize, second: usize) -> i8 {
         if self.lca.holds(second, first) {
             return 1;
@@ -168,7 +169,8 @@ impl Judge {
         }
     }
 
-    /// Returns the number of leaves below the farther pair's LCA, less the number below the closer pair's LCA.
+    /// Returns the number of leaves below the lowest common ancestor of the farther pair, minus the number of leaves
+    /// below the lowest common ancestor of the closer pair.
     pub(crate) fn gain<const K: usize>(&self, row: &[i32; K]) -> i64 {
         let (near, far) = Comparisons::<K>::pairs(row);
         i64::from(self.lca.size(far[0], far[1])) - i64::from(self.lca.size(near[0], near[1]))

@@ -110,9 +110,9 @@ impl Answers {
     }
 }
 
-/// Moves answers that consist of several comparisons and are of a known kind from `all` to the returned list. `numbers`
-/// has the id of the answer of each comparison. The second result is the number of answers of unknown kind. The
-/// comparisons of these answers stay in `all`, and the weight of each is divided by their number.
+/// Removes from `all` the answers that consist of several comparisons and are of a known kind, and returns them. Also
+/// returns the number of answers of unknown kind. `numbers` has the id of the answer of each comparison. The
+/// comparisons of an answer of unknown kind stay in `all`, with their weights divided by their number.
 fn take_choices(all: &mut Vec<Answer>, numbers: &[u32]) -> (Vec<super::choices::Given>, usize) {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order_by_key(&mut order, |at| numbers[at]);

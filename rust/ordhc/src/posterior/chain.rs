@@ -23,8 +23,8 @@ const LENGTH_STEPS: usize = 2;
 const SPREADS: [f64; 2] = [0.1, 1.0];
 const ROOT_STEPS: usize = 4;
 const NOISE_STEPS: usize = 3;
-/// Above this value of `Pairs::len`, a table of log-likelihoods is made for each proposed noise. Below, direct
-/// computation of the log-likelihoods is faster.
+/// If `Pairs::len` exceeds this number, a table of log-likelihoods is made for each proposed noise. Otherwise, it is
+/// faster to compute the log-likelihoods directly.
 const FEW: usize = 500;
 
 #[derive(Debug, Clone)]
@@ -385,9 +385,8 @@ impl<'a> Chain<'a> {
         self.choices.log_likelihood(&self.tree, self.answers.choices(), &self.lengths, factor, noise)
     }
 
-    /// Multiplies the noise by a factor, and all heights, lengths and the parameters of their priors by another factor,
-    /// as one Metropolis step. The logarithms of both factors are the same normal deviate, times `of_noise` and
-    /// `of_scale`.
+    /// Multiplies the noise by exp(x `of_noise`). Multiplies all heights, lengths and the parameters of their priors by
+    /// exp(x `of_scale`). This is one Metropolis step, in which x is a random normal deviate.
     pub(super) fn change_noise_and_scale(&mut self, of_noise: f64, of_scale: f64) {
         let step = self.random.normal();
         let (log_noise, log_scale) = (of_noise * step, of_scale * step);

@@ -121,7 +121,6 @@ impl ChoiceHeights {
         gain
     }
 
-    /// Stores the height that was passed last to [`gain`](Self::gain).
     pub(super) fn accept(&mut self, node: u32) {
         self.powers[node as usize] = self.tried_power;
         self.tried.drain(..).for_each(|(choice, clear)| self.clear[choice as usize] = clear);

@@ -10,8 +10,8 @@ use super::height_tree::{HeightTree, NONE};
 use super::luce;
 use super::places::{Rest, Spot};
 
-/// A pair of a leaf in the moved subtree and a leaf outside of the subtree, the outer leaf. The height of the pair
-/// depends on where the subtree is inserted.
+/// A pair of leaves of an answer: one leaf is in the moved subtree, and the other leaf (`outer`) is not. The height of
+/// the pair depends on where the subtree is inserted.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     start: u32,
@@ -86,7 +86,7 @@ impl ChoiceScores {
     }
 
     /// Adds the log-likelihood of the answer to the scores of some places. These places are on the paths from the node
-    /// `stop` down to the outer leaves (the leaves outside of the moved subtree) of the pairs `open[from..to]`.
+    /// `stop` down to the leaf `outer` of each pair in `open[from..to]`.
     fn branch(&mut self, spots: &mut [Spot], scored: &Scored<'_>, [from, to]: [usize; 2], stop: u32) {
         let tree = scored.tree;
         let height = |node: &u32| if tree.is_leaf(*node) { f64::INFINITY } else { tree.height(*node) };

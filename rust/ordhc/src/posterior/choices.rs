@@ -46,10 +46,10 @@ pub(super) type Order = (Vec<[u32; 2]>, Vec<u32>);
 /// its person.
 pub(super) type Given = (Order, f64, u32);
 
-/// Returns the ranking of pairs of leaves that the comparisons (nearer pair, farther pair) of an answer imply. Each
-/// pair starts with its smaller leaf. Repeated comparisons count once. Pairs of equal rank form a block. Each pair of a
-/// block must be compared with all pairs of the other blocks, and with no pair of its own block. Returns `None` if the
-/// comparisons imply no such ranking.
+/// Returns the ranking of pairs of leaves that the comparisons (nearer pair, farther pair) of an answer imply. Pairs of
+/// equal rank form a block. In each pair, the smaller leaf must be first. Repeated comparisons count once.
+///
+/// Returns `None` unless each pair is compared with all pairs of the other blocks, and with no pair of its own block.
 pub(super) fn order_of(rows: &[[[u32; 2]; 2]]) -> Option<Order> {
     let mut pairs: Vec<[u32; 2]> = rows.iter().flatten().copied().collect();
     pairs.sort_unstable();

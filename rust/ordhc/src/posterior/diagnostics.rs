@@ -12,8 +12,8 @@ pub struct Mixing {
 
 /// Returns split R-hat and effective sample size of a quantity, given its values in Markov chains of equal length
 /// (Gelman et al. 2013, "Bayesian Data Analysis", 11.4 and 11.5). Autocorrelations are added in pairs of consecutive
-/// lags, until the sum of a pair is not positive. The sum of a pair counts at most as much as that of the pair before
-/// (Geyer's initial monotone sequence).
+/// lags, until the sum of a pair is not positive. A sum that is larger than the sum before is replaced by the sum
+/// before (Geyer's initial monotone sequence).
 ///
 /// ```
 /// use ordhc::bindings::mixing;

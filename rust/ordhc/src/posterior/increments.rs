@@ -45,9 +45,10 @@ impl Increments {
         self.constant + powers - f64::from(k) * increment / self.mean
     }
 
-    /// Returns the change of the log density of all increments (height differences along edges), minus ln(`density`).
-    /// `count` is the change of the number of increments, `more` is the change of their sum, and `times` is the factor
-    /// by which their product changes.
+    /// Returns the change of the log density of all increments (height differences along edges) when a node is added,
+    /// minus ln(`density`). `count` is the change of the number of increments, `more` is the change of their sum, and
+    /// `times` is the factor by which their product changes. The height of the node was drawn with the density
+    /// `density`.
     #[inline]
     fn log_of(&self, count: f64, more: f64, times: f64, density: f64) -> f64 {
         let k = self.regularity;
@@ -59,7 +60,7 @@ impl Increments {
     }
 
     /// Draws the height of a new node. `lowest` is the height of its parent, or minus infinity if there is no parent.
-    /// `highest` is the smaller one of the heights of its two children, or infinity if both are leaves.
+    /// `highest` is the smaller of the heights of its two children, or infinity if both are leaves.
     pub(super) fn new_height(&self, lowest: f64, highest: f64, random: &mut Random) -> f64 {
         if lowest == f64::NEG_INFINITY {
             highest - self.draw(random)

@@ -32,8 +32,8 @@ pub(super) fn log_without_table(noise: f64, difference: f64) -> f64 {
     0.5 * (here + next) + (next - here) * (place - (rounded - ROUND))
 }
 
-/// Limits a position to the range of the table of log-likelihoods. Also returns the limited position plus `ROUND`. The
-/// lowest bits of this sum are the index of the cell.
+/// Returns `place`, a position in the table of log-likelihoods, limited to the range of the table. Also returns this
+/// number plus `ROUND`: the lowest bits of the sum are the index of the cell.
 #[inline]
 fn place_of(place: f64) -> [f64; 2] {
     let place = place.max(-0.5).min(POINTS as f64 - 0.5);
@@ -41,8 +41,8 @@ fn place_of(place: f64) -> [f64; 2] {
 }
 
 const POINTS: usize = (2.0 * REACH * CELLS) as usize;
-/// The number of cells of the table of log-likelihoods. The number is a power of two, so that a remainder extracts the
-/// lowest bits. All cells beyond the height difference `REACH` have the same log-likelihood.
+/// The number of cells of the table of log-likelihoods. The number is a power of two, so that `% LEN` extracts the
+/// lowest bits of an integer. All cells beyond the height difference `REACH` have the same log-likelihood.
 const LEN: usize = 2048;
 /// Adding this constant to a small number rounds it to an integer, which is then in the lowest bits of the sum.
 const ROUND: f64 = 1.5 * (1u64 << 52) as f64;

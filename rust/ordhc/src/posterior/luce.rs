@@ -64,9 +64,9 @@ fn all_before(chosen: &[f64], rest: f64) -> f64 {
     found[(1 << chosen.len()) - 1]
 }
 
-/// Returns the same probability as [`all_before`], by an integral. Each option arrives after an exponential time whose
-/// rate is its weight. The first of the options that are not chosen arrives after the time exp(s) / `rest`. The
-/// trapezoidal rule over s converges fast.
+/// Returns the same probability as [`all_before`], by an integral. Each option arrives after an exponentially
+/// distributed time whose rate is the option's weight. Let t be the time when the first of the options that are not
+/// chosen arrives. The integral is over s = ln(t `rest`), because the trapezoidal rule then converges fast.
 fn all_before_by_times(chosen: &[f64], rest: f64) -> f64 {
     const STEP: f64 = 0.25;
     let density = |s: f64| {

@@ -26,7 +26,7 @@ pub(super) struct NodeSums {
     even: Vec<f64>,
     joins: Vec<[u32; 2]>,
     by_node: Vec<NodeSum>,
-    /// A buffer with a weight for each other node, noise level, and value of `above`. All weights are 0 between uses.
+    /// A buffer. All elements are 0 between uses.
     sums: Vec<f64>,
     touched: Vec<u32>,
 }

@@ -9,8 +9,8 @@ use super::reliability::Noises;
 
 /// The score of each place where a subtree can be inserted: the log-likelihood of the answers, up to a constant.
 ///
-/// [`fill`](Self::fill) first stores the two scores of each node (see [`Spot`]) minus the score `under` of its parent.
-/// Then one pass from the root down adds these differences up.
+/// [`fill`](Self::fill) first stores, for each node, the differences between its two scores (see [`Spot`]) and the
+/// score `under` of its parent. Then one pass from the root down adds up these differences.
 #[derive(Debug, Clone)]
 pub(super) struct Scores {
     spots: Vec<Spot>,
@@ -125,10 +125,9 @@ impl Scores {
         }
     }
 
-    /// Adds the log-likelihood of a comparison to the scores of the nodes from `leaf` up to `join`.
-    /// One pair of the comparison consists of `leaf` and a leaf of the subtree. `against` returns
-    /// the log-likelihood, given the height of this pair. If the subtree is put at `join` or above,
-    /// both pairs have the same height, and the log-likelihood is `even`.
+    /// Adds the log-likelihood of a comparison to the scores of the nodes from `leaf` up to the child of `join`. `leaf`
+    /// forms a pair of the comparison with a leaf of the subtree. `against` returns the log-likelihood for a height of
+    /// this pair. If the subtree is put at `join` or above, the log-likelihood is `even`.
     #[inline]
     fn climb(&mut self, even: f64, against: Against<'_>, weight: f64, leaf: u32, join: u32) {
         // No subtree can be put under a leaf, so the initial value of `joined` has no effect.

@@ -13,7 +13,7 @@ use crate::memory;
 use crate::parallel;
 
 /// The possible values of the balance, a parameter of the prior of trees. The prior weight of an inner node with s
-/// leaves is `node` times (s - 1)^-balance.
+/// leaves is a constant times (s - 1)^-balance.
 const BALANCES: [f64; 10] = [-0.5, -0.2, -0.08, 0.0, 0.3, 0.6, 1.0, 1.5, 2.2, 3.0];
 /// The smallest possible value of ln(`node`) is `LEAST_NODE`, and the number of values is `NODES`,
 /// in steps of 1. `node` is a factor in the prior weight of each inner node.

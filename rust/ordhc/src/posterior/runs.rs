@@ -18,7 +18,7 @@ use crate::parallel;
 use crate::tree::Dendrogram;
 
 /// A Markov chain is stuck if its mean log-likelihood is far below the mean of the most likely chain: by at least
-/// `DEVIATIONS` standard deviations within chains, and by at least `LEAST`.
+/// `LEAST`, and by at least `DEVIATIONS` times the standard deviation of the log-likelihood within chains.
 const DEVIATIONS: f64 = 3.0;
 const LEAST: f64 = 10.0;
 

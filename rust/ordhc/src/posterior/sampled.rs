@@ -150,11 +150,11 @@ impl Sampled {
         }
     }
 
-    /// Adds to `row`, for each leaf j after leaf `i`, the AddS3 similarity of `i` and j. The AddS3 similarity of a pair
-    /// is the number of triplets of the tree in which the pair is nearer, minus the number in which it is farther. Each
-    /// leaf that is not below the lowest common ancestor of `i` and j gives two triplets in which the pair is nearer.
-    /// Each other leaf below the same child of this ancestor as `i` or j gives one triplet in which the pair is
-    /// farther.
+    /// Adds to `row`, for each leaf j after leaf `i`, the AddS3 similarity of `i` and j: the number of triplets of the
+    /// tree in which the pair is nearer, minus the number in which it is farther.
+    ///
+    /// Each leaf that is not below the lowest common ancestor of `i` and j adds 2. Each other leaf below the same child
+    /// of this ancestor as `i` or j subtracts 1.
     pub(super) fn add_outside(&self, i: usize, row: &mut [f64]) {
         for (j, sum) in (i + 1..self.n).zip(row) {
             let (join, sizes) = self.join_of_sizes([i, j]);

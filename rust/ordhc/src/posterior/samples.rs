@@ -112,8 +112,8 @@ pub fn sample<const K: usize>(
 }
 
 /// Does the same as [`sample`], for known people and for answers that consist of several comparisons. Each person has a
-/// separate noise level. The distribution of noise among people is estimated. So if a person has few answers, the
-/// estimate of the person's noise is drawn towards the noise of all people.
+/// separate noise level. The distribution of noise among people is estimated. So the noise estimate of a person with
+/// few answers is pulled towards the noise of all people.
 ///
 /// # Errors
 /// The errors of [`sample`]; a list in `belonging` whose length differs from the number of comparisons.
@@ -161,8 +161,8 @@ pub(crate) fn sample_from<const K: usize>(
     sample_given(&answers, comparisons.n_leaves(), belonging.n_people(), starts, sampling, monitor)
 }
 
-/// Does the same as [`sample_from`]. Because it is separate, it is compiled only once for comparisons of three and of
-/// four leaves.
+/// Continues [`sample_from`] after the comparisons are converted to `answers`. This code is compiled only once for
+/// comparisons of three and of four leaves.
 fn sample_given(
     answers: &Answers,
     n: usize,
@@ -323,8 +323,8 @@ impl Samples {
         self.mean_of_pairs(pairs, Sampled::add_heights, monitor)
     }
 
-    /// Writes to `pairs` the mean over the trees of a value of each pair of leaves. `add` adds the
-    /// values of the pairs (i, i + 1), (i, i + 2) and so on of one tree to its last argument.
+    /// Writes to `pairs` the mean over the trees of a value of each pair of leaves. `add(tree, i, row)` must add the
+    /// values of the pairs (i, i + 1), (i, i + 2) and so on to `row`.
     pub(super) fn mean_of_pairs(
         &self,
         pairs: &mut [f64],

@@ -23,8 +23,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         n_columns::<K>(slots).saturating_mul(condensed_len(slots))
     }
 
-    /// Returns true if a table is small enough: at most `small` cells, or at most two cells for each of the `n_entries`
-    /// entries of the lists.
+    /// Returns true if a table has at most `small` cells, or at most two cells for each of the `n_entries` entries that
+    /// lists would have.
     pub(super) fn pays(slots: usize, n_entries: usize, small: usize) -> bool {
         Self::cells(slots) <= small.max(2 * n_entries)
     }
@@ -35,8 +35,8 @@ impl<V: Value, const K: usize> Dense<V, K> {
         Ok(Self { values, n_pairs: condensed_len(slots) })
     }
 
-    /// Adds the preferences of the answers to `gains`: the sum of preferences for merging each pair of clusters.
-    /// Returns `None` if `fits` returns false for an entry of the table, because sums of such entries could overflow.
+    /// Returns the table, and adds to `gains` the sum of preferences for merging each pair of clusters. Returns `None`
+    /// if `fits` returns false for an entry of the table, because sums of such entries could overflow.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,
@@ -119,8 +119,7 @@ impl<V: Value, const K: usize> Dense<V, K> {
         }
     }
 
-    /// Removes the triplets whose leaves belong to only two clusters after the merge of `a` and `b`. The column of such
-    /// a triplet is `a` or `b`, and its pair contains the other cluster of these two.
+    /// Removes the triplets whose leaves belong to only two clusters after the merge of `a` and `b`.
     fn drop_within(&mut self, slots: &Slots, a: usize, b: usize, gains: &mut [f64]) {
         for (own, other) in [(a, b), (b, a)] {
             let factor = 1.0 / slots.sizes[own];

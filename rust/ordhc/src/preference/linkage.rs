@@ -21,14 +21,15 @@ use crate::tree::{Dendrogram, Partition, RawMerge, with_initial};
 /// clusters r. See equations 4 to 7 of the paper; equations 5 and 7 define the heights. When two clusters are left,
 /// 3-AL has nothing to compare, and the height is 0.
 ///
-/// `initial` are the clusters to start from. In the tree, the leaves of each initial cluster merge one by one, at the
-/// height of the closest merge after it. Preferences are ties if they differ from the largest one by at most 1e-12,
-/// relative to the largest value so far. Clusters are named by their smallest leaves. Among ties, the lexicographically
-/// smallest pair of names merges first. Merges are in the order of merging. Heights may rise towards the root.
+/// `initial` are the clusters to start from. In the tree, the leaves of each initial cluster merge one by one. All
+/// these merges have the height of the most similar later merge.
 ///
-/// Every merge changes the preferences of all pairs. Answers are stored with the less similar cluster (3-AL) or pair of
-/// clusters (4-AL), as lists, or as a table if lists would be longer. A merge only reads the answers of the merged
-/// clusters. The time is O(K^2) per merge for K clusters, plus about O(m log n) for m answers.
+/// Preferences are ties if they differ from the largest preference by at most 1e-12 times the largest absolute
+/// preference so far. Clusters are named by their smallest leaves. Among ties, the lexicographically smallest pair of
+/// names merges first. The dendrogram has the merges in the order of merging, so heights may rise towards the root.
+///
+/// Every merge changes the preferences of all pairs. So the time is O(K^2) per merge for K clusters, plus about
+/// O(m log n) for m answers.
 ///
 /// # Errors
 /// Initial clusters for a different number of leaves; weights whose sums are not finite; not enough memory;
@@ -186,11 +187,10 @@ fn merges<V: Value, const K: usize>(
 /// Returns the largest count that a new table with 16-bit cells may contain, so that no sum overflows before the
 /// clusters are renumbered. Returns `None` if even a count of 1 can overflow. `slots` is the number of clusters after
 /// renumbering.
-///
-/// Clusters are renumbered when about a quarter of them have merged. In the worst case, all these clusters merge into
-/// the clusters of one column of the table. A column belongs to one cluster (triplets) or to two clusters
-/// (quadruplets).
 fn most_narrow<const K: usize>(slots: usize) -> Option<u16> {
+    // Clusters are renumbered when about a quarter of them have merged. In the worst case, all these clusters merge
+    // into the clusters of one column of the table. A column belongs to one cluster (triplets) or to two clusters
+    // (quadruplets).
     let merged = if slots <= 16 { slots } else { slots / 4 + 1 };
     let largest = if K == 3 { merged + 1 } else { (merged + 2) * (merged + 2) / 4 + 1 };
     Some(i16::MAX as usize / largest).filter(|&most| most > 0).map(|most| most as u16)

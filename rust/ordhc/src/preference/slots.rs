@@ -68,7 +68,8 @@ pub(super) fn totals(slots: &Slots, gains: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// Returns, for each pair of renumbered clusters, the sum of the `values` of its old pairs of indices.
+/// Returns, for each pair of clusters after renumbering, the sum of the `values` of all old pairs of indices that
+/// belong to this pair of clusters.
 pub(super) fn pack_pairs<S: Copy, T>(
     before: &Slots,
     after: &Slots,
@@ -93,7 +94,6 @@ where
     sums
 }
 
-/// Returns the number of columns: one for each cluster (triplets), or one for each pair of clusters (quadruplets).
 pub(super) fn n_columns<const K: usize>(slots: usize) -> usize {
     if K == 3 { slots } else { condensed_len(slots) }
 }

@@ -35,7 +35,7 @@ pub(super) struct Sparse<V: Value, const K: usize> {
 const NONE: u32 = u32::MAX;
 
 impl<V: Value, const K: usize> Sparse<V, K> {
-    /// Adds the preferences of the answers to `gains`: the sum of preferences for merging each pair of clusters.
+    /// Returns the lists, and adds to `gains` the sum of preferences for merging each pair of clusters.
     pub(super) fn new(
         comparisons: &Comparisons<'_, K>,
         slots: &Slots,

@@ -14,7 +14,7 @@ const REACH: f64 = 12.0;
 
 pub(super) trait Scored: Objective {
     /// Writes a score for each node: the objective, up to a constant, if the subtree is put on the edge above the node.
-    /// Nodes above which the subtree must not be put get minus infinity. Returns an upper bound of the rounding errors.
+    /// Nodes above which the subtree must not be put get minus infinity. Returns a bound of a score's rounding error.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64;
 }
 
@@ -36,7 +36,6 @@ pub(super) fn better_by_score(
     looked
 }
 
-/// The temperatures `hot` and `cold` are in units of the objective.
 #[derive(Clone, Copy)]
 pub(super) struct Annealing {
     pub(super) sweeps: u64,
@@ -44,8 +43,8 @@ pub(super) struct Annealing {
     pub(super) cold: f64,
 }
 
-/// Moves random subtrees, each to a random edge (heat bath). The weight of an edge is exp(score / temperature). The
-/// temperature falls from `hot` to `cold`.
+/// Moves random subtrees, each to a random edge (heat bath). The probability of an edge is proportional to
+/// exp(score / temperature). The temperature falls from `hot` to `cold`.
 pub(super) fn anneal(
     climber: &mut Climber<'_>,
     shape: &mut Shape,

@@ -86,16 +86,16 @@ pub(super) fn order_with_tree<const K: usize>(comparisons: &Comparisons<'_, K>, 
 }
 
 /// Returns the leaves of a matrix in an order that is the same for every numbering of the leaves. Leaves with the same
-/// values are ordered by hashes of the subtrees beside their paths to the root of `tree`, if these differ. Adding a
-/// number to all values, or multiplying all values by a positive number, does not change the order.
+/// values are ordered by their position in `tree`. Adding a number to all values, or multiplying all values by a
+/// positive number, does not change the order.
 pub(super) fn order_of_matrix(matrix: &Matrix<'_>, tree: &Topology) -> Vec<u32> {
     let range = wide!(Range::of(matrix));
     let about = |keys: &[u64], sums: &mut [u64]| wide!(about_values(matrix, range, keys, sums));
     order(matrix.n_leaves(), about, Some(tree))
 }
 
-/// The range of the values of a matrix: half of the smallest value, and half of the difference between the largest and
-/// the smallest value. Halves are used because they cannot overflow.
+/// Half of the smallest value of a matrix (`smallest`), and half of the difference between the largest and the smallest
+/// value (`width`). Halves are used because they cannot overflow.
 #[derive(Clone, Copy)]
 struct Range {
     smallest: f64,
@@ -110,8 +110,9 @@ impl Range {
         Self { smallest, width: if width > 0.0 { width } else { 1.0 } }
     }
 
-    /// Returns the index of a value among 2^24 equal steps between the smallest and the largest value. Scaling the
-    /// matrix does not change this index, because rounding errors are far smaller than a step.
+    /// Divides the range from the smallest to the largest value of the matrix into 2^24 equal steps, and returns the
+    /// index of the step nearest to `value`. Scaling the matrix does not change this index, because rounding errors are
+    /// far smaller than a step.
     #[inline(always)]
     fn step(self, value: f64) -> u64 {
         const STEPS: f64 = (1u64 << 24) as f64;
@@ -151,9 +152,6 @@ fn about_values(matrix: &Matrix<'_>, range: Range, keys: &[u64], sums: &mut [u64
     }
 }
 
-/// Hashes the similarities of the leaf that has the key `key` with the leaves that have the keys `keys`. Adds a hash of
-/// each similarity and `key` to the sum of the other leaf in `sums`. Returns the sum of the hashes of each similarity
-/// and the key of the other leaf.
 #[inline(always)]
 fn about_row(row: Values<'_>, range: Range, key: u64, keys: &[u64], sums: &mut [u64]) -> u64 {
     let mut own = 0_u64;
@@ -196,8 +194,9 @@ pub(super) fn numbers(order: &[u32]) -> Vec<u32> {
     numbers
 }
 
-/// Returns the leaves in canonical order. `about(keys, sums)` must add a hash of the data about each leaf to the sum of
-/// the leaf. `keys` has an integer for each leaf; leaves that are not distinguished yet have equal integers.
+/// Returns the leaves in an order that depends on their numbers only for leaves that the data do not distinguish.
+/// `about(keys, sums)` must add a hash of the data about leaf i to `sums[i]`. `keys` has an integer for each leaf.
+/// Leaves that are not distinguished yet have equal integers.
 fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) -> Vec<u32> {
     let mut first = vec![0; n];
     let all_apart = distinguish(&mut first, &about);
@@ -211,8 +210,8 @@ fn order(n: usize, about: impl Fn(&[u64], &mut [u64]), tree: Option<&Topology>) 
     order
 }
 
-/// Replaces the key of each leaf by a hash of this key and of the data about the leaf, until no more leaves get
-/// different keys. `about` is as in [`order`]. Returns true if all leaves have different keys.
+/// Replaces the key of each leaf by a hash of this key and of the data about the leaf. Repeats this until the number of
+/// different keys no longer grows. `about` is as in [`order`]. Returns true if all leaves have different keys.
 fn distinguish(keys: &mut Vec<u64>, about: impl Fn(&[u64], &mut [u64])) -> bool {
     while count(keys) < keys.len() {
         let mut sums = vec![0; keys.len()];
@@ -288,9 +287,9 @@ fn about_comparisons<const K: usize>(comparisons: &Comparisons<'_, K>, unit: f64
     }
 }
 
-/// Calls `visit` with each leaf of a comparison, its role and the other leaf of its pair. Leaves of the near pair have
-/// role 1, and leaves of the far pair have role 2. In a triplet, the near leaf has role 3. The anchor is visited once,
-/// with role 1.
+/// Calls `visit(leaf, role, other)` for the leaves of a comparison, where `other` is the other leaf of the pair of
+/// `leaf`. The role is 1 in the near pair and 2 in the far pair. In a triplet, the near leaf has role 3, and the leaf
+/// that is in both pairs is visited only in the near pair.
 #[inline(always)]
 fn each_role<const K: usize>(near: [usize; 2], far: [usize; 2], mut visit: impl FnMut(usize, u64, usize)) {
     visit(near[0], 1, near[1]);

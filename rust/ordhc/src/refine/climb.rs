@@ -114,7 +114,6 @@ enum Climbed {
 
 pub(super) struct Climber<'a> {
     pub(super) turn: &'a [usize],
-    /// The initial root. When a later tree has another root, this node is moved like any other node.
     first_root: usize,
     pub(super) left: u64,
     moves: u64,
@@ -130,6 +129,7 @@ impl Climber<'_> {
         shaken: Option<&Shape>,
         monitor: &Monitor,
     ) -> Result<Climbed> {
+        // The initial root is not in `self.turn`, but a later tree may have another root.
         let turn: Vec<usize> = self.turn.iter().copied().chain([self.first_root]).collect();
         let all = CLIMB * self.turn.len() as u64;
         let (mut steps, mut next_report, mut reported) = (0, STRIDE, 0);

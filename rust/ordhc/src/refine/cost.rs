@@ -59,8 +59,8 @@ pub(super) const ROUNDED: usize = 4;
 
 pub(super) struct Cost<V, const LANES: usize> {
     n: usize,
-    /// A (2n - 1, n) matrix with a row for each node. Column i has the sum of similarities between leaf i and the
-    /// leaves of the node.
+    /// A (2n - 1, n) matrix with a row for each node. In each row, column i has the sum of similarities between leaf i
+    /// and the leaves of the node.
     rows: Buffer<V>,
     stale: Vec<bool>,
     places: Places<V, LANES>,
@@ -143,8 +143,8 @@ impl<V: Real, const LANES: usize> Cost<V, LANES> {
         1e-12 * (self.n as f64 * with + shape.size(subtree) as f64 * cross)
     }
 
-    /// Prepares for a move of `subtree` to the edge above `target`. Updates the sums of similarities between the two
-    /// children of nodes, and marks the rows of nodes whose leaves will change as stale.
+    /// Updates the sums of similarities before `subtree` is moved to the edge above `target`. Marks the rows of nodes
+    /// whose leaves change as stale.
     fn follow(&mut self, shape: &Shape, subtree: usize, parent: usize, target: usize) {
         let lane = self.places.lane_of(subtree).unwrap_or_else(|| {
             self.look(shape, 0, [subtree; LANES]);

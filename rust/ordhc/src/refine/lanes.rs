@@ -7,19 +7,18 @@ use super::shape::Shape;
 /// Otherwise, only the scores of the last group are kept.
 const KEPT: usize = 1 << 20;
 
-/// Sums of similarities between the nodes of a tree, and between moved subtrees and every node. The sums give the best
-/// edge for each subtree.
+/// For each node, the sum of similarities between its two children, and the sums with each subtree that may move. The
+/// best edge for each subtree is computed from these sums.
 pub(super) struct Places<V, const LANES: usize> {
     n: usize,
     joins: Vec<Join<V>>,
-    /// The inner nodes as indices, parents before children. Index 0 is the first inner node. The list has extra room
-    /// for elements that are written and then overwritten.
+    /// The inner nodes, parents before children. Node `n + k` is stored as `k`.
     order: Vec<u32>,
     places: Vec<u32>,
     /// A counter that grows by 1 with every change of the tree.
     tree: u64,
-    /// Two nodes, if a single move made the current tree: only these two nodes and the nodes above them changed. `None`
-    /// if other nodes may have changed.
+    /// Two nodes after a move: the move changed only these two nodes and the nodes above them. `None` if other nodes
+    /// may have changed.
     changed: Option<[usize; 2]>,
     since: Vec<u64>,
     groups: Vec<Group<LANES>>,
@@ -37,7 +36,7 @@ struct Group<const LANES: usize> {
 struct Join<V> {
     children: [u32; 2],
     sizes: [V; 2],
-    /// The sum of similarities between the leaves of one child and the leaves of the other child.
+    /// The sum of similarities between the leaves of the two children.
     cross: V,
     /// 0 if subtrees may be put on the edge above the node, and minus infinity otherwise.
     floor: V,
@@ -47,16 +46,16 @@ struct Join<V> {
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct Lanes<V, const LANES: usize> {
-    /// The sum of similarities between the leaves of the subtree and the other leaves of the node.
+    /// For each subtree: the sum of similarities between its leaves and the other leaves of the node.
     with: [V; LANES],
-    /// The largest score among the edge above the node and all edges below the node, minus the score of the edge above
-    /// the node.
+    /// For each subtree: the largest score of the edge above the node and all edges below the node, minus the score of
+    /// the edge above the node.
     more: [V; LANES],
 }
 
 impl<V: Real, const LANES: usize> Places<V, LANES> {
-    /// All sums are 0 at first. `same_groups` means that the groups of subtrees that are scored together never change.
-    /// Then the scores of all groups are kept if they need at most [`KEPT`] bytes.
+    /// If `same_groups` is true, the same subtrees must be scored together in every call of `look`. The scores of all
+    /// groups are then kept if they need at most [`KEPT`] bytes.
     pub(super) fn new(n: usize, movable: &[bool], same_groups: bool) -> Self {
         let floor = |movable: bool| if movable { V::ZERO } else { V::of(f64::NEG_INFINITY) };
         let nothing = Join { children: [0; 2], sizes: [V::ZERO; 2], cross: V::ZERO, floor: V::ZERO };
@@ -100,8 +99,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         }
     }
 
-    /// Updates the list of inner nodes after a subtree was moved. `node` is the parent of the subtree, which moved with
-    /// it, and is put just before its children in the list. `left` is the parent that `node` had before the move.
+    /// Updates the list of inner nodes after a move of a subtree. `node` is the parent of the subtree. A parent moves
+    /// together with its subtree, and `left` is the node that was above `node` before the move.
     pub(super) fn relist(&mut self, shape: &Shape, node: usize, left: usize) {
         let n = self.n;
         let place = |places: &[u32], node: usize| places[node - n] as usize;
@@ -169,11 +168,6 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
 
     /// Scores all edges on which the subtrees of a group can be put. `rows` has the similarities of each subtree with
     /// all leaves.
-    ///
-    /// Let S be the sum of similarities between two sets of leaves, and T a subtree of x leaves. Let b be a node with
-    /// children c and d. Putting T above b costs (|b| + x) S(T, b). Putting T above c costs (|c| + x) S(T, c) + (|b| +
-    /// x) S(T, d). It also adds x leaves to b, which costs x S(c, d). A step down from b to c thus adds x S(c, d) - |d|
-    /// S(T, c) to the cost.
     pub(super) fn look(&mut self, shape: &Shape, group: usize, subtrees: [usize; LANES], rows: [&[V]; LANES]) {
         let (n, n_nodes) = (self.n, 2 * self.n - 1);
         let lanes = &mut self.lanes[group * n_nodes..][..n_nodes];
@@ -260,9 +254,8 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
         Some((gain, target))
     }
 
-    /// Calls `visit` for each step from a node to its parent, starting at `from` and ending at the root. The moved
-    /// subtree must be below `from`. `lane` is the position of this subtree in its group, and x is its number of
-    /// leaves.
+    /// Calls `visit` for each step from a node to its parent, from the node `from` up to the root. The moved subtree
+    /// must be below `from`. `lane` is the position of this subtree in its group, and `x` is its number of leaves.
     #[inline(always)]
     fn go_up(
         &self,
@@ -310,9 +303,9 @@ impl<V: Real, const LANES: usize> Places<V, LANES> {
     }
 }
 
-/// A step up to a node from its child that contains the moved subtree. `down` is the score of the edge above this
-/// child. `across` is the largest score among the edge above the other child and all edges below the other child. Both
-/// are differences from the score of the edge above `node`.
+/// A step from a child up to its parent `node`. The moved subtree is below this child. `down` is the score of the edge
+/// above this child. `across` is the largest score of the edge above the other child and all edges below the other
+/// child. The score of the edge above `node` is subtracted from both scores.
 struct Step<V> {
     node: usize,
     other: usize,
@@ -386,6 +379,12 @@ impl<V: Real> Join<V> {
         lane: usize,
         x: V,
     ) -> V {
+        // Dasgupta's cost of a node is its number of leaves, times the sum of similarities between its two children.
+        // Let b be this node with the children c and d, and T the moved subtree with x leaves. Let S(c, d) be the sum
+        // of similarities between the leaves of c and the leaves of d.
+        // With T above b, the cost is |b| S(c, d) + (|b| + x) S(T, b).
+        // With T above c, the cost is (|b| + x) (S(c, d) + S(T, d)) + (|c| + x) S(T, c).
+        // So the score increases by |d| S(T, c) - x S(c, d) from the edge above b to the edge above c.
         larger(self.worth_first(first, lane), self.worth_second(second, lane)) - x * self.cross
     }
 }

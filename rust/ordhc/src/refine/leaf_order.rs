@@ -19,8 +19,8 @@ use crate::tree::Topology;
 /// product has minima instead of sums, and sums instead of products. The algorithm takes O(n^3) steps for a balanced
 /// tree, O(n^2) for a caterpillar, and the memory of two matrices.
 ///
-/// If several orders are equally good, one of them is returned. The first of the two clusters that are merged last
-/// stays on its side. A node with more than two children is treated as the merges of [`Topology::merges`], so not all
+/// If several orders are equally good, one of them is returned. The first of the two clusters that the last merge joins
+/// stays on the left. A node with more than two children is treated as the merges of [`Topology::merges`], so not all
 /// orders of its children are tried.
 ///
 /// # Errors
@@ -65,8 +65,8 @@ fn farness(matrix: &Matrix<'_>, place: &[u32]) -> Result<Buffer> {
     Ok(far)
 }
 
-/// A cluster as a range of positions in an order of the leaves. The two clusters that it was merged from are
-/// `start..middle` and `middle..end`.
+/// A cluster that was merged from two clusters, as ranges of positions in an order of the leaves. The ranges of the two
+/// clusters are `start..middle` and `middle..end`.
 #[derive(Debug, Clone, Copy)]
 struct Halves {
     start: usize,

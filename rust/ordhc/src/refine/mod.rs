@@ -55,8 +55,8 @@ pub(crate) use shape::Shape;
 pub struct Search {
     /// The maximum number of moves. `None` means no limit: the search ends when no move improves the tree.
     pub max_moves: Option<u64>,
-    /// The number of restarts from the best tree. For satisfied triplets, a restart anneals the tree. For Dasgupta's
-    /// cost, a restart twice perturbs the tree by random moves and improves it again.
+    /// The number of restarts from the best tree. In each restart, [`refine_satisfied`] anneals the tree. [`refine`]
+    /// twice perturbs the tree by random moves and improves it again.
     pub restarts: u32,
     /// The seed of the random moves.
     pub seed: u64,
@@ -68,8 +68,8 @@ pub struct Search {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Heights {
-    /// For a dissimilarity, the number of leaves in the merged cluster. For a similarity, the number of leaves outside
-    /// of this cluster.
+    /// The height of a merge of dissimilarities is the number of leaves in the merged cluster. The height of a merge of
+    /// similarities is the number of leaves outside of the merged cluster.
     #[default]
     Sizes,
     /// The mean of the matrix over the pairs of leaves that the merge joins. If this mean is closer than the height of
@@ -189,8 +189,8 @@ pub fn refine_satisfied(
     found.refined(&leaves, |shape, node| size_height(shape, node, dissimilarity), dissimilarity)
 }
 
-/// Returns the height of a node as a similarity, so larger heights mean more similar leaves. The height is the number
-/// of leaves outside of the node, or for dissimilarities the negated number of leaves below it.
+/// Returns the number of leaves outside of a node, or for dissimilarities the negated number of leaves below it. So
+/// larger heights always mean more similar leaves.
 fn size_height(shape: &Shape, node: usize, dissimilarity: bool) -> f64 {
     let size = shape.size(node) as f64;
     if dissimilarity { -size } else { shape.n_leaves() as f64 - size }
@@ -222,8 +222,8 @@ fn best_tree(
     Ok(Found { shape, gain, moves, is_local_optimum })
 }
 
-/// Returns, for each node, whether the node may be moved, and whether subtrees may be put on the edge above it. Both
-/// are false inside of clusters that must be kept.
+/// Returns, for each node, true if the node may be moved and subtrees may be put on the edge above it. The value is
+/// false for all nodes inside of clusters that must be kept.
 fn movable(shape: &Shape, number: &[u32], kept: Option<&Partition>) -> Result<Vec<bool>> {
     let mut movable = vec![true; shape.n_nodes()];
     let Some(kept) = kept else { return Ok(movable) };

@@ -11,8 +11,7 @@ use crate::kind::Kind;
 use crate::metric::satisfied;
 use crate::similarity::condensed_len;
 
-/// Checks that the search moves each subtree to the best edge, which is found by trying all moves. Between the checks,
-/// random moves are made.
+/// Checks that the search moves each subtree to the best edge, which is found by trying all moves.
 fn assert_places_are_best(
     objective: &mut impl Objective,
     naive: &mut impl Objective,

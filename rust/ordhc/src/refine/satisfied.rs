@@ -193,9 +193,8 @@ impl Objective for SatisfiedTriplets<'_> {
 }
 
 impl Scored for SatisfiedTriplets<'_> {
-    /// Only triplets with exactly one leaf in the subtree count. If the subtree is put into the smallest cluster with
-    /// the two other leaves of such a triplet, it joins the leaf on its side of this cluster first. If it is put
-    /// elsewhere, the two other leaves join each other first.
+    /// Only triplets with exactly one leaf in the subtree are counted, because a move of the subtree does not change
+    /// whether the tree agrees with other triplets.
     fn score(&mut self, shape: &Shape, subtree: usize, scores: &mut [f64]) -> f64 {
         let (span, parent) = (shape.span(subtree), shape.parent(subtree));
         let mut worth = std::mem::take(&mut self.worth);

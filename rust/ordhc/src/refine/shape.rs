@@ -16,7 +16,7 @@ pub(crate) struct Shape {
     parents: Vec<u32>,
     children: Vec<[u32; 2]>,
     places: Vec<u32>,
-    /// For each position: the node. `sizes` has the number of leaves at and below this node.
+    /// All nodes, each after its children. `sizes[k]` is the number of leaves at and below `order[k]`.
     order: Vec<u32>,
     sizes: Vec<u32>,
 }

@@ -13,7 +13,7 @@ use crate::tree::Topology;
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     leaves: Vec<u32>,
-    /// The known positions of all leaves but the first, in the order of insertion. Nodes have the indices of a
+    /// The known positions of leaves, in the order of insertion, from the second leaf on. Nodes have the indices of a
     /// [`GrowingTree`] to which leaves are added in this order.
     places: Vec<Place>,
 }
@@ -25,7 +25,7 @@ impl Order {
     }
 
     /// Returns an insertion order that first builds the tree `start`, and then inserts `others`. Leaf `k` of `start` is
-    /// `leaves[k]`.
+    /// replaced by `leaves[k]`.
     pub(crate) fn after(start: &Topology, leaves: &[u32], others: impl Iterator<Item = u32>) -> Self {
         let mut order = Self { leaves: Vec::with_capacity(leaves.len()), places: Vec::new() };
         // For each node of `start`: the index of its node in the growing tree, where nodes are indexed in the order of
@@ -66,11 +66,8 @@ impl Order {
         order
     }
 
-    /// Returns this insertion order without a leaf. The new order begins with the other leaves of `tree`, which keep
-    /// their positions in `tree`.
-    ///
-    /// # Errors
-    /// The order has no other leaves.
+    /// Returns this insertion order without a leaf, or an error if the order has no other leaf. The new order begins
+    /// with the other leaves of `tree`, which keep their positions in `tree`.
     pub(crate) fn without(&self, leaf: u32, tree: &GrowingTree, root: u32) -> Result<Self> {
         let unplaced = self.unplaced(tree, root).into_iter().filter(|&other| other != leaf);
         let mut placed: Vec<u32> = tree.leaves(root).filter(|&other| other != leaf).collect();

@@ -10,12 +10,12 @@ pub(crate) enum Place {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Below the first child, or beside this child.
+    /// The new leaf belongs below or beside the first child.
     First,
     Second,
-    /// Outside the subtree of the pivot, or beside the pivot.
+    /// The new leaf belongs outside the subtree of the pivot, or beside the pivot.
     Outside,
-    /// Below the pivot, but not beside or below either of the two children.
+    /// The new leaf belongs below the pivot, but neither below nor beside one of the two children.
     Neither,
 }
 

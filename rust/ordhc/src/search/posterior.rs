@@ -7,12 +7,10 @@ use super::place::Place;
 use super::sized_tree::SizedTree;
 use crate::sorting::order_by;
 
-/// The weights of the positions for a new leaf at and below a node. If the node's children have no spots of their own,
-/// all positions beside nodes have the weight `own`, and all positions under nodes have `own` times
-/// [`Posterior::under`].
+/// The weights of the positions for a new leaf at and below a node.
 ///
-/// To get probabilities, multiply all weights by the `scale` of the spots of all ancestors, and `under` and `below` also
-/// by the `scale` of this spot.
+/// If the children of this node have no spots, each position beside a node at or below this node has the weight `own`.
+/// Each position under such a node has `own` times [`Posterior::under`].
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     node: u32,
@@ -25,12 +23,13 @@ struct Spot {
     own: f64,
     /// The total weight of the position beside the node and of all positions below the node.
     sum: f64,
+    /// To get probabilities, multiply `under`, `below` and all weights in the spots below this node by `scale`.
     scale: f64,
     /// The weight of the position under the node (as one more child).
     under: f64,
     below: f64,
-    /// The largest value of `below` since the last summation over all children. Between two summations, `below` is
-    /// updated by adding differences, which accumulates rounding errors.
+    /// The largest value of `below` since `below` was last summed over all children. In between, `below` is updated by
+    /// adding differences, which accumulates rounding errors.
     summed: f64,
 }
 
@@ -89,7 +88,8 @@ impl Posterior {
         }
     }
 
-    /// Makes the spots of a node's children, if there are none. Returns true if the node has children.
+    /// Adds a [`Spot`] for each child of the node, unless the children already have spots. Returns true if the node has
+    /// children.
     fn open(&mut self, tree: &SizedTree, at: u32) -> bool {
         let Spot { node, first, own, .. } = self.spots[at as usize];
         if first != NONE || tree.degree(node) == 0 {
@@ -204,8 +204,8 @@ impl Posterior {
     /// Updates the weights after a leaf was inserted at `place`. `path` has the nodes from the root down to `parent`,
     /// the parent of the new leaf.
     ///
-    /// The new positions beside nodes get the weight of `place`. If `place` has no weight of its own in `spots`, they
-    /// get the weight `own` of the closest node above that has a spot.
+    /// The new positions beside nodes get the weight of `place`. If `spots` has no weight for `place`, they get the
+    /// weight `own` of the closest node that has a spot.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
         let node = match place {
             Place::Above(node) => node,

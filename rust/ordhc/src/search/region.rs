@@ -46,8 +46,7 @@ pub(crate) struct Region {
 }
 
 /// A node is not considered as a pivot (a node to ask about) if less than 1 / `SMALLEST_SHARE` of the possible
-/// positions for the new leaf are at or below the node. The outcome "outside of the node" would leave more than 7/8 of
-/// the positions. The entropy of the outcomes would be below 0.75 bits.
+/// positions for the new leaf are at or below the node. The entropy of the outcomes would be below 0.75 bits.
 const SMALLEST_SHARE: u32 = 8;
 
 const TABLE: usize = 1 << 12;

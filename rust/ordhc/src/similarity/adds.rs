@@ -128,8 +128,8 @@ impl<T: Cell, const K: usize> Work<'_, T, K> {
         Ok(())
     }
 
-    /// Sorts the additions by bucket (a range of `out`), then makes them bucket by bucket. So random access stays within
-    /// a cache. The sort is stable, so each entry of `out` receives its additions in the order of the rows.
+    /// Sorts the additions by bucket (a range of `out`), then makes them bucket by bucket. So random access stays
+    /// within a cache. The sort is stable, so each entry of `out` receives its additions in the order of the rows.
     fn bucketed(&self, out: &mut [T], monitor: &Monitor) -> Result<()> {
         entered!(adds_bucketed);
         for start in (0..self.rows.len()).step_by(BATCH) {
@@ -187,7 +187,8 @@ pub struct Additions<T> {
 /// Consecutive buckets of [`Additions`].
 #[derive(Debug, Clone, Copy)]
 pub struct AdditionsView<'a, T> {
-    /// The start of each bucket, and the end of the last bucket. Starts are relative to the first.
+    /// The start of each bucket, and the end of the last bucket. `codes` begins at the start of the first bucket, so
+    /// bucket k begins at `codes[starts[k] - starts[0]]`.
     pub starts: &'a [usize],
     /// The codes of these buckets, see [`Additions::codes`].
     pub codes: &'a [u32],
@@ -283,8 +284,8 @@ pub fn sorted_additions<const K: usize>(
     Ok(sorted)
 }
 
-/// Makes additions that are sorted by bucket. `out` is the range of the condensed vector that consists of the buckets
-/// of each part. Each entry receives its additions in the order of the parts.
+/// Makes additions that are sorted by bucket. All parts have the same buckets, and `out` is the range of the condensed
+/// vector that consists of these buckets. Each entry of `out` receives its additions in the order of the parts.
 ///
 /// # Errors
 /// A part does not have the buckets of `out`, or adds to an entry outside of `out`.

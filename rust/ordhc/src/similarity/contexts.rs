@@ -37,9 +37,9 @@ struct Entry<V> {
     value: V,
 }
 
-/// Columns of the sparse matrix X, one for each context (in MulK3 a pair {k, l}): the leaves with a nonzero entry
-/// (`items`), and these entries (`values`). An entry is the weighted sum of +1 and -1 over the answers about the leaf
-/// in this context. Columns with fewer than two entries are left out, because they add nothing to pairs of leaves.
+/// Columns of the sparse matrix X, in which each leaf has a row. `items` has the leaves with a nonzero entry in a
+/// column, and `values` has these entries. Each column belongs to a context (in MulK3 a pair of leaves {k, l}). Columns
+/// with fewer than two entries are left out, because they add nothing to pairs of leaves.
 #[derive(Default)]
 struct Groups {
     ends: Vec<usize>,
@@ -103,7 +103,7 @@ pub(super) fn sum_products<const K: usize, const E: usize>(
     Ok(Found { kernel: Kernel { pairs, diagonal }, answered })
 }
 
-/// Products of finite weights can overflow.
+/// Returns an error for infinite values, because products of finite weights can overflow.
 fn check_finite(pairs: &[f64], diagonal: &[f64], n: usize) -> Result<()> {
     let limit = "weights are too large: divide all by the largest one";
     let what = "the kernel";

@@ -9,13 +9,14 @@ use crate::parallel;
 /// Returns the length of each leaf, in log odds, with mean 0. An untypical leaf, which is far from all others, has a
 /// large length.
 ///
-/// The model is a logistic regression (Bradley & Terry 1952): P(near pair, far pair) = sigma(l(far pair) - l(near
-/// pair)). The length of a pair is the sum of the lengths of its two leaves; a leaf in both pairs cancels. Lengths have
-/// a normal prior around 0. The variance of the prior is estimated by empirical Bayes (MacKay 1992), starting from 1. A
-/// weight is a number of answers.
+/// The model is a logistic regression (Bradley & Terry 1952): the answer that a pair a is nearer than a pair b has the
+/// probability sigma(l(b) - l(a)). The length l of a pair is the sum of the lengths of its two leaves; a leaf in both
+/// pairs cancels. Lengths have a normal prior around 0. The variance of the prior is estimated by empirical Bayes
+/// (MacKay 1992), starting from 1. A weight is a number of answers.
 ///
-/// All lengths are 0 if leaves differ no more than by chance. Leaves differ more than by chance if the sum of the
-/// squares of (times near - times far) exceeds its expectation under coin flips by three standard deviations.
+/// All lengths are 0 if leaves differ no more than by chance. Let d be how often a leaf is near minus how often it is
+/// far. Leaves differ more than by chance if the sum of d^2 over the leaves exceeds its expectation for random answers
+/// by three standard deviations.
 ///
 /// The regression takes a few hundred passes. The time of a pass is linear in the number of comparisons. For triplets,
 /// it is linear in the number of different pairs of a near and a far leaf. The result does not depend on the number of
@@ -71,8 +72,8 @@ pub(super) fn lengths_of(n: usize, terms: Vec<Term>, monitor: &Monitor) -> Resul
 const UPDATES: usize = 40;
 const SETTLED: f64 = 1e-2;
 const LEAST_VARIANCE: f64 = 1e-4;
-/// The maximum prior variance of the lengths, a standard deviation of 5 in log odds. Answers cannot distinguish larger
-/// odds.
+/// The maximum prior variance of the lengths. It is a standard deviation of 5 in log odds, because answers cannot
+/// distinguish larger odds.
 const MOST_VARIANCE: f64 = 25.;
 const BEYOND_CHANCE: f64 = 3.;
 const FOUND: f64 = 1e-8;

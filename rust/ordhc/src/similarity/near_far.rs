@@ -10,10 +10,10 @@ use crate::parallel;
 /// Counts of comparisons by their near and far leaves. The counts are a sufficient statistic for
 /// [`leaf_lengths`](super::leaf_lengths), so comparisons can be added in blocks of rows.
 ///
-/// A leaf in both pairs cancels, so the combination of a triplet has two leaves, and that of a quadruplet four. Memory
-/// is 24 bytes for each distinct combination, and up to twice as much while comparisons are added. An additional n x n
-/// table is used if it has at most 4 million cells, and at most as many cells as there are comparisons. Weights are
-/// added in the order of comparisons, so the result does not depend on the blocks.
+/// A leaf in both pairs cancels, so a triplet counts as a combination of two leaves, and a quadruplet as a combination
+/// of two or four leaves. Memory is 24 bytes for each distinct combination, and up to twice as much while comparisons
+/// are added. An additional n x n table is used if it has at most 4 million cells, and at most as many cells as there
+/// are comparisons. Weights are added in the order of comparisons, so the result does not depend on the blocks.
 ///
 /// ```
 /// use ordhc::bindings::NearFarCounts;
@@ -31,7 +31,7 @@ use crate::parallel;
 pub struct NearFarCounts {
     n: usize,
     /// The total weight of the comparisons with one near and one far leaf, as an n x n array of (near, far). Empty if
-    /// there is no table, or no such comparison yet.
+    /// `has_table` is false, and before the first such comparison.
     table: Vec<f64>,
     has_table: bool,
     /// The total weights of the comparisons that are not in `table`, for each combination of near and far leaves. The
@@ -42,8 +42,8 @@ pub struct NearFarCounts {
 }
 
 const CELLS: usize = 1 << 22;
-/// Terms with the same near and far leaves are merged when there are this number of new terms, plus the number of terms
-/// after the previous merge. So merging takes little time in total.
+/// Terms with the same near and far leaves are merged when the number of new terms reaches `PENDING` plus the number of
+/// terms after the previous merge. So merging takes little time in total.
 const PENDING: usize = 1 << 20;
 /// If the largest weight exceeds this weight, all weights are scaled down, so that squares of sums stay finite.
 const MOST_WEIGHT: f64 = 1e9;
@@ -51,7 +51,7 @@ const PARTS: f64 = 1_048_576.;
 const WHAT: &str = "the counts of near and far leaves";
 const BLOCK: usize = 1 << 16;
 
-/// All comparisons with the same near and far leaves, and their total weight. Id n means "no leaf".
+/// The total weight of all comparisons with the same near and far leaves. For n leaves, the id n means "no leaf".
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Term {
     near: [u32; 2],
@@ -131,7 +131,7 @@ impl NearFarCounts {
         Ok(())
     }
 
-    /// Adds counts of later comparisons.
+    /// Adds the counts `other` of later comparisons.
     ///
     /// # Errors
     /// A different number of leaves; not enough memory for the counts.
@@ -144,7 +144,7 @@ impl NearFarCounts {
         Ok(())
     }
 
-    /// Returns the sum of the weights of all comparisons whose leaves do not cancel.
+    /// Returns the total weight of all comparisons.
     pub fn total(&self) -> f64 {
         self.table.iter().sum::<f64>() + self.terms.iter().map(|term| term.weight).sum::<f64>()
     }
@@ -161,7 +161,7 @@ impl NearFarCounts {
         Ok((keys, weights, self.largest))
     }
 
-    /// Returns the counts of the columns that [`Self::columns`] has returned.
+    /// Returns the counts from which [`Self::columns`] made the given columns.
     ///
     /// # Errors
     /// Columns that `columns` cannot return; not enough memory for the counts.
@@ -244,9 +244,9 @@ fn merge_equal(terms: &mut Vec<Term>) {
 /// Returns the weight of each comparison times 2 (1 - p). Here p is the comparison's probability given only the lengths
 /// of leaves, see [`leaf_lengths`](super::leaf_lengths). So comparisons that lengths do not explain count more.
 ///
-/// Factors are multiples of 2^-20, so that sums do not depend on the order of comparisons. Factors are never 0, so a
-/// comparison of positive weight keeps a positive weight. Factors depend on neither the numbering of leaves nor the
-/// number of threads.
+/// The factors 2 (1 - p) are multiples of 2^-20, so that sums do not depend on the order of comparisons. Factors are
+/// never 0, so a comparison of positive weight keeps a positive weight. Factors depend on neither the numbering of
+/// leaves nor the number of threads.
 ///
 /// # Errors
 /// A number of lengths that differs from the number of leaves.

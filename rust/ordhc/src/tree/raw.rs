@@ -68,7 +68,7 @@ impl RawMerge {
 
     /// Does the same as [`sort`](Self::sort), but decides doubtful cases. If rounding errors make it unclear whether
     /// two similarities are equal, their keys decide. `key_of(merges, at)` returns the key of `merges[at]`: its exact
-    /// similarity, rounded to a grid. `merges` are in their original order.
+    /// similarity, rounded to a grid. `key_of` receives the merges in the order in which they were passed.
     pub(crate) fn sort_settled(
         n: usize,
         merges: Vec<RawMerge>,
@@ -145,8 +145,8 @@ impl RawMerge {
         Ok(Self::parts_first(n, &merges, |at| (tie[at], ranks.get(at).copied().unwrap_or(0))))
     }
 
-    /// Sorts merges by `key` (of the index of a merge), then by leaves. Each merge comes after the merges that made its
-    /// two clusters.
+    /// Sorts merges by `key`, then by leaves. `key` gets the index of a merge. Each merge comes after the merges that
+    /// made its two clusters.
     fn parts_first(n: usize, merges: &[Self], key: impl Fn(usize) -> (usize, u64)) -> Vec<Self> {
         let mut made_by = vec![LEAF; n];
         let mut whole_of = vec![None; merges.len()];

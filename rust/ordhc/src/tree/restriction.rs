@@ -9,8 +9,8 @@ use crate::sorting::sort;
 #[derive(Debug)]
 pub(crate) struct Restriction {
     places: Vec<u32>,
-    /// The lowest common ancestor (LCA) of each two neighbouring leaves. The LCA of any two leaves is the largest index
-    /// of these nodes between the two leaves, because parents have larger indices than their children.
+    /// The lowest common ancestor (LCA) of each two neighbouring leaves. Parents have larger indices than their
+    /// children, so the LCA of any two leaves is the largest stored index between the two leaves.
     ancestors: RangeMax,
 }
 

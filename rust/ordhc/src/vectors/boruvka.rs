@@ -38,10 +38,11 @@ fn edges_by<C: Closeness, const P: usize>(points: &[f64], p: usize, monitor: &Mo
 }
 
 /// A function that returns the nearest point outside the component of a given point. A component is a set of points
-/// that edges of the spanning tree already connect. The arguments are the index of the given point in the order of the
-/// k-d tree, the components, an exclusive upper limit of the distance, and working memory.
+/// that edges of the spanning tree already connect.
 ///
-/// Only this function is compiled for each measure and number of coordinates. All other code is compiled once.
+/// The arguments are the index of the given point in the order of the k-d tree, the components, an exclusive upper
+/// limit of the distance, and working memory. Only this function is compiled for each measure and number of
+/// coordinates.
 type Search<'a> = &'a (dyn Fn(usize, &Components, f64, &mut Vec<(f64, u32)>) -> Nearest + Sync);
 
 /// A k-d tree of points with at most `P` coordinates, in the order of the tree. Points with fewer coordinates are
@@ -64,8 +65,9 @@ struct Shape {
     node_of: Vec<u32>,
 }
 
-/// The point found by a search for the nearest point in another of the [`Components`], as its index in the order of the
-/// k-d tree, and its distance (squared if Euclidean). If `place` is `NONE`, `sum` is a lower bound of this distance.
+/// The result of a search for the nearest point in another component. `place` is the index of this point in the order
+/// of the k-d tree, and `sum` is its distance (squared if Euclidean). If `place` is `NONE`, `sum` is a lower bound of
+/// the distance.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
     sum: f64,

@@ -78,8 +78,7 @@ impl Tiles {
         self.values[first] = f32::NEG_INFINITY;
     }
 
-    /// Writes the values of the cluster `at` to every `QUERIES`-th element of `out`. The norm is multiplied by a bound
-    /// of the relative rounding errors.
+    /// Writes the values of the cluster `at` to every `QUERIES`-th element of `out`.
     pub(super) fn write_query(&self, at: usize, out: &mut [f32]) {
         let first = self.lane(at);
         for k in 0..self.height() {

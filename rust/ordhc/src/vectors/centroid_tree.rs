@@ -12,8 +12,8 @@ pub(super) const TREE_FROM: usize = 256;
 const LEAF: usize = 12;
 const NONE: u32 = u32::MAX;
 
-/// The clusters and the k-d tree of their means. Clusters are in the order of the tree. A merged cluster gets the index
-/// of the larger of the two clusters.
+/// The clusters and the k-d tree of their means. Clusters are in the order of the tree. A merged cluster is stored at
+/// the index of the cluster that had more leaves.
 pub(super) struct CentroidTree<C> {
     criterion: C,
     /// The k-d tree of the clusters' means. If `criterion` uses sums, `tree.points` has the sums of each cluster's

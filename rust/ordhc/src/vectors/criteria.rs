@@ -12,7 +12,7 @@ use crate::agglomerate::Tolerance;
 
 /// The largest number of coordinates for which means are stored in a k-d tree.
 pub(super) const MOST: usize = 12;
-/// A bound of the relative error of a product of two coordinates, due to rounding of the means.
+/// An upper bound of the relative error of a product of two coordinates, if a coordinate is a rounded mean.
 const SLACK: f64 = 1e-14;
 
 #[derive(Debug, Clone, Copy)]
@@ -55,8 +55,8 @@ pub(super) trait Criterion: Copy {
 
     fn similarity(self, a: Cluster<'_>, b: Cluster<'_>) -> f64;
 
-    /// Returns the rank of a cluster: its size, its spread, or 1 / size. [`Criterion::bound`] needs a lower bound of
-    /// the ranks in a node of the k-d tree.
+    /// Returns the rank of a cluster: its size, its spread, or 1 / size, depending on the criterion.
+    /// [`Criterion::bound`] needs a lower bound of the ranks in a node of the k-d tree.
     fn rank(self, about: About) -> f64;
 
     /// Returns an upper bound of the similarity of `a` with every cluster whose rank is at least `least`, and whose
@@ -118,7 +118,7 @@ impl<T: OfSquares> Criterion for T {
     }
 }
 
-/// The negated increase of the variance: Ward's linkage.
+/// The similarity of Ward's linkage: the negated increase of the variance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Variance(pub(super) Tolerance);
 

@@ -66,9 +66,9 @@ pub fn mean_square_linkage(vectors: &Vectors<'_>, monitor: Option<&Monitor>) -> 
     linkage(vectors, MeanSquare, TREE_FROM, |unit, x| unit.grow(-x, 2), monitor)
 }
 
-/// Returns the dendrogram of the linkage whose similarity of clusters is `criterion`. Uses a k-d tree of means for at
-/// least `tree_from` vectors. `criterion` receives scaled coordinates, and `height` converts its similarities to
-/// heights for the original coordinates.
+/// Computes the linkage whose similarity of clusters is `criterion`. For at least `tree_from` vectors, a k-d tree of
+/// means is used. `criterion` receives scaled coordinates, and `height` converts its similarities to heights for the
+/// original coordinates.
 fn linkage<C: OfSquares>(
     vectors: &Vectors<'_>,
     criterion: impl FnOnce(Tolerance) -> C,

@@ -8,7 +8,8 @@ use crate::memory::Buffer;
 /// After each block of this number of coordinates, the search checks whether all clusters of a tile (group of clusters)
 /// are already too far.
 const BLOCK: usize = 16;
-/// A bound of the error from rounding two coordinates below 1 and their difference.
+/// An upper bound of the rounding error of a difference x - y in single precision, if x and y are rounded numbers
+/// between -1 and 1.
 const ROUNDING: f64 = 1.0 / (1u64 << 22) as f64;
 /// The square of a sum a + b is at most (1 + SPREAD) a^2 + (1 + 1 / SPREAD) b^2.
 const SPREAD: f64 = 1.0 / 512.0;
@@ -28,9 +29,8 @@ pub(super) struct Query {
     term: f32,
 }
 
-/// An upper limit of the squared distance of two means: `factor` (s + t) + `constant`. s and t are the values of
-/// `OfSquares::term` for the two clusters, which have the same sign. Neither is larger than the constant, unless the
-/// constant is zero.
+/// An upper limit of the squared distance of two means: `factor` (s + t) + `constant`, where s and t are the
+/// `OfSquares::term` of the two clusters. s and t must have the same sign.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) factor: f64,
@@ -74,7 +74,7 @@ impl RoughTiles {
     }
 
     /// Returns true only if all clusters of the tile are farther from `query` than `limits` allow. Rounding can make
-    /// the result false even then.
+    /// the result false although all clusters are farther.
     #[inline(always)]
     pub(super) fn all_beyond(&self, tile: usize, query: &Query, limits: Limits) -> bool {
         let p = self.p as f64;

@@ -58,8 +58,8 @@ struct Rounds<'m> {
 /// The nearest neighbour of a cluster or, if unknown, an upper bound of the similarity to this neighbour.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Nearest {
-    /// The neighbour is unknown. `most` is an upper bound of the similarity to the neighbour. `new` is true until the
-    /// first search for the neighbour.
+    /// The nearest neighbour is unknown. `most` is an upper bound of the similarity to this neighbour. `new` is true
+    /// until the first search for this neighbour.
     Unknown {
         most: f64,
         new: bool,

@@ -63,8 +63,8 @@ const TIED_LEAF: usize = 8;
 /// The smallest number of points for which a k-d tree is faster than comparing all pairs of points.
 const TREE_FROM: usize = 32;
 const GRAIN: usize = 1 << 18;
-/// A thread stores leaves that are not in the spanning tree yet. Once more than 1 / `PACK` of its stored leaves have
-/// joined the tree, the thread deletes these leaves.
+/// Each thread stores some of the leaves that are not in the spanning tree yet. If more than 1 / `PACK` of its stored
+/// leaves have joined the tree, the thread deletes these leaves from its list.
 const PACK: usize = 4;
 
 struct Grown<'a> {
@@ -169,7 +169,7 @@ struct Apart {
     /// For each stored leaf: the largest similarity with a leaf of the spanning tree. Infinite for leaves that have
     /// joined the spanning tree but are still stored, so that no similarity is larger.
     best: Vec<f64>,
-    /// For each stored leaf: the leaf of the spanning tree that has this largest similarity.
+    /// For each stored leaf: the most similar leaf of the spanning tree.
     with: Vec<u32>,
     gone: usize,
 }

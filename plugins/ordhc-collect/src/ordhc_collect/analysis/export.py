@@ -211,7 +211,6 @@ def _comparisons(study: Study, session: Session) -> Iterator[Row]:
 
 
 def people_rows(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator[Row]:
-    """Yield a header, and one row for each person: progress, times, reliability, and answers to forms."""
     ids, details = tables.platform_ids(), tables.details()
     # Leave out the columns of URL parameters that did not occur in the link of any person.
     given = {key for of in details.values() for key in of}

@@ -67,7 +67,6 @@ _SECRET = ("puid", "code", "user_agent")
 
 
 def check_folder(folder: Path, why: str) -> None:
-    """Raise `InputError` if a folder exists and is not empty; `why` is the end of the message."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"is not empty{why}", path=str(folder))
 
@@ -137,8 +136,8 @@ def _description(
 ) -> dict[str, Any]:
     """Return the description of the data set, in the vocabulary of schema.org.
 
-    `columns` has the meanings of each column, with units: two meanings if trials.csv and people.csv use the
-    column differently.
+    `columns` has pairs of a meaning and a unit for each column. A column has two pairs if trials.csv and
+    people.csv use the column differently.
     """
     measured = []
     for name, meanings in columns.items():

@@ -45,7 +45,8 @@ class Summary:
         The share of answers to repeated questions that agree with other people, and the number of these
         answers.
     heldout
-        The number of held-out answers, the share that the model predicts, and the ends of its interval.
+        The number of held-out answers, the share that the model predicts correctly, and the ends of the
+        share's interval.
     people
         The summary of each person, by id.
     confusing
@@ -73,12 +74,10 @@ class Summary:
 
     @property
     def excluded(self) -> list[str]:
-        """The people whom the rules of the study exclude."""
         return [who for who, person in self.people.items() if person.excluded]
 
 
 def people_of(session: Session) -> dict[str, Person]:
-    """Return the summary of each person, by id; answers without a person are left out."""
     return {who: person for who, person in session.people().items() if who is not None}
 
 

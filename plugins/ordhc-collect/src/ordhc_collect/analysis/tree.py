@@ -29,7 +29,7 @@ def people_of(comparisons: Triplets | Quadruplets) -> NDArray[Any]:
 
 
 def unit_of(comparisons: Triplets | Quadruplets) -> str:
-    """Return what is resampled for support: "group" (people) if enough people are known, else "answer"."""
+    """Return the unit of resampling: "group" (people) if enough people are known, else "answer"."""
     return "group" if len(set(people_of(comparisons))) >= FEWEST_UNITS else "answer"
 
 
@@ -40,8 +40,8 @@ def model_of(
 
     The posterior is the same as in `ordhc cluster`; the support of a cluster is the share of sampled trees
     that contain the cluster. If sampling would take too long, the result is the tree of the fast default
-    method, with support by resampling people (or answers, see `unit_of`). If `support` is False, the estimate
-    is faster.
+    method, with support by resampling people (or answers, see `unit_of`). `support=False` is faster, for
+    trees whose support is not shown.
     """
     if not len(comparisons):
         return None
@@ -61,7 +61,6 @@ def model_of(
 
 
 def tree_of(model: Posterior | Dendrogram | None) -> Dendrogram | None:
-    """Return the tree of the result of `model_of`, or None."""
     return model.dendrogram if isinstance(model, Posterior) else model
 
 

@@ -42,8 +42,8 @@ class Asker:
     def next(self, who: str, number: int, held: int | None, known: Callable[[], list[Row]]) -> Asked | None:
         """Return question `number` (from 1) of a person; None if the person was asked all questions already.
 
-        The learner does not ask the session's question `held` again, whose answer can still be taken back.
-        `known` returns the leaves of all questions that the person was asked.
+        `held` is the session's question whose answer can still be taken back. The learner does not ask this
+        question again. `known` returns the leaves of all questions that the person was asked.
         """
         self._withdrawn = self.withdrawn()
         found = self._gold_question(who, number, known) or self._by_shares(who, held, known)

@@ -12,5 +12,4 @@ class Clock:
         self._start = time.time() - time.monotonic()
 
     def now(self) -> float:
-        """Return the time in seconds since 1970."""
         return self._start + time.monotonic()

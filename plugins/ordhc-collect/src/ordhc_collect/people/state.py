@@ -64,7 +64,6 @@ class Trial:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The leaves in the order in which they are shown."""
         return tuple(self.leaves[position] for position in self.sides)
 
     @property
@@ -152,5 +151,4 @@ class Person:
 
     @property
     def has_ended(self) -> bool:
-        """True if the person has reached the end of the study."""
         return self.stage == END

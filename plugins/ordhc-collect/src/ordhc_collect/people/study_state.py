@@ -79,7 +79,6 @@ class StudyState:
         self.load()
 
     def load(self) -> None:
-        """Read all people from the file; create missing tables."""
         with self.session.transaction() as db:
             Tables.create(db)
             self._tables = tables = Tables(db)
@@ -120,13 +119,12 @@ class StudyState:
         return person
 
     def is_here(self, who: str) -> bool:
-        """Return True if a person takes part at the moment."""
+        """Return True if a person takes part: not at the end, and seen in the last `leave_after` seconds."""
         if who not in self._active or who in self._gone:
             return False
         return self.seen[who] > self.clock.now() - self.study.leave_after
 
     def here(self) -> int:
-        """Return the number of people who take part at the moment."""
         return sum(map(self.is_here, self._active))
 
     def is_full(self) -> bool:
@@ -162,7 +160,6 @@ class StudyState:
 
     @property
     def is_closed(self) -> bool:
-        """True if no new person may take part."""
         return self.status == CLOSED
 
     # Methods that write.
@@ -293,7 +290,6 @@ class StudyState:
         return self._begin(person)
 
     def practice(self, person: Person) -> Trial | None:
-        """Return the next practice question of a person; None if there are no more."""
         rows = self.study.practice.rows
         if person.practice >= len(rows):
             return None
@@ -333,7 +329,6 @@ class StudyState:
         return replace(person, trial=trial)
 
     def is_withdrawn(self, who: str) -> bool:
-        """Return True if an item of a person's current question was retired."""
         trial = self.people[who].trial
         return trial is not None and not self._asker.withdrawn().isdisjoint(trial.leaves)
 
@@ -464,7 +459,6 @@ class StudyState:
         self._excluded = {who for who in people & self.people.keys() if self.people[who].outcome == "done"}
 
     def must_apply_rules(self) -> bool:
-        """Return True if `exclude` must be called again: excluded people may keep others from joining."""
         if not self.study.replace_excluded or self.n_done == self._n_at_rules:
             return False
         has_quotas = any(each.quota for each in self.study.screening)
@@ -480,7 +474,6 @@ class StudyState:
         return self.delete_after is not None and self.clock.now() > self._deleted_at + _DELETE_EVERY
 
     def is_untidy(self) -> bool:
-        """Return True if `tidy` has work to do."""
         if self._has_old_ids():
             return True
         before = self.clock.now() - self.study.undo_seconds
@@ -503,11 +496,9 @@ class StudyState:
         return [tuple(point) for point in self._tables.get("history") or ()]
 
     def keep_history(self, points: list[tuple[float, float, float, float]]) -> None:
-        """Store the held-out accuracy over time."""
         self._tables.set("history", points)
 
     def set_status(self, status: str) -> None:
-        """Set the status of the study: `RUNNING`, `PAUSED` or `CLOSED`."""
         self._tables.set("status", status)
         self.status = status
 
@@ -516,15 +507,12 @@ class StudyState:
         return (*self.study.id_parameters, *self.study.parameters)
 
     def delete_ids(self) -> int:
-        """Delete all stored ids of the recruiting platform; return the number of ids."""
         return self._tables.delete_ids(self._id_parameters)
 
     def person_named(self, platform: str) -> str | None:
-        """Return the person with this id on the recruiting platform, or None."""
         return self._tables.person_of(platform)
 
     def platform_of(self, who: str) -> str | None:
-        """Return the id of a person on the recruiting platform, or None."""
         return self._tables.platform_of(who)
 
     def find(self, name: str) -> str:
@@ -537,24 +525,24 @@ class StudyState:
         return found
 
     def n_answers(self, who: str) -> int:
-        """Return the number of recorded answers of a person."""
         return self._tables.n_answers(who)
 
     def drop(self, who: str) -> None:
-        """Delete all rows of a person in the tables of the study, and mark the person.
+        """Delete all rows of a person in the tables of the study, and store a hash of the person's id.
 
-        The mark stays until the session has forgotten the person too, even if the process is killed before.
+        If the server is killed before the session has forgotten the person, the next server finds the person
+        by this hash.
         """
         self._tables.set("forgetting", _fingerprint(who))
         self._tables.forget(who)
 
     def dropped(self) -> None:
-        """Remove the mark, after the session has forgotten the marked person."""
+        """Delete the hash that `drop` stored, after the session has forgotten the person."""
         self._tables.unset("forgetting")
         self.to_forget = None
 
     def _find_marked(self, tables: Tables) -> None:
-        """Set `to_forget` to the person that `drop` marked before the server was killed, or to None."""
+        """Set `to_forget` to the person whose hash `drop` stored before the server was killed, or to None."""
         found = tables.get("forgetting")
         self.to_forget = None
         if found is not None:
@@ -563,5 +551,4 @@ class StudyState:
 
 
 def _fingerprint(who: str) -> str:
-    """Return a hash of an id, from which the id cannot be recovered."""
     return hashlib.sha256(who.encode()).hexdigest()

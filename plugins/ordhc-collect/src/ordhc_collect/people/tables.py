@@ -52,7 +52,6 @@ class Tables:
 
     @staticmethod
     def create(db: sqlite3.Connection) -> None:
-        """Create the tables and columns that do not exist yet."""
         for statement in _SCHEMA.split(";"):
             db.execute(statement)
         for table, column in _NEWER.items():
@@ -61,7 +60,6 @@ class Tables:
                 db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
 
     def are_there(self) -> bool:
-        """Return True if the file has the tables of a study."""
         return self._has("collect_trials")
 
     def _has(self, table: str) -> bool:
@@ -71,16 +69,13 @@ class Tables:
     # The study.
 
     def get(self, key: str) -> Any:
-        """Return the value that `set` stored under `key`, or None."""
         row = self._db.execute("SELECT value FROM collect_study WHERE key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
     def set(self, key: str, value: Any) -> None:
-        """Store a value of the study under `key`."""
         self._db.execute("INSERT OR REPLACE INTO collect_study VALUES (?, ?)", (key, json.dumps(value)))
 
     def unset(self, key: str) -> None:
-        """Delete the value of `key`."""
         self._db.execute("DELETE FROM collect_study WHERE key = ?", (key,))
 
     def keep_version(self, at: float, text: str, pages: dict[str, dict[str, str]]) -> None:
@@ -93,7 +88,6 @@ class Tables:
     # People.
 
     def add_person(self, person: Person, now: float, parameter: str | None, platform: str | None) -> None:
-        """Add a person, with the id on the recruiting platform if there is one."""
         self._db.execute(
             "INSERT INTO collect_people VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (person.id, person.stage, person.language, person.tries, person.n_done, person.outcome, now, now),
@@ -102,7 +96,6 @@ class Tables:
             self._db.execute("INSERT INTO collect_ids VALUES (?, ?, ?)", (platform, parameter, person.id))
 
     def update_person(self, person: Person, now: float) -> None:
-        """Store the current state of a person."""
         self._db.execute(
             "UPDATE collect_people SET stage = ?, language = ?, tries = ?, n_done = ?, outcome = ?, seen = ?"
             " WHERE person = ?",
@@ -110,12 +103,10 @@ class Tables:
         )
 
     def person_of(self, platform: str) -> str | None:
-        """Return the person with this id on the recruiting platform, or None."""
         row = self._db.execute("SELECT person FROM collect_ids WHERE platform = ?", (platform,)).fetchone()
         return None if row is None else str(row[0])
 
     def platform_of(self, person: str) -> str | None:
-        """Return the id of a person on the recruiting platform, or None."""
         row = self._db.execute("SELECT platform FROM collect_ids WHERE person = ?", (person,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -127,12 +118,10 @@ class Tables:
         )
 
     def details_of(self, person: str) -> dict[str, str]:
-        """Return the details of a person; see `note`."""
         rows = self._db.execute("SELECT key, value FROM collect_details WHERE person = ?", (person,))
         return dict(rows.fetchall())
 
     def details(self) -> dict[str, dict[str, str]]:
-        """Return the details of each person, by the person's id; see `note`."""
         found: dict[str, dict[str, str]] = {}
         if self._has("collect_details"):
             for person, key, value in self._db.execute("SELECT person, key, value FROM collect_details"):
@@ -140,14 +129,10 @@ class Tables:
         return found
 
     def platform_ids(self) -> dict[str, str]:
-        """Return each person's id on the recruiting platform."""
         return dict(self._db.execute("SELECT person, platform FROM collect_ids").fetchall())
 
     def delete_ids(self, parameters: tuple[str, ...]) -> int:
-        """Delete all stored ids of the recruiting platform; return the number of ids.
-
-        `parameters` are the names of URL parameters whose stored values are deleted too.
-        """
+        """Delete all ids, and the values of the URL parameters `parameters`; return the number of ids."""
         self._db.executemany("DELETE FROM collect_details WHERE key = ?", [(key,) for key in parameters])
         return self._db.execute("DELETE FROM collect_ids").rowcount
 
@@ -161,7 +146,6 @@ class Tables:
         return self._db.execute(f"DELETE FROM collect_ids WHERE person IN ({gone})", (at,)).rowcount
 
     def forget(self, person: str) -> None:
-        """Delete all rows of a person."""
         for table in ("people", "ids", "trials", "details"):
             self._db.execute(f"DELETE FROM collect_{table} WHERE person = ?", (person,))
 
@@ -202,7 +186,6 @@ class Tables:
     # Trials.
 
     def add_trial(self, person: str, trial: Trial) -> None:
-        """Add an unanswered question of a person."""
         self._db.execute(
             "INSERT INTO collect_trials (person, trial, question, sampler, leaves, sides, asked, attempt)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -240,7 +223,6 @@ class Tables:
         )
 
     def take_back(self, person: str, trial: Trial) -> None:
-        """Delete the answer to a question, so that the question is open again."""
         self._db.execute(
             "UPDATE collect_trials SET choice = NULL, answered = NULL, page_seconds = NULL,"
             " server_seconds = NULL, measured = NULL, status = NULL, attempt = ?"
@@ -249,7 +231,6 @@ class Tables:
         )
 
     def drop_trial(self, person: str, number: int) -> None:
-        """Delete a question that a person has not answered."""
         self._db.execute("DELETE FROM collect_trials WHERE person = ? AND trial = ?", (person, number))
 
     def known(self, person: str) -> list[tuple[int, ...]]:
@@ -258,7 +239,6 @@ class Tables:
         return [_numbers(leaves) for (leaves,) in rows]
 
     def n_answers(self, person: str) -> int:
-        """Return the number of recorded answers of a person."""
         query = "SELECT count(*) FROM collect_trials WHERE person = ? AND choice NOT NULL"
         return int(self._db.execute(query, (person,)).fetchone()[0])
 
@@ -269,7 +249,6 @@ class Tables:
         )
 
     def trials(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of all questions of all people, in the order in which they were asked."""
         return iter(
             self._db.execute(
                 "SELECT person, trial, question, sampler, leaves, sides, asked, attempt, choice, answered,"

@@ -39,12 +39,7 @@ class Writer:
     async def do(self, work: Callable[[StudyState], T]) -> T:
         """Execute `work` in a transaction, and return its result.
 
-        Raises
-        ------
-        RefusedError
-            The request is refused.
-        OSError
-            The file could not be written, for example because the disk is full. The file is unchanged.
+        If the file cannot be written, for example because the disk is full, `do` raises `OSError`.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()

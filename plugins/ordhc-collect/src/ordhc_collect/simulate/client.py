@@ -26,13 +26,11 @@ class Browser:
         self.cookies: dict[str, str] = {}
 
     async def close(self) -> None:
-        """Close the connection."""
         if self._streams is not None:
             self._streams[1].close()
             self._streams = None
 
     async def get(self, path: str, **headers: str) -> Response:
-        """Return a page; redirects are followed."""
         found = await self.request("GET", path, None, headers)
         while found.status == 303:
             path = urljoin(path, found.headers["location"])
@@ -40,13 +38,11 @@ class Browser:
         return found
 
     async def post(self, path: str, fields: dict[str, object], **headers: str) -> Response:
-        """Send a form, and return the response."""
         return await self.request("POST", path, urlencode(fields), headers)
 
     async def request(
         self, method: str, path: str, body: str | None, headers: dict[str, str] | None = None
     ) -> Response:
-        """Send a request and return the response; reconnect if the server has closed the connection."""
         clock = asyncio.get_running_loop().time
         start = clock()
         for is_last in (False, True):

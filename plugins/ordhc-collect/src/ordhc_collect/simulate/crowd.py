@@ -82,7 +82,6 @@ class SimulatedPerson:
         self._gold = {key_of(row): (row, answer) for row, answer in zip(gold.rows, gold.answers, strict=True)}
 
     def __call__(self, shown: list[int]) -> int:
-        """Return the number of the choice, from 1."""
         n = 3 if self._question == "odd" else 2
         choices = list(range(1, n + 1))
         if self._accuracy is None:

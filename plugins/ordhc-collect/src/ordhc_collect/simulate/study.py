@@ -73,11 +73,6 @@ def simulated(
     `accuracy` is the probability that a bot's answer is right. `crowd` describes several kinds of bots
     instead, see `crowd_of`. `truth` is the file with the true tree, by default a random tree. `data` is a new
     session file for the answers, which by default are not stored.
-
-    Raises
-    ------
-    InputError
-        The file exists, or an argument is invalid.
     """
     if data is not None and data.exists():
         raise InputError(
@@ -109,7 +104,6 @@ def simulated(
 
 
 def _truth(study: Study, path: str | None, seed: int) -> Dendrogram:
-    """Return the true tree, with leaves in the order of the items of the study."""
     n = len(study.items)
     if path is None:
         return drawn_tree(n, seed)
@@ -180,7 +174,7 @@ def _run(
 def curve(
     session: Session, truth: Dendrogram, n_points: int = 10, *, excluded: Collection[str] = ()
 ) -> list[Point]:
-    """Return the quality of the tree after some numbers of answers, for at most `n_points` numbers.
+    """Return the quality of the tree at up to `n_points` numbers of answers.
 
     Answers of the people `excluded` are not used.
     """

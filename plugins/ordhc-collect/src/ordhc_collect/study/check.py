@@ -104,7 +104,6 @@ def _end(study: Study) -> list[str]:
 
 
 def report(study: Study, media: MediaSize) -> str:
-    """Return a description of a study: items, questions, samplers, time, people and cost."""
     n = len(study.items)
     kinds = Counter(kind for item in study.items for kind in (*item.files, *(["text"] if item.html else [])))
     seconds = study.per_person * study.seconds_per_answer + _PAGES

@@ -25,7 +25,7 @@ _PHONE, _DENSITY = 390, 3
 
 
 def _shares(picture_size: int | None) -> tuple[int, int]:
-    """Return the width of a picture: its percentage of a small window, and its maximum in CSS pixels.
+    """Return the width of a picture as a percentage of the window's width, and its maximum in CSS pixels.
 
     Without a given size, pictures on phones are about half as wide as the window, so that all pictures of a
     question are visible at once.

@@ -101,13 +101,12 @@ class Field:
         return f"{number:.12g}"
 
     def position(self, given: str) -> int | None:
-        """Return the position of the chosen option, from 0; None if `given` is not such a position."""
         n = len(next(iter(self.options.values()), ()))
         return int(given) if given.isascii() and given.isdigit() and int(given[:4]) < n else None
 
 
 def in_languages(section: Section, key: str, languages: tuple[str, ...]) -> dict[str, str]:
-    """Return the texts of a key by language.
+    """Return the text of a key in each language.
 
     In the file, the value is one text for all languages, or a table such as `{ en = "...", de = "..." }`.
     """
@@ -132,8 +131,8 @@ def questions_of(
     """Return the questions in the list of tables `key`.
 
     Questions without a name are called PREFIX_1, PREFIX_2 and so on. `passing` is "answer" or "accept": the
-    key with the options that let people pass; such questions are "radio". If `passing` is empty, every answer
-    passes.
+    key that lists the options that let people pass. Questions with this key have the kind "radio". If
+    `passing` is empty, every answer passes.
     """
     return tuple(
         _question(each, f"{prefix}_{number}", languages, passing)
@@ -224,7 +223,6 @@ def _right(section: Section, key: str, n: int, quota: tuple[int | None, ...]) ->
 
 
 def distinct(fields: tuple[Field, ...], problems: Problems) -> None:
-    """Add an error for each name that several questions have."""
     for name, count in Counter(each.name for each in fields).items():
         if count > 1:
             problems.error("[questionnaire]", f"{count} questions have the name {name!r}; names must differ")

@@ -195,8 +195,8 @@ def rows_of_table(
 ) -> list[tuple[int, dict[str, str]]]:
     """Return the rows of a csv file, each as a line number and a dict of its cells.
 
-    `place` is the name of the file in messages. The columns `needed` must exist; the caller uses the columns
-    `known`.
+    `place` is the name of the file in messages. A missing column of `needed` is an error, and a column
+    that is not in `known` gives a warning.
     """
     known = tuple(known)
     try:

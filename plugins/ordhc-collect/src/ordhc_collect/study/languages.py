@@ -25,11 +25,6 @@ def catalogue(language: str, root: Path, part: str = "") -> gettext.NullTranslat
     """Return the translations to a language; translations in the study's folder take precedence.
 
     `part` is the subfolder of the catalogues: "" for the participants' pages, "dashboard" for the dashboard.
-
-    Raises
-    ------
-    InputError
-        A file is not a catalogue.
     """
     found: gettext.NullTranslations | None = None
     for folder in (root / "locale", _OWN):

@@ -33,7 +33,7 @@ _PROMPTS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The completion code and the return URL that people get at the end; None for none.
+    """The completion code and the return URL that people get at the end; each is None if the study has none.
 
     Placeholders are replaced: {person} is different for each person. A URL can also have {id}, the id on the
     recruiting platform, and {code}.
@@ -43,11 +43,9 @@ class Outcome:
     url: str | None = None
 
     def code_for(self, who: str) -> str | None:
-        """Return the completion code of a person."""
         return None if self.code is None else self.code.replace("{person}", _own(who))
 
     def url_for(self, who: str, platform: str | None) -> str | None:
-        """Return the return URL for a person, whose id on the recruiting platform is `platform`."""
         if self.url is None:
             return None
         found = {"code": self.code_for(who), "id": platform, "person": _own(who)}
@@ -80,7 +78,6 @@ class Exclusion:
 
     @property
     def is_empty(self) -> bool:
-        """True if there are no rules."""
         return self == Exclusion()
 
 
@@ -249,12 +246,10 @@ class Study:
 
     @property
     def names(self) -> list[str]:
-        """The names of the items."""
         return [item.name for item in self.items]
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns that this study adds to people.csv, each with its meaning."""
         return columns_of(self.fields, (*self.id_parameters, *self.parameters))
 
     @property
@@ -264,7 +259,6 @@ class Study:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The fields of all forms, in one tuple."""
         return tuple(each for fields in self.forms.values() for each in fields)
 
     @property
@@ -274,7 +268,7 @@ class Study:
 
     @property
     def planned(self) -> dict[str, float]:
-        """The planned share of questions that each sampler chooses; "gold": questions with known answers."""
+        """The planned share of each sampler among the questions; "gold" asks questions with known answers."""
         checks = self.gold.per_person / self.per_person
         shares = {name: share * (1 - checks) for name, share in self.sampler.items()}
         return {**shares, "gold": checks} if checks else shares

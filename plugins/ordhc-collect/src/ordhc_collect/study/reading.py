@@ -50,7 +50,6 @@ def read_study(path: str | Path) -> Study:
 
 
 def study_or_problems(path: str | Path) -> tuple[Study | None, Problems]:
-    """Return the study (None if there are errors) and its errors and warnings."""
     problems = Problems()
     path = Path(path)
     text = _read(path, problems)

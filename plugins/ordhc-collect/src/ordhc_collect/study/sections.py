@@ -25,11 +25,9 @@ class Problems:
         self.warnings: list[str] = []
 
     def error(self, place: str, message: str) -> None:
-        """Add an error, which must be corrected."""
         self.errors.append(f"{place}: {message}")
 
     def warn(self, place: str, message: str) -> None:
-        """Add a warning about something that may be intended."""
         self.warnings.append(f"{place}: {message}")
 
 
@@ -49,7 +47,6 @@ class Section:
         return self._values.get(key, _MISSING)
 
     def wrong(self, key: str, message: str) -> None:
-        """Add an error about the value of a key."""
         value = self._values.get(key)
         shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
         self._problems.error(f"[{self.place}] {key} = {shown}", message)
@@ -59,14 +56,12 @@ class Section:
         self._problems.error(f"[{self.place}] {key}", message)
 
     def missing(self, key: str, message: str) -> None:
-        """Add an error about a missing key."""
         self._problems.error(f"[{self.place}]", f"{key} is missing: {message}")
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
     def any(self, key: str, default: Any = None) -> Any:
-        """Return the value of a key, of any type; `default` if the key is missing."""
         value = self._value(key)
         return default if value is _MISSING else value
 
@@ -84,7 +79,6 @@ class Section:
         return value
 
     def choice(self, key: str, choices: Sequence[str], default: str) -> str:
-        """Return a text that must be one of `choices`; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -94,7 +88,6 @@ class Section:
         return str(value)
 
     def flag(self, key: str, default: Any) -> Any:
-        """Return True or False; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -104,7 +97,6 @@ class Section:
         return value
 
     def whole(self, key: str, default: Any, low: int, high: int) -> Any:
-        """Return a whole number from `low` to `high`; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -114,7 +106,6 @@ class Section:
         return value
 
     def number(self, key: str, default: Any, low: float, high: float = math.inf) -> Any:
-        """Return a number from `low` to `high`; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -125,7 +116,6 @@ class Section:
         return float(value)
 
     def texts(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        """Return a tuple of texts; see `text`."""
         value = self._value(key)
         if value is _MISSING:
             return default
@@ -152,20 +142,17 @@ class Section:
         ]
 
     def section(self, key: str) -> "Section":
-        """Return the section of a table within this one; an empty section if the key is missing."""
         value = self._value(key)
         place = f"{self.place}.{key}" if self.place else key
         return Section({} if value is _MISSING else value, place, self._problems)
 
     def path(self, key: str, root: Path, *, is_folder: bool = False) -> Path | None:
-        """Return the path of a file or folder within the study's folder; None if missing or wrong."""
         name = self.text(key)
         if name is None:
             return None
         return confined(name, root, f"[{self.place}] {key}", self._problems, is_folder=is_folder)
 
     def close(self) -> None:
-        """Add an error for each key that was not read."""
         for key in self._values.keys() - set(self._read):
             where = f"[{self.place}]" if self.place else "at the top"
             self._problems.error(f"{where} {key}", f"is not a known key; {suggestion(key, self._read)}")

@@ -63,7 +63,6 @@ class Api:
         self._pages, self._people, self._signer, self._prefix = pages, people, signer, prefix
 
     def routes(self) -> list[Mount]:
-        """Return the routes of the API; none if the study has no section [api]."""
         if self._study.origins is None:
             return []
         router = Router(

@@ -124,7 +124,6 @@ class Dashboard:
         return await self._enter(request, str(form.get("secret", "")))
 
     async def leave(self, request: Request) -> Response:
-        """End the access to the dashboard by deleting the cookie."""
         response = RedirectResponse(f"{_up(request)}dashboard", 303)
         response.delete_cookie(self._cookie)
         return response
@@ -231,7 +230,6 @@ class Dashboard:
         return RedirectResponse(f"{_up(request)}dashboard", 303)
 
     async def forget(self, request: Request) -> Response:
-        """Erase a person, after a confirmation."""
         form = await self._allowed(request)
         if form is None:
             return self._login(request)
@@ -251,7 +249,6 @@ class Dashboard:
         return self._result(request, text % {"count": f"{count:,}"})
 
     async def delete_ids(self, request: Request) -> Response:
-        """Delete all stored ids of the recruiting platform, after a confirmation."""
         form = await self._allowed(request)
         if form is None:
             return self._login(request)
@@ -272,7 +269,6 @@ class Dashboard:
         return HTMLResponse(self._render("confirm.html", self._language(request), **values))
 
     async def download(self, request: Request) -> Response:
-        """Return a file of `DOWNLOADS`."""
         if not self._is_admin(request):
             return self._login(request)
         return await download(request.path_params["name"], self._study, self._live)

@@ -28,7 +28,6 @@ DOWNLOADS = {
 
 
 async def download(name: str, study: Study, live: Live) -> Response:
-    """Return the response with the file `name` of `DOWNLOADS`."""
     if name not in DOWNLOADS:
         return PlainTextResponse("there is no such file\n", 404)
     if name == "study.ordhc":

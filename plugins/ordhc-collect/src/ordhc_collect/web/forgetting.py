@@ -35,7 +35,7 @@ def forget(state: StudyState, name: str) -> int:
 
 
 def finish_forgetting(state: StudyState) -> None:
-    """Let the session forget the marked person (`StudyState.to_forget`); wait for readers of the file."""
+    """Let the session forget the person `state.to_forget`, as soon as no other program reads the file."""
     who = state.to_forget
     if who is None:
         return

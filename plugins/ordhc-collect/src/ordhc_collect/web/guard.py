@@ -41,7 +41,6 @@ class Guard:
         self._app, self._prefix, self._origins = app, prefix, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request, and pass it to the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

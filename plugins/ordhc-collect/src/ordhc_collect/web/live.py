@@ -78,7 +78,6 @@ class Live:
         self._took = 0.0
 
     def close(self) -> None:
-        """Stop all work, and close the session."""
         self._comparing.close()
         self._pool.shutdown(cancel_futures=True)
         if self._session is not None:
@@ -108,11 +107,9 @@ class Live:
         return self._session
 
     async def work(self, work: Callable[[], T]) -> T:
-        """Execute `work` on the dashboard's own thread, and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def copy_file(self, target: Path) -> None:
-        """Copy the current session file to `target`."""
         copy_session(self.path, target)
 
     async def _snapshot_of(self, summary: Summary, history: list[Point], asked: dict[str, int]) -> Snapshot:
@@ -147,7 +144,6 @@ class Live:
         )
 
     async def snapshots(self) -> AsyncIterator[Snapshot]:
-        """Yield each new snapshot."""
         last = -1
         while True:
             try:

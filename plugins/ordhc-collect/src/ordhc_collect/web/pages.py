@@ -113,7 +113,6 @@ class Pages:
         return found
 
     def render(self, name: str, language: str, **values: Any) -> str:
-        """Return the page of a template in a language; by default in the study's first language."""
         if language not in self._environments:
             language = self._study.languages[0]
         values.setdefault("layout", "base.html")
@@ -212,7 +211,7 @@ class Pages:
         )
 
     def _draw_frame(self, language: str, layout: str, has_undo: bool) -> tuple[str, ...]:
-        """Return a question's page, split into HTML (even indices) and names in `_PARTS` (odd indices)."""
+        """Return the HTML of a question page in pieces, with a name in `_PARTS` at each gap (odd indices)."""
         marks = {name: Markup(f"\0{name}\0") for name in _PARTS}
         held = marks["held"] if has_undo else 0
         values: dict[str, Any] = {
@@ -227,7 +226,6 @@ class Pages:
         return tuple(html.split("\0"))
 
     def prompt(self, language: str) -> str:
-        """Return the question's words in a language."""
         html = self.render("prompt.html", language, prompt=self._study.prompt.get(language))
         return Markup(html).unescape()
 
@@ -252,12 +250,10 @@ class Pages:
         )
 
     def page(self, name: str, language: str) -> Markup | None:
-        """Return the study's own text of a page, or None."""
         texts: Mapping[str, str] = self._study.pages.get(name, {})
         return Markup(texts[language]) if language in texts else None
 
     def end(self, person: Person, platform: str | None, **values: Any) -> str:
-        """Return the last page of a person, with the code and the return address."""
         return self.ending(person.outcome or "done", person.language, person.id, platform, **values)
 
     def ending(self, outcome: str, language: str, who: str, platform: str | None, **values: Any) -> str:

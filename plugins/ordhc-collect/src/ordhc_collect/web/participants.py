@@ -183,7 +183,6 @@ class Participants:
         return response
 
     async def study(self, request: Request) -> Response:
-        """Return the current page of the person."""
         who = self._who(request)
         if who is None:
             return self._message("unknown", self._language(request), 403)

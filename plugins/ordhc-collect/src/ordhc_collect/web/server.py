@@ -137,13 +137,7 @@ class _Protocol(HttpToolsProtocol):
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a session file, so that only one process works on it.
-
-    Raises
-    ------
-    InputError
-        Another process has the lock.
-    """
+    """Lock a session file, so that only one process works on it."""
     place = path.with_name(f"{path.name}.lock")
     with place.open("a+b") as file:
         try:
@@ -196,13 +190,6 @@ class Served:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a listening socket.
-
-    Raises
-    ------
-    InputError
-        The address cannot be used, for example because another program uses it.
-    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Name TCP explicitly: asyncio then sets TCP_NODELAY, which sends small responses without delay.
     found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

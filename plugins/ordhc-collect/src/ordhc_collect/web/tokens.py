@@ -29,7 +29,6 @@ class Signer:
         self.token = urlsafe_b64encode(hmac.digest(key, b"token of the dashboard", "sha256")[:24]).decode()
 
     def person(self, who: str) -> str:
-        """Return the cookie of a person."""
         return str(self._people.dumps(who))
 
     def who(self, cookie: str | None) -> str | None:
@@ -57,7 +56,6 @@ class Signer:
         return str(self._admin.dumps(session))
 
     def is_admin(self, cookie: str | None, session: str) -> bool:
-        """Return True if a cookie gives access to the dashboard."""
         try:
             found = self._admin.loads(cookie or "", max_age=30 * 86_400)
         except BadData:

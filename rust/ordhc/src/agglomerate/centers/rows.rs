@@ -151,7 +151,7 @@ impl<'a> Rows<'a> {
         self.stride > PACK_FROM && 2 * self.n_alive <= self.stride
     }
 
-    /// Returns the indices of the rows that are kept.
+    /// Removes the rows of removed clusters. Returns the old indices of the rows that are kept.
     pub(super) fn pack(&mut self) -> Vec<usize> {
         let (factor, old) = (self.factor(), self.stride);
         let kept: Vec<usize> = (0..self.names.len()).filter(|&at| self.inner[at] < f64::INFINITY).collect();
@@ -183,9 +183,9 @@ fn replay(row: &mut [f64], missed: &[(u32, u32)], factor: f64) {
     }
 }
 
-/// The numbers that give the similarities of one cluster to all clusters. For each other cluster, `sums` has the sum
-/// (centroid) or the mean (median) of the similarities between the leaves of both clusters. [`centers`](super) has the
-/// formula.
+/// The values from which the similarities of one cluster to all clusters are computed, by the formula in
+/// [`centers`](super). For each other cluster, `sums` has the sum (centroid) or the mean (median) of the similarities
+/// between the leaves of both clusters.
 pub(super) struct Row<'r> {
     sums: &'r [[f64; LANES]],
     shares: &'r [[f64; LANES]],
@@ -202,8 +202,8 @@ impl Row<'_> {
         f64x8::load_array_ref(simd, &self.sums[chunk]) * share - inner
     }
 
-    /// Returns the index after `i` of the cluster with the largest similarity, this similarity, and the second largest
-    /// similarity.
+    /// Searches the clusters after `i`. Returns the index of the cluster with the largest similarity, this similarity,
+    /// and the second largest similarity.
     #[inline(always)]
     pub(super) fn top_two<S: Simd>(&self, simd: S, i: usize) -> (usize, f64, f64) {
         let larger = |a: f64, b: f64| if b > a { b } else { a };
@@ -242,7 +242,7 @@ impl Row<'_> {
     }
 }
 
-/// The number of values must be a multiple of [`LANES`].
+/// Returns the largest of `values`. Their number must be a multiple of [`LANES`].
 #[inline(always)]
 pub(super) fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
     let mut lanes = [f64x8::splat(simd, f64::NEG_INFINITY); 2];

@@ -94,8 +94,8 @@ fn not_finite(place: Position, value: f64) -> Error {
 
 const ROWS: usize = 4 * BLOCK;
 
-/// Checks blocks of rows below the diagonal. Returns the properties of the values, whether the matrix is symmetric, and
-/// the first pair whose two values differ too much.
+/// Checks the values in blocks of rows below the diagonal. Returns their properties, whether the matrix is symmetric,
+/// and the first pair whose two values differ too much.
 ///
 /// Values above the diagonal are checked only if they differ from the values below.
 fn scan_blocks<T: Number>(

@@ -128,8 +128,8 @@ impl<'m, K: Summary> Lists<'m, K> {
         Ok(links)
     }
 
-    /// Removes the edges of cluster `large` to clusters without an edge in `moved`, the edges of the cluster that
-    /// merges into `large`.
+    /// Keeps only those edges of cluster `large` whose other cluster also has an edge in `moved`, the edges of the
+    /// cluster that merges into `large`.
     fn keep_common(&mut self, moved: &[Entry], large: usize, stamp: u32) {
         moved.iter().for_each(|entry| self.stamps[entry.cluster as usize] = stamp);
         let stamps = &self.stamps;

@@ -33,7 +33,7 @@ pub(super) struct Near {
 const BLOCK: usize = 1 << 16;
 
 impl Graph {
-    /// `links` are the edges. They must be between clusters with these `names`, and ordered by their two clusters.
+    /// The edges `links` must be between clusters with these `names`, and ordered by their two clusters.
     pub(super) fn new(
         names: Vec<u32>,
         sizes: Vec<f64>,
@@ -86,7 +86,6 @@ impl Graph {
         &chunk.entries[start..chunk.ends[at]]
     }
 
-    /// Returns the number of entries in the lists of edges. Every edge has two entries, one for each of its clusters.
     pub(super) fn n_entries(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.entries.len()).sum()
     }
@@ -140,7 +139,8 @@ pub(super) fn nearest<K: Summary>(
 
 pub(super) const SHARE: usize = 128;
 pub(super) const PATIENCE: usize = 32;
-/// At least half of all pairs of clusters then have an edge, and a table needs about the memory of the lists of edges.
+/// Edges are stored in a table if at least one in `FILLED` pairs of clusters has an edge. The table then needs about
+/// the same memory as lists of edges.
 pub(super) const FILLED: usize = 2;
 
 #[derive(Clone, Copy)]
@@ -150,10 +150,10 @@ pub(super) struct Rules<'m> {
     pub(super) monitor: &'m Monitor,
     pub(super) doubtful: &'m AtomicBool,
     /// Reciprocal pairs merge in rounds only if merging them one by one would copy at least 1 / `share` of all entries
-    /// in the lists of edges. An edge has two entries, one for each of its clusters. Tests also use other values.
+    /// in the lists of edges. An edge has two entries, one for each of its clusters.
     pub(super) share: usize,
-    /// A nearest-neighbour chain on `Rows`, which are slow to search, stops after it has read `patience` times the
-    /// number of entries in the lists of edges. A chain on `Lists` has no limit.
+    /// A nearest-neighbour chain on `Rows` stops after it has read `patience` times the number of entries in the lists
+    /// of edges, because `Rows` are slow to search. A chain on `Lists` has no limit.
     pub(super) patience: usize,
     /// Edges are stored in a table if at least one in `filled` pairs of clusters has an edge.
     pub(super) filled: usize,

@@ -349,8 +349,8 @@ impl Merged {
     }
 
     /// Merges the remaining clusters within each initial cluster, in the order of their names. No pair of leaves
-    /// between them is stored, so their similarity is the lowest of the earlier merges in the initial cluster, or minus
-    /// infinity if there are none.
+    /// between the remaining clusters is stored. So the similarity of these merges is the lowest similarity of the
+    /// earlier merges in the initial cluster, or minus infinity without earlier merges.
     fn join_within(&mut self, initial: &Partition) {
         let mut lowest = vec![f64::INFINITY; initial.n_clusters()];
         for merge in &self.merges {

@@ -46,7 +46,6 @@ pub(super) trait Summary: Sync {
         }
     }
 
-    /// Returns the share of pairs of leaves between two clusters that are stored, or 0 if all pairs count.
     #[inline(always)]
     fn share(entry: &Entry, n_i: f64, n_k: f64) -> f64 {
         if Self::ALL { 0.0 } else { f64::from(entry.count) / (n_i * n_k) }

@@ -8,9 +8,8 @@ use super::links::{Entry, Summary};
 use crate::union_find::UnionFind;
 
 /// Lists of edges (rows). A merge only appends the shorter of two rows to the longer row. A search for the nearest
-/// cluster reads the whole row, which is slow for clusters with many edges, so the total number of edges read is
-/// limited. Rows cannot be used for the minimum of all pairs, because a merged cluster then loses an edge that only one
-/// of its two parts has.
+/// cluster reads the whole row, so the total number of edges read is limited. Rows cannot be used for the minimum of
+/// all pairs, because a merged cluster then loses an edge that only one of its two parts has.
 pub(super) struct Rows<'m, K: Summary> {
     /// The edges of each cluster. The neighbours in these edges may have been merged, so several edges may lead to the
     /// same cluster.

@@ -35,7 +35,7 @@ impl Below {
 }
 
 /// Merges, within each of `groups`, the pairs of clusters without an edge in `links`, the edges with negative
-/// similarity. `names` are ascending, and `groups` have ascending indices of `names`.
+/// similarity. `names` are ascending. A group is an ascending list of indices in `names`.
 ///
 /// The first cluster repeatedly absorbs the first cluster to which it has no edge, until it has edges to all other
 /// clusters of its group. The next cluster then does the same. A merged cluster has the edges of both merged clusters.

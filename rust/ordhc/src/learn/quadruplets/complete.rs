@@ -35,8 +35,8 @@ pub(super) struct Complete {
     labels: Vec<u32>,
     joins: Vec<Join>,
     merging: Option<[u32; 2]>,
-    /// During a merge of two clusters, for each third cluster: true if its least similar pair with the second cluster
-    /// is less similar than that with the first.
+    /// For each third cluster during a merge of two clusters: true if its representative (least similar pair) with the
+    /// second cluster is less similar than its representative with the first.
     is_second: Vec<bool>,
     ready: VecDeque<Contest>,
     waiting: usize,

@@ -29,8 +29,7 @@ pub(super) fn dendrogram_of_joins(n: usize, joins: impl IntoIterator<Item = ([u3
 
 struct Forest {
     leaves: UnionFind,
-    /// The id of each cluster in the dendrogram. The index is the leaf that `leaves.find` returns
-    /// for all leaves of the cluster.
+    /// For each cluster: its id in the dendrogram. The index is the representative leaf of the cluster in `leaves`.
     labels: Vec<u32>,
 }
 

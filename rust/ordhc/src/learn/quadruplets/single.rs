@@ -14,15 +14,12 @@ use crate::tree::Dendrogram;
 /// Single linkage (Ghoshdastidar, Perrot & von Luxburg 2019, section 3.1). Prim's algorithm finds the spanning tree of
 /// the most similar pairs. Then these pairs are sorted.
 ///
-/// Each leaf outside of the spanning tree has a best pair: its most similar pair with a leaf in the
-/// tree. When a leaf joins the tree, each leaf outside compares its pair with the new leaf to its
-/// best pair. This takes (n - 1)(n - 2) / 2 questions in all. Every method that finds the spanning
-/// tree needs at least this number of questions, because each pair outside of the tree must lose a
-/// comparison.
+/// Each leaf outside of the spanning tree has a best pair: its most similar pair with a leaf in the tree. When a leaf
+/// joins the tree, each leaf outside compares its pair with the new leaf to its best pair. This takes (n - 1)(n - 2) /
+/// 2 questions in all, the smallest possible number.
 ///
-/// The most similar of the best pairs is found by a knockout tournament. The results of matches are
-/// kept. A match is repeated only if its loser got a better pair, or if its winner has joined the
-/// tree.
+/// The most similar of the best pairs is found by a knockout tournament. The results of matches are kept. A match is
+/// repeated only if its loser got a better pair, or if its winner has joined the tree.
 #[derive(Debug, Clone)]
 pub(super) struct Single {
     n: usize,
@@ -143,8 +140,8 @@ impl Single {
         self.change(at);
     }
 
-    /// Returns the index in `winners` from which a leaf came into match `at`. This is the match
-    /// before `at` in which the leaf plays, or n + `leaf` if there is none.
+    /// Returns the index in `winners` of the match before `at` in which `leaf` plays. Returns n + `leaf` if `at` is the
+    /// first match of the leaf.
     fn side(&self, at: u32, leaf: u32) -> u32 {
         let mut side = self.n as u32 + leaf;
         while side / 2 > at {

@@ -12,8 +12,8 @@ pub(super) struct Evidence {
     /// For each leaf: the index of each answer about it, and the position (0, 1 or 2) of the leaf in that question.
     of_leaf: Vec<Vec<(u32, u8)>>,
     /// For each answer and each of its leaves: the evidence about the place of this leaf. Let C be the smallest cluster
-    /// with the other two leaves. Each of the two [`Tilt`]s compares a place of the leaf below one child of C to a
-    /// place outside of C.
+    /// that contains the other two leaves. Each [`Tilt`] is the evidence that the leaf is below one child of C, rather
+    /// than outside of C.
     tilts: Vec<[[Tilt; 2]; 3]>,
 }
 
@@ -52,8 +52,8 @@ impl Evidence {
         self.answers.push((leaves, answer));
     }
 
-    /// Returns the nodes at and above the leaves of new answers, in ascending order. Answers are
-    /// new until [`read`](Self::read) is called.
+    /// Returns the nodes at and above the leaves of new answers, in ascending order. Answers are new until the next
+    /// call of [`read`](Self::read).
     pub(super) fn touched(&self, shape: &Shape) -> Vec<usize> {
         let mut is_touched = vec![false; shape.n_nodes()];
         for &(leaves, _) in &self.answers[self.tilts.len()..] {

@@ -19,12 +19,12 @@ pub(super) struct Lengths {
 
 const UPDATES: usize = 20;
 const STEPS: usize = 20;
-/// The estimate of the prior variance is final when its relative change is below `SETTLED`. The fit of the lengths
-/// ends when no length changes by `FOUND` or more.
+/// The estimated prior variance of the lengths (see [`Lengths`]) is final when its relative change is below `SETTLED`.
+/// The lengths are final when no length changes by `FOUND` or more.
 const SETTLED: f64 = 1e-2;
 const FOUND: f64 = 1e-3;
-/// If the estimated prior variance is at most `LEAST_VARIANCE`, all lengths become 0. The estimate is at most
-/// `MOST_VARIANCE`, because odds above exp(5) cannot be estimated precisely.
+/// If the estimated prior variance of the lengths (see [`Lengths`]) is at most `LEAST_VARIANCE`, all lengths become 0.
+/// The estimate is at most `MOST_VARIANCE`: a standard deviation of 5, in log odds.
 const LEAST_VARIANCE: f64 = 1e-4;
 const MOST_VARIANCE: f64 = 25.0;
 
@@ -88,7 +88,7 @@ impl Lengths {
         self.fit(&called, variance);
     }
 
-    /// Returns the first and the negative second derivative of the log-likelihood by the length of each leaf.
+    /// Returns the first and the negative second derivative of the log-likelihood with respect to each length.
     fn slopes(&self, called: &[Called]) -> (Vec<f64>, Vec<f64>) {
         let n = self.lengths.len();
         let (mut gradient, mut information) = (vec![0.0; n], vec![0.0; n]);
@@ -103,7 +103,7 @@ impl Lengths {
     }
 
     /// Computes the most likely lengths, given their prior variance. Returns the negative second derivative of the
-    /// log-likelihood by each length.
+    /// log-likelihood with respect to each length.
     fn fit(&mut self, called: &[Called], variance: f64) -> Vec<f64> {
         let mut last = Vec::new();
         for _ in 0..STEPS {

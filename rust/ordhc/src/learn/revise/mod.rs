@@ -74,8 +74,8 @@ pub(crate) enum Purpose {
 /// may be at wrong places.
 const PURE: f64 = 0.8;
 
-/// The maximum of [`Trust::loose`]. The learner makes a binary tree, which joins the children of a larger node in an
-/// arbitrary order. So other places below such a node are likely.
+/// The maximum of [`Trust::loose`]. In the learner's binary tree, the children of a node with more than two children
+/// are joined in an arbitrary order. So other places below such a node are likely.
 const LOOSE: f64 = 3.0;
 
 /// A question is asked only if it is expected to correct more than `WORTH` triplets for each leaf

@@ -11,8 +11,7 @@ pub(super) struct Trust {
     /// The probability that an answer agrees with the right place of a subtree. The two other
     /// answers share the remaining probability equally.
     pub(super) right: f64,
-    /// The prior weight of the current place of a subtree, divided by the total weight of other
-    /// places per doubling of the cluster size, see [`Places`].
+    /// How much the current place of a subtree is trusted. [`Places`] describes how `strength` determines the prior.
     pub(super) strength: f64,
     /// The value of `strength` for a subtree whose parent has more than two children in the given tree.
     pub(super) loose: f64,
@@ -44,25 +43,21 @@ pub(super) struct Finding {
     pub(super) evidence: f64,
 }
 
-/// A subtree moves if the probability of its current place is below this value. A single answer does not suffice:
-/// another answer must confirm it.
+/// A subtree moves only if the probability of its current place is below this value. One answer is not enough for such
+/// a low probability.
 const UNLIKELY: f64 = 0.05;
 
 /// The posterior over the places of a subtree, reused for one subtree after the other. A place is beside a node of the
 /// rest of the tree, so the subtree becomes the sibling of this node.
 ///
-/// Before any answer, the current place has weight 1. The other places in the clusters around it
-/// have a total weight of 1 / `strength` for each doubling of the cluster size. So small and large
-/// errors are equally likely. An answer about one leaf of the subtree and two other leaves changes
-/// the weights of three groups of places: below each of two children of a node, and not below the
-/// node.
+/// Before any answer, the current place has weight 1. The other places in the clusters around it have a total weight of
+/// 1 / `strength` for each doubling of the cluster size. So small and large errors are equally likely. An answer about
+/// one leaf of the subtree and two other leaves changes the weights of three groups of places: below each of two
+/// children of a node, and not below the node.
 ///
-/// The distance of two neighbouring places (beside a node, and beside its parent) is the number of
-/// triplets that change if the subtree moves from one place to the other. This number is
-/// proportional to the number of leaves below the node times the number of leaves below its
-/// sibling. The best place minimises the expected distance to the right place: it is the median of the
-/// posterior. To find the median, go down from the root as long as more than half of the weight is at
-/// and below a child.
+/// The distance of two places is the number of triplets that change if the subtree moves from one place to the other.
+/// The best place minimises the expected distance to the right place: it is the median of the posterior. To find the
+/// median, go down from the root as long as more than half of the weight is at and below a child.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Places {
     weights: Vec<f64>,
@@ -79,10 +74,10 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Computes the posterior over the places of a subtree. The subtree is not the whole tree.
+    /// Computes the posterior over the places of a subtree.
     ///
-    /// `is_loose` returns true for a node if the node and its parent were made from one node that
-    /// has more than two children in the given tree.
+    /// `is_loose(node)` is true if the node and its parent were made from one node of the given tree with more than two
+    /// children.
     pub(super) fn weigh(
         &mut self,
         shape: &Shape,
@@ -193,10 +188,6 @@ impl Places {
     /// Returns the best question about the place of a subtree, and the value of the question. The question is given by
     /// the postorder position of its pivot, the node whose children are compared. The value is the number of triplets
     /// that one answer is expected to correct, divided by the number of leaves of the subtree.
-    ///
-    /// The value of a question is the expected decrease of a loss, which is a sum over all edges between a node and its
-    /// parent. Each edge adds m (1 - m) times the number of triplets that change if the subtree moves from beside the
-    /// node to beside the parent. Here m is the probability that the subtree belongs at or below the node.
     pub(super) fn ask(&mut self, shape: &Shape, subtree: usize, trust: Trust) -> Option<(usize, f64)> {
         let m = shape.n_nodes();
         let span = shape.span(subtree);
@@ -206,9 +197,11 @@ impl Places {
         values.resize(m, 0.0);
         above.clear();
         above.resize(m, 0.0);
-        // For each child: `mass` is the probability that the subtree belongs at or below the child,
-        // and `values` has `step * mass^2`. `above` is the sum of `step * ((1 - mass)^2 - mass^2)`
-        // over the child and all nodes above except the root.
+        // `step` is the number of triplets, for each leaf of the subtree, that change if the subtree moves from beside
+        // a child to beside its parent. `mass` is the probability that the subtree belongs at or below the child. A
+        // question is worth the expected decrease of the sum of `step * mass * (1 - mass)` over all nodes except the
+        // root. `values` has `step * mass^2`. `above` is the sum of `step * ((1 - mass)^2 - mass^2)` over the child and
+        // all nodes above except the root.
         for place in (0..m).rev().filter(|&place| shape.size_at(place) > 1) {
             for child in shape.children_at(place) {
                 let step = sizes[child] * (sizes[place] - sizes[child]);

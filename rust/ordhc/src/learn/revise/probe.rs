@@ -17,8 +17,8 @@ pub(super) struct Probe {
 
 /// The log odds at which the test decides. The odds are e^4, so about one decision in fifty is wrong.
 const CLEAR: f64 = 4.0;
-/// After `MOST` answers, or `MOST_A_LEAF` per leaf if these are fewer, the likelier hypothesis is accepted. If no
-/// answer is informative, the tree counts as useless.
+/// After `MOST` answers, or after `MOST_A_LEAF` answers per leaf if this is less, the test accepts the likelier
+/// hypothesis: the tree is useful, or useless. If no answer is informative, the tree counts as useless.
 const MOST: usize = 60;
 const MOST_A_LEAF: usize = 2;
 const BATCH: usize = 10;

@@ -120,8 +120,8 @@ impl Revision {
         found
     }
 
-    /// Returns the best question about the place of a subtree for which `may` returns true. `taken` has the number of
-    /// open questions about each leaf. Leaves with open questions are not used.
+    /// Returns the best question about the place of a subtree, among the questions for which `may` returns true.
+    /// `taken` has the number of open questions about each leaf. Leaves with open questions are not used.
     pub(super) fn question(
         &self,
         subtree: usize,
@@ -174,9 +174,9 @@ impl Revision {
         (!best.is_empty()).then(|| best[random.random_range(0..best.len())])
     }
 
-    /// Returns the tree without some inner nodes. An inner node is removed if the answers "no two
-    /// leaves are closer" outnumber the answers that agree with the node. A node that was made from
-    /// the same node of the given tree as its parent is also removed if no answer agrees with it.
+    /// Returns the tree without some inner nodes. An inner node is removed if the answers "no two leaves are closer"
+    /// outnumber the answers that agree with the node. Nodes with more than two children were split into binary nodes.
+    /// A node from such a split is also removed if no answer agrees with it.
     pub(super) fn tree(&self) -> Result<Dendrogram> {
         let n = self.shape.n_leaves();
         if n == 1 {

@@ -84,7 +84,7 @@ pub(super) struct Local<const K: usize> {
     reliability: Reliability,
     due: VecDeque<u32>,
     is_due: Vec<bool>,
-    /// For each leaf: the number of answers about the leaf at which it is added to the queue `due`.
+    /// For each leaf: the number of answers about this leaf at which the leaf is added to the queue `due`.
     next: Vec<usize>,
     /// For each leaf: the entropy of the distribution over its possible places in the tree, computed at its last move,
     /// in nats.

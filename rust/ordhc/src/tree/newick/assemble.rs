@@ -45,7 +45,7 @@ pub(super) fn assemble(found: Found, monitor: &Monitor) -> Result<NewickTree> {
     Ok(NewickTree { tree, annotations, is_numbered, has_node_numbers, note })
 }
 
-/// A node that is kept: it has no children, or more than one.
+/// A node of the Newick text that becomes a node of the tree, because it has no children, or more than one.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     /// The index of the node in [`Found::nodes`].
@@ -66,7 +66,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// `leaves` has the index of each leaf in the tree, in the order of the text.
+    /// `leaves[k]` is the index in the tree of the k-th leaf of the text.
     fn of(found: &[Node], leaves: &[u32]) -> Self {
         let mut shape = Self { n: 0, nodes: Vec::with_capacity(found.len()), children: Vec::new() };
         let mut open: Vec<u32> = Vec::new();
@@ -96,7 +96,8 @@ impl Shape {
         self.nodes.iter().enumerate().filter(|(_, node)| node.n_children > 0)
     }
 
-    /// Returns the tree. Inner nodes have the indices that comments give them, or else the order of the text.
+    /// Returns the tree. Inner nodes have the indices in the comments of the text. Without such comments, inner nodes
+    /// are in the order of the text.
     fn tree(&self, found: &Found, notes: &mut Vec<String>) -> Result<Tree> {
         let n = self.n;
         let numbers = if found.inner.is_empty() {

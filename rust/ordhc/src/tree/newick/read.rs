@@ -8,7 +8,7 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::tree::Tree;
 
-/// The meaning of underscores without quotes.
+/// The meaning of underscores in labels without quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Underscores {
     /// Underscores are blanks, as the format defines.
@@ -52,14 +52,16 @@ named!(Underscores, "underscores", {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewickTree {
-    /// The tree. Leaves have the numbers in the text if there are any, and otherwise are numbered in the order of the
-    /// text. Inner nodes are numbered as in [`Tree::sorted`], unless comments number them.
+    /// The tree. If the text has numbers instead of names of leaves, these numbers are the ids of the leaves.
+    /// Otherwise, leaves are numbered in the order of the text. Inner nodes are numbered as in [`Tree::sorted`], unless
+    /// comments number them.
     pub tree: Tree,
-    /// All other contents of the text. The names of leaves are always present.
+    /// The names of the leaves, and all other contents of the text that are not in `tree`. The field `names` is never
+    /// `None`.
     pub annotations: Annotations,
     /// True if the text has numbers 0 to n - 1 instead of names of leaves.
     pub is_numbered: bool,
-    /// True if comments number the inner nodes. The inner nodes then have these numbers.
+    /// True if comments in the text number the inner nodes. The inner nodes of `tree` then have these numbers.
     pub has_node_numbers: bool,
     /// A note on the parts of the text that the tree does not represent exactly, or `None`.
     pub note: Option<String>,

@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// The clusters. The index of a cluster is its smallest leaf.
+/// The index of a cluster is its smallest leaf.
 pub(super) struct Clusters {
     pub(super) form: Form,
     measure: Measure,
@@ -202,8 +202,8 @@ impl Clusters {
         pairs.for_each(|(x, y)| *x += (y - *x) * share);
     }
 
-    /// Sets the sample of a merged cluster: all leaves of both samples, or else evenly chosen leaves of each sample, in
-    /// proportion to the weights of the two clusters.
+    /// Chooses the leaves that represent a merged cluster, from the leaves that represent its two clusters. If there
+    /// are more than [`SAMPLE`] leaves, chooses from each cluster in proportion to its weight.
     fn merge_samples(&mut self, i: usize, j: usize, share: f64) {
         let [a, b] = [self.sample(i).len(), self.sample(j).len()];
         let count = (a + b).min(SAMPLE);

@@ -20,8 +20,8 @@ const BLOCK: usize = 64;
 const TREES: u64 = 6;
 /// The largest number of points in a leaf of a random projection tree. All points of such a leaf are compared.
 const LEAF: usize = 80;
-/// Maximum number of a point's neighbours, and of its reverse neighbours, that are compared with each other. A reverse
-/// neighbour of a point is a point that has it as a neighbour.
+/// Maximum number of a point's neighbours, and of its reverse neighbours, that are compared with each other. Point A is
+/// a reverse neighbour of point B if B is a neighbour of A.
 const JOINED: usize = 24;
 const ITERATIONS: u64 = 6;
 /// The search ends when an iteration changes less than this share of the neighbours.
@@ -278,8 +278,8 @@ fn insert(ids: &mut [u32], distances: &mut [f32], id: u32, distance: f32) -> boo
     true
 }
 
-/// The candidates (possible neighbours) that one thread found. `offers[i]` has the candidates for the i-th chunk of the
-/// lists of neighbours, which a single thread updates later.
+/// The candidates (possible neighbours) that one thread found. The lists of neighbours are divided into chunks, and
+/// `offers[i]` has the candidates for the lists in chunk i.
 struct Compared {
     per_part: usize,
     offers: Vec<Vec<Offer>>,

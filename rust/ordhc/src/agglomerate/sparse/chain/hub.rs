@@ -12,8 +12,8 @@ use super::super::links::{Entry, Summary};
 /// An index of the edges of one cluster, in descending order of similarity.
 ///
 /// The similarities are computed as if this cluster had size 1, because the size of this cluster does not change the
-/// order of its edges. If the size or name of a neighbour changes, the stored rank of its edge is not updated. Such
-/// changes only lower the rank, so the stored rank is an upper bound.
+/// order of its edges. The stored rank of an edge is an upper bound: it is not updated if the size or name of the
+/// neighbour changes, and such changes only lower the rank.
 pub(super) struct Hub<K: Summary> {
     places: HashMap<u32, (u32, Rank), BuildHasherDefault<Mix>>,
     order: BTreeSet<(Rank, u32)>,

@@ -12,9 +12,8 @@ use crate::kind::Kind;
 use crate::testkit::below;
 
 const RULES: [Rule; 3] = [Rule::Single, Rule::Complete, Rule::Average];
-/// Values of [`Rules::share`], [`Rules::patience`] and [`Rules::filled`]. They lead to rounds only, to a
-/// nearest-neighbour chain from the start, or to both. If `share` is not the default, clusters with at least three
-/// edges get an index of their edges (a hub).
+/// Values of [`Rules::share`], [`Rules::patience`] and [`Rules::filled`]. They lead to rounds, to a nearest-neighbour
+/// chain, or to both.
 const WAYS: [[usize; 3]; 8] = [
     [usize::MAX, 0, 0],
     [0, usize::MAX, 0],

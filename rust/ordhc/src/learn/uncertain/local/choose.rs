@@ -8,15 +8,14 @@ use super::shape::{NONE, Shape};
 use super::{Answer, Local};
 use crate::posterior::expected_information;
 
-/// Candidate questions are made about at most this number of leaves in the tree, and about up to
-/// two new leaves.
+/// Candidate questions are made for at most this number of leaves in the tree, and for at most two new leaves.
 const LEAVES: usize = 8;
 /// If all leaves are in the tree: the number of random leaves from which those with the most uncertain places are
 /// chosen.
 const FROM: usize = 32;
-/// The place of a leaf in the tree is uncertain if the entropy of its distribution is above `UNCERTAIN` nats. No
-/// questions are made for a leaf with many answers, because a place among many siblings stays uncertain. The limit is
-/// `FIRST` answers, and `A_DOUBLING` more for each doubling of the number of leaves in the tree.
+/// The place of a leaf in the tree is uncertain if the entropy of its distribution is above `UNCERTAIN` nats. A place
+/// among many siblings stays uncertain, so no questions are made for a leaf with many answers. The limit is `FIRST`
+/// answers, and `A_DOUBLING` more for each doubling of the number of leaves in the tree.
 const UNCERTAIN: f64 = 1.0;
 const FIRST: f64 = 2.0;
 const A_DOUBLING: f64 = 1.3;
@@ -95,7 +94,8 @@ impl<const K: usize> Local<K> {
         all
     }
 
-    /// Returns the expected information, in nats, of a question about the place of its leaf with the fewest answers.
+    /// Returns the information, in nats, that a question is expected to give about the place of one of its leaves: the
+    /// leaf with the fewest answers.
     pub(in super::super) fn worth(&mut self, answers: &[Answer<K>], leaves: [u32; K], random: &mut ChaCha8Rng) -> f64 {
         let least = leaves.into_iter().min_by_key(|&leaf| (self.of_leaf[leaf as usize].len(), leaf));
         let Some(leaf) = least.filter(|_| self.shape.n_placed() > 2) else { return 0.0 };

@@ -30,8 +30,8 @@ pub(super) struct Spot {
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     gains: Vec<f64>,
-    /// For each node: the value of `mark` when its gain was written. A gain with another mark belongs to an earlier
-    /// subtree, and counts as 0.
+    /// For each node: the value of `mark` when its gain was written. Gains with another mark are of earlier subtrees,
+    /// and count as 0.
     marks: Vec<u32>,
     mark: u32,
     pub(super) spots: Vec<Spot>,
@@ -97,11 +97,10 @@ impl Places {
         self.gains[at] += gain;
     }
 
-    /// Gives scores to the places beside the nodes on a path, by adding gains to these nodes. The path leads from the
-    /// node `from` up to the child of `stop`.
+    /// Adds gains to the nodes on the path from the node `from` up to the child of `stop`.
     ///
-    /// `value(node)` is the score of the place beside a node, and of all places below the node that
-    /// are not on the path. `top` is the score of the place beside `stop`.
+    /// If the place beside `stop` has the score `top`, the place beside each node of the path then has the score
+    /// `value(node)`. The places below this node that are not on the path have the same score.
     #[inline]
     fn climb(&mut self, shape: &Shape, from: u32, stop: u32, value: impl Fn(u32) -> f64, top: f64) {
         let mut node = from;

@@ -1,8 +1,8 @@
 //! Estimates of how often answers are right.
 
-/// The number of classes of questions for each doubling of the size ratio. The closest pair of leaves in a question has
-/// the smallest common cluster in the tree. The size ratio is the size of another pair's common cluster, divided by the
-/// size of this cluster. A question with a large ratio is easy, so more of its answers are right.
+/// The number of classes of questions for each doubling of the size ratio. A question compares pairs of leaves. Its
+/// size ratio is the ratio of the sizes of the smallest clusters that contain these pairs. A question with a large
+/// ratio is easy, so more of its answers are right.
 const PER_DOUBLING: f64 = 4.0;
 const CLASSES: usize = 48;
 /// The number of levels of reliability of a person, in equal steps from 0 (random answers) to 1 (as reliable as people
@@ -16,8 +16,8 @@ const PRIOR_OF_PERSON: f64 = 10.0;
 /// The weight of an answer in the estimate for a person halves with this number of later answers of
 /// the person. The same applies to the estimate for a class of questions (see `PER_DOUBLING`).
 const HALF_LIFE: f64 = 20_000.0;
-/// The smallest and the largest estimate of the share of right answers beyond chance. The share is 0 for random
-/// answers, and 1 if all answers are right.
+/// The estimated share of right answers beyond chance is at least `LEAST` and at most `MOST`. This share is 0 for
+/// random answers, and 1 if all answers are right.
 const LEAST: f64 = 0.25;
 const MOST: f64 = 0.97;
 
