@@ -161,7 +161,7 @@ def test_what_cannot_be_inserted_is_explained(tree, items, method, why):
 
 
 def test_starts_are_checked():
-    with pytest.raises(InputError, match="start has 3 leaves, more than the 2 leaves of the learner"):
+    with pytest.raises(InputError, match="start= has 3 leaves, more than the 2 leaves of the learner"):
         ordhc.Learner(2, start="((0,1),2);")
-    with pytest.raises(InputError, match="the leaf 'c' of start is not a leaf of the learner"):
+    with pytest.raises(InputError, match="start= has the leaf 'c', which is not a leaf of the learner"):
         ordhc.Learner(["a", "b", "d", "e"], start="((a,b),c);")

@@ -184,7 +184,7 @@ def test_going_on_sessions_and_the_command_line(tmp_path, capsys):
     elsewhere = ordhc.Learner(10)
     asked = elsewhere.ask()
     elsewhere.tell(asked.ids, oracle(asked.rows))
-    with pytest.raises(InputError, match="1 of the learner's answers are not from ordhc.learn"):
+    with pytest.raises(InputError, match="1 of the learner's answers were given outside of it"):
         ordhc.learn(oracle, learner=elsewhere, supported_by=1)
     with pytest.raises(InputError, match="three leaves"):
         ordhc.learn(lambda rows: np.ones(len(rows), int), 5, "single", supported_by=1)

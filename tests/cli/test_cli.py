@@ -264,7 +264,7 @@ def test_score_by_what_a_metric_takes(references, capsys):
     [
         (["labels.csv", "--metric", "ari"], "not 2 columns"),
         (["labels.csv", "--metric", "ari", "--labels", "x"], "labels.csv:1: there is no column 'x'"),
-        (["t.csv", "--metric", "ari"], "t.csv:1: a column leaf or name is needed"),
+        (["t.csv", "--metric", "ari"], "t.csv:1: a column named 'leaf' or 'name' is needed"),
         (["S.npy", "--metric", "robinson_foulds"], "ordhc.linkage(S, dissimilarity=False) from similarities"),
         (["few.csv", "--metric", "aari"], "few.csv: there is no label for leaf '1'"),
         (["twice.csv", "--metric", "aari"], "twice.csv:3: leaf '0' occurs twice"),

@@ -457,7 +457,7 @@ def test_distances_of_scipy_that_fail():
         (X, lambda _a, _b: 1 / 0, "failed: 'division by zero'"),
         (X, lambda _a, _b: np.nan, "is not finite for all pairs"),
         (np.ones((4, 3)), "correlation", "metric 'correlation' is not finite"),
-        (scipy.csr_array(X), "chebyshev", "pdist takes no sparse vectors"),
+        (scipy.csr_array(X), "chebyshev", "pdist does not accept sparse vectors"),
     ]:
         with np.errstate(all="ignore"), pytest.raises(ordhc.errors.InputError, match=message):
             ordhc.cluster(data, similarity="pdist", metric=metric, linkage="average")

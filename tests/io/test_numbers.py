@@ -139,5 +139,5 @@ def test_a_reference_with_names_is_matched_by_name():
     moved = [NAMES[at] for at in (2, 0, 3, 1)]
     found = read_reference(as_file(frame.loc[moved, moved].to_csv()), tree.labels)
     assert found.tolist() == D.tolist()
-    with pytest.raises(ordhc.errors.InputError, match="a column leaf or name is needed"):
+    with pytest.raises(ordhc.errors.InputError, match="a column named 'leaf' or 'name' is needed"):
         read_reference(as_file(frame.loc[moved, moved].to_csv()), [*NAMES[:3], "cow"])

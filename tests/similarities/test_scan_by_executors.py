@@ -26,7 +26,7 @@ from support.random_data import random_comparisons
 pytest.importorskip("scipy")
 
 
-def files(folder, data, cuts, row_group=37, **options):
+def files(folder, data, cuts, row_group=250, **options):
     for at, (start, end) in enumerate(pairwise([0, *cuts, len(data)])):
         ordhc.write_comparisons(data[start:end], folder / f"{at:03}.parquet")
         table = pq.read_table(folder / f"{at:03}.parquet")

@@ -26,14 +26,8 @@ RULES = "[exclude]\nseconds = 0.5\nsame_side = 0.9\nbelow_chance = true\n"
 
 
 def truth():
-    """Four groups of six, each of two threes, items in the order of their names."""
-
-    def joined(parts):
-        return f"({','.join(parts)})"
-
-    groups = [
-        joined([joined([str(6 * g + 3 * h + k) for k in range(3)]) for h in range(2)]) for g in range(4)
-    ]
+    """Four groups of three, items in the order of their names."""
+    groups = [f"({3 * g},{3 * g + 1},{3 * g + 2})" for g in range(4)]
     return ordhc.as_dendrogram(f"(({groups[0]},{groups[1]}),({groups[2]},{groups[3]}));")
 
 
@@ -54,14 +48,14 @@ def take_part(state, name, answer, per_person, seconds):
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """A finished study: 24 people who answer by the tree, one too fast, one always at the same place."""
+    """A finished study: 16 people who answer by the tree, one too fast, one always at the same place."""
     folder = tmp_path_factory.mktemp("study")
-    path = make_study(folder, 24, per_person=30, more=RULES)
+    path = make_study(folder, 12, per_person=30, more=RULES)
     found, data = read_study(path), folder / "study.ordhc"
     tree = truth()
     with opened(found, data) as (_, session):
         state = StudyState(found, session, data, Clock())
-        for k in range(24):
+        for k in range(16):
             take_part(state, f"bot{k}", SimulatedPerson(tree, "odd", 0.85, f"{k}"), 30, 2.0)
         take_part(state, "fast", SimulatedPerson(tree, "odd", None, "fast"), 30, 0.1)
         take_part(state, "same", lambda shown: 2, 30, 2.0)
@@ -110,7 +104,7 @@ def same_groups(tree):
 def test_the_truth_is_found_by_everything_that_is_documented(study, dashboard, report, tmp_path):
     _, _, data = study
     assert len(dashboard.excluded) == 2
-    right = {frozenset(f"item{k:02}" for k in range(6 * g, 6 * g + 6)) for g in range(4)}
+    right = {frozenset(f"item{k:02}" for k in range(3 * g, 3 * g + 3)) for g in range(4)}
     assert same_groups(dashboard.tree) == right
     triplets = tmp_path / "triplets.csv"
     triplets.write_text(exported(study, "triplets"))
@@ -144,7 +138,7 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
         table = session.table()
     mine = ~np.isin(table["who"].astype(str), dashboard.excluded)
     held = table["sampler"] == "heldout"
-    assert about["n_people"] == numbers["data"]["n_people"] == 24
+    assert about["n_people"] == numbers["data"]["n_people"] == 16
     assert about["n_answers"] == numbers["data"]["n_answers"] == (mine & ~held).sum()
     assert numbers["session"]["analysis"] == json.loads(json.dumps(about))
     assert set(about["excluded"]) == set(dashboard.excluded)
@@ -164,7 +158,7 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
             continue
         a, b, c = (int(table[f"leaf_{k}"][row]) for k in (1, 2, 3))
         odd_first = [(a, b, c), (b, a, c), (c, a, b)]
-        losses = [drawn.log_loss(ordhc.Triplets.from_odd_one_out([each], n_leaves=24)) for each in odd_first]
+        losses = [drawn.log_loss(ordhc.Triplets.from_odd_one_out([each], n_leaves=12)) for each in odd_first]
         agreed.append(int(np.argmin(losses)) == table["answer"][row])
     assert apart["n_answers"] == about["n_scored"] == len(agreed)
     assert about["n_held_out"] == (mine & held).sum()
@@ -181,14 +175,14 @@ def test_answers_people_and_held_out_accuracy_are_the_same_everywhere(study, das
     assert "of the drawn trees" in told
     assert "resampled" not in told
     printed = command("cluster", str(data)).stdout
-    assert f"session  {about['n_answers']:,} answers of 24 people" in printed
+    assert f"session  {about['n_answers']:,} answers of 16 people" in printed
     assert f"{about['n_scored']} of {about['n_held_out']} held-out answers are for scores" in printed
     assert "left out 2 people with 60 answers" in printed
     everybody = json.loads(command("cluster", str(data), "--exclude", "nobody", "--json", "-q").stdout)
-    assert everybody["session"]["n_people"] == 26
+    assert everybody["session"]["n_people"] == 18
     assert everybody["session"]["weights"] == "reliability"
     people = list(csv.DictReader(io.StringIO(exported(study, "people"))))
-    assert sum(not row["excluded"] for row in people) == 24
+    assert sum(not row["excluded"] for row in people) == 16
     assert {row["person"] for row in people if row["excluded"]} == set(dashboard.excluded)
 
 
@@ -242,7 +236,7 @@ def test_changes_of_the_study_are_kept_with_their_time(study, tmp_path):
 def random_study(tmp_path_factory):
     """A small study whose questions were all drawn at random."""
     folder = tmp_path_factory.mktemp("random")
-    path = make_study(folder, 24, per_person=15, top='sampler = "random"', more=RULES)
+    path = make_study(folder, 12, per_person=15, top='sampler = "random"', more=RULES)
     found, data = read_study(path), folder / "study.ordhc"
     tree = truth()
     with opened(found, data) as (_, session):
@@ -319,6 +313,6 @@ def test_every_export_gives_the_same_answers(study, tmp_path, how, format):
 
     assert said(read)[0] == said(kept)[0]
     assert sorted(read.weights) == pytest.approx(sorted(kept.weights))
-    assert len(np.unique(read.groups)) == 24
+    assert len(np.unique(read.groups)) == 16
     assert len(np.unique(read.answers)) == len(kept) // 2
     assert read.adaptive

@@ -96,7 +96,7 @@ REFUSED = {
     "a tree for a matrix": (lambda: ordhc.linkage(TREE, dissimilarity=False), r"S is a Dendrogram, not a matrix: it is a tree already"),
     "a file's name for a matrix": (lambda: ordhc.linkage("distances.npy", dissimilarity=False), r"S is 'distances\.npy', not a matrix: read files by numpy\.load"),
     "a sparse matrix of distances": (lambda: ordhc.linkage(scipy.sparse.csr_array(D), dissimilarity=True), r"identical: pass missing='ignore'"),
-    "a sparse matrix for ward": (lambda: ordhc.linkage(scipy.sparse.csr_array(S), "ward", dissimilarity=False), r"linkage 'ward' takes no sparse matrix, .*S\.toarray\(\)"),
+    "a sparse matrix for ward": (lambda: ordhc.linkage(scipy.sparse.csr_array(S), "ward", dissimilarity=False), r"linkage 'ward' does not accept a sparse matrix: pass S\.toarray\(\)"),
     "squares of negative numbers": (lambda: ordhc.linkage(-D, "ward", dissimilarity=True), r"dissimilarity of leaves \d+ and \d+ is negative, .*give dissimilarity=False for similarities"),
     "SciPy's name of the linkage": (lambda: ordhc.linkage(S, dissimilarity=False, method="average"), r"no parameter 'method': use name='average'"),
     "SciPy's metric": (lambda: ordhc.linkage(X, dissimilarity=False, metric="euclidean"), r"no parameter 'metric', .*ordhc\.cluster\(X, similarity='euclidean'"),
