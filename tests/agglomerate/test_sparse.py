@@ -137,7 +137,11 @@ def test_input_stays_as_it_is():
         ((sp.csr_array(np.array([[0, np.nan], [0, 0]])),), {}, r"similarity at \[0, 1\] is NaN"),
         ((sp.csr_array(np.array([[0, 0], [np.inf, 0]])),), {}, r"similarity at \[1, 0\] is inf"),
         ((sp.csr_array(np.array([[0, 1j], [0, 0]])),), {}, "has type complex128"),
-        ((sp.csr_array(np.eye(3)), "ward"), {}, r"only single, complete, average do: pass S.toarray\(\)"),
+        (
+            (sp.csr_array(np.eye(3)), "ward"),
+            {},
+            r"pass S.toarray\(\), or use one of the linkages single, complete, average",
+        ),
         ((sp.csr_array(np.eye(3)), "3-al"), {}, "does not accept a sparse matrix"),
         ((sp.csr_array(np.eye(3)),), {"dissimilarity": True}, "pass missing='ignore'"),
         ((sp.csr_array(np.eye(3)),), {"missing": "nan"}, "missing is 'nan'"),

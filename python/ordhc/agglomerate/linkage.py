@@ -100,8 +100,8 @@ def linkage(
     overwrite
         True computes in the memory of S, which must be a writable C-contiguous array of float64. The content
         of S is undefined afterwards. Further memory is O(n). Two kinds of linkage still make a copy: plugins'
-        linkages with row updates and, if values repeat, linkages that round. False, the default, makes a copy
-        of up to n(n-1)/2 numbers of float64 ("centroid" and "median": twice as many, "single": none).
+        linkages with `update_row` and, if values repeat, linkages that round. False, the default, makes a
+        copy of up to n(n-1)/2 numbers of float64 ("centroid" and "median": twice as many, "single": none).
     missing
         The meaning of pairs that a sparse S does not store. "zero", the default: their similarity is 0, so
         the tree is that of ``S.toarray()``. "ignore": they are unknown; dissimilarities need this value.

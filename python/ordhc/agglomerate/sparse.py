@@ -51,7 +51,8 @@ def merged(
 ) -> Dendrogram:
     if native not in LINKAGES:
         raise InputError(
-            f"linkage {name!r} takes no sparse matrix, only {', '.join(LINKAGES)} do: pass S.toarray()"
+            f"linkage {name!r} does not accept a sparse matrix: pass S.toarray(), "
+            f"or use one of the linkages {', '.join(LINKAGES)}"
         )
     missing = _checks.choice("missing", missing, ("zero", "ignore"))
     if dissimilarity and missing == "zero":

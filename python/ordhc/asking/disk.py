@@ -47,8 +47,9 @@ class Disk:
     def __init__(self, path: str, is_durable: bool | None) -> None:
         self._path = path
         self._is_durable = is_durable
-        # The number of commits that callers may wait for, and the number of events. `_latest` counts those
-        # that were written, and `_synchronised` counts those that are on the disk.
+        # Both are pairs: the number of commits for which `written` was not None, and the number of events.
+        # `_latest` counts what was written, `_synchronised` what is certainly on the disk. With -GAP, the
+        # first commit waits for the disk, because earlier events of the session may not be on the disk.
         self._latest, self._synchronised = (0, 0), (0, -GAP)
         self._last = 0.0
         self._lock = threading.Lock()

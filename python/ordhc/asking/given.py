@@ -115,7 +115,8 @@ def checked_places(places: ArrayLike | None, m: int) -> list[int | None]:
     found = np.atleast_1d(_checks.whole_numbers("places", places))
     if found.shape != (m,) or (found < 0).any():
         raise InputError(
-            f"places= is {_checks.quoted(found.tolist())}; give {m} positions on the page: 1, 2, ..., or 0"
+            f"places= is {_checks.quoted(found.tolist())}; give {m} whole numbers: the positions of chosen "
+            "items on the page (1, 2, ...), or 0 if no item was chosen"
         )
     kept: list[int | None] = found.tolist()
     return kept

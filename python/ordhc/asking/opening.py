@@ -60,7 +60,9 @@ class Given:
 def opened(
     path: str, names: Sequence[str] | None, n_leaves: int | None, given: Given
 ) -> tuple[Store, _ordhc.SessionLearner, Dendrogram | None]:
-    """Return the file, its learner, and the tree with which the learner begins, or None.
+    """Return the session's file, its learner, and the learner's `start` tree (None without this setting).
+
+    A file that does not exist, or is empty, is created.
 
     Raises
     ------

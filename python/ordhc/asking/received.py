@@ -42,8 +42,8 @@ def check_supported(supported_by: int | None, subject: Any) -> None:
     if isinstance(subject, Learner) and n_recorded != subject.status.n_answered:
         elsewhere = subject.status.n_answered - n_recorded
         raise InputError(
-            f"supported_by needs all answers, but {elsewhere:,} of the learner's answers are not from "
-            "ordhc.learn: use ordhc.supported(tree, triplets, at_least)"
+            f"supported_by counts only answers from ordhc.learn, but {elsewhere:,} of the learner's answers "
+            "were given outside of it: give all answers to ordhc.supported(tree, triplets, at_least)"
         )
 
 

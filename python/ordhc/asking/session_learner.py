@@ -21,7 +21,8 @@ __all__ = ["checked_probabilities", "new_learner", "uses_any_answer"]
 def uses_any_answer(method: Method) -> bool:
     """Return True if the learner can use answers to questions that it has not asked.
 
-    The methods for wrong answers cannot: their guarantees hold only for answers to their own questions.
+    `Robust`, `RobustPaper`, `Majority`, and all methods with p below 1 cannot: guarantees for wrong answers
+    hold only if the learner itself asked the questions.
     """
     return not isinstance(method, Robust | RobustPaper | Majority) and method.right == 1
 

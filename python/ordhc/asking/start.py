@@ -28,14 +28,14 @@ def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> 
     """Return the argument `start` as a Rust tree, and the learner's numbers of the leaves of this tree."""
     if tree.n_leaves > n_leaves:
         raise InputError(
-            f"start has {tree.n_leaves:,} leaves, more than the {n_leaves:,} leaves of the learner"
+            f"start= has {tree.n_leaves:,} leaves, more than the {n_leaves:,} leaves of the learner"
         )
     if tree.names is None:
         return engine_tree(tree), list(range(tree.n_leaves))
     place = _checks.LeafNumbers(names or ())
     for name in tree.names:
         if name not in place:
-            raise InputError(f"the leaf {shown(name)} of start is not a leaf of the learner")
+            raise InputError(f"start= has the leaf {shown(name)}, which is not a leaf of the learner")
     return engine_tree(tree), [place[name] for name in tree.names]
 
 

@@ -142,15 +142,15 @@ def _distinct(rows: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[np.int
 def _places(
     tree: Dendrogram, three: NDArray[np.int64], odd: Sequence[int]
 ) -> tuple[dict[int, int], list[int], list[int], list[bool]]:
-    """Return the parents of nodes, and for each question the nodes at which its leaves merge.
+    """Return the parents of nodes, and for each question the two nodes at which its three leaves merge.
 
     Returns
     -------
     above
         The parent of each node.
     lower, upper
-        For each question the lowest common ancestor of its closest pair, and that of its three leaves.
-        `lower` is -1 if the tree does not decide the question.
+        For each question, the node at which the two leaves that are closest in the tree merge, and the node
+        at which they merge with the third leaf. `lower` is -1 if all three leaves merge at the same node.
     right
         For each question, True if the tree and the answer have the same odd one out.
     """

@@ -390,9 +390,9 @@ def _left_out() -> Iterator[None]:
 
 
 def files_of(path: str, reading: dict[str, Any]) -> tuple[str | None, ...]:
-    """Return the local files that a command reads: those of `path`, and those that reading options name.
+    """Return the local files that a command reads: the files of `path`, then three files of options.
 
-    A reading option that names no file gives None.
+    The options are `names`, `participants` and `questions`. The entry of an option that is not given is None.
     """
     from ordhc.io.names import names_file
     from ordhc.io.remote import is_remote

@@ -52,10 +52,10 @@ def score(
 ) -> None:
     """Score TREE (Newick, JSON, SciPy's Z) by the comparisons, tree, labels or similarities in FILE.
 
-    The metric determines how FILE is read: as comparisons; as another tree; as labels, csv with a column leaf
-    or name and columns of labels; or as a matrix, npy, csv or Parquet, with or without names. Leaves are
-    matched by name if both files have names, otherwise by number. Use comparisons that the tree was not made
-    from.
+    The metric determines how FILE is read: as comparisons; as another tree; as labels, csv with a column
+    named leaf or name and columns of labels; or as a matrix, npy, csv or Parquet, with or without names.
+    Leaves are matched by name if both files have names, otherwise by number. Use comparisons that the tree
+    was not made from.
 
     \b
     Examples:

@@ -40,8 +40,8 @@ class Crowd:
     def of(cls, data: Triplets | Quadruplets, noise: float, by_group: Mapping[str | int, float]) -> "Crowd":
         """Return the people who gave the answers `data`.
 
-        `by_group` has the noise of each person (half of the probability of a random answer). The noise of
-        other people is `noise`.
+        The noise of a person is half of the probability of a random answer. `by_group` maps people to their
+        noise. People who are not in `by_group` have the noise `noise`.
         """
         if data.groups is None or not by_group:
             return cls(None, np.ones(1), np.array([noise]))

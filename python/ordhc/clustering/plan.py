@@ -108,8 +108,8 @@ class Plan:
     def seconds(self, data: Any) -> float:
         """Return the estimated processor time of a tree of comparisons, in seconds.
 
-        A linkage that takes comparisons instead of similarities counts as 0, because its time is unknown. The
-        posterior is an exception.
+        The time of a linkage that takes comparisons instead of similarities is unknown, and counts as 0. Only
+        for the posterior is the time estimated.
 
         Examples
         --------

@@ -75,8 +75,9 @@ class Triplets(Rows):
     Raises
     ------
     InputError
-        Ids below 0 or beyond `n_leaves`; a leaf twice in a row; a number of columns other than three; ids
-        that are not integers; weights that are NaN, infinite or negative. The error has row and value.
+        Ids below 0 or beyond `n_leaves`; the same leaf twice in one row; a number of columns other than
+        three; ids that are not integers; weights that are NaN, infinite or negative. The error has row and
+        value.
 
     Examples
     --------

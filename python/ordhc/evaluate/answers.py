@@ -83,8 +83,8 @@ def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
 
     If there are several kinds, the last `AnswerCeiling` is for all kinds together. If all weights are whole
     numbers, they are used as numbers of equal answers; otherwise they are ignored. A kind is left out if
-    answers to the same question agree clearly less than random answers do. Such data result if equal answers
-    were merged before the call.
+    answers to the same question agree clearly less than random answers do. This happens if equal answers to a
+    question were merged into one row, so that only different answers remain.
 
     Examples
     --------
@@ -141,8 +141,8 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     agreement = float((total * np.bincount(asked, n * (n - 1)) / (total * (total - 1))).sum()) / whole
     possible = float(kind.n_possible)
     if agreement < 1 / possible - 2 * math.sqrt((1 - 1 / possible) / possible / len(total)):
-        # People who answer independently agree at least as often as random answers do. So equal answers were
-        # merged before the call.
+        # People who answer independently agree at least as often as random answers do. Less agreement means
+        # that equal answers to a question were merged into one row, so that only different answers remain.
         return None
     most = np.zeros(len(total))
     np.maximum.at(most, asked, n)

@@ -63,7 +63,8 @@ class KnownNames:
     def __init__(self) -> None:
         self.names: tuple[str, ...] = ()
         self._number: dict[str, int] = {}
-        #: For each column, the dictionary of the last batch, and the number of each text in it (-1 if new).
+        #: For each column, the distinct texts of the last batch (Arrow's dictionary), and for each of these
+        #: texts its index in `names`, or -1 for a text that is not in `names`.
         self._tables: dict[str, tuple[Any, NDArray[np.int32]]] = {}
 
     def add(self, names: Sequence[str]) -> None:

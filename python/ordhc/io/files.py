@@ -168,7 +168,7 @@ def _gunzipped(data: bytes, name: str) -> bytes:
             check_unpacked(size, name)
         rest = unpack.unused_data + rest[at:]
     if rest.strip(b"\0"):
-        raise InputError("the gzip file is cut or damaged: something follows its end", path=name)
+        raise InputError("the gzip file is damaged: other data follow the compressed data", path=name)
     return b"".join(parts)
 
 

@@ -88,11 +88,11 @@ def resume_folder(path: Any) -> str | None:
 
 
 def ranges(scan: Any, count: int, *, each: int = 4, most: int | None = None) -> list[range]:
-    """Return consecutive ranges that cover 0 to `count`: one range for each part of the work on `scan`.
+    """Return consecutive ranges that cover 0 to `count`; each range is for one task of a worker.
 
-    Without `resume` there are `each` ranges for each worker. With `resume` their number is `PARTS`, or `most`
-    if this is smaller, so that a later call with another number of workers finds the same parts. More workers
-    than this number get one range each.
+    If `scan.resume` is None, there are `each` ranges for each worker. Otherwise, there are `PARTS` ranges, or
+    `most` if `most` is smaller. Then a later call with another number of workers makes the same tasks, and
+    can use their results. But if there are more workers than that, there is one range for each worker.
     """
     if scan.resume is None:
         return cut(count, scan.executor, each)

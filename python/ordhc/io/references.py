@@ -104,7 +104,9 @@ def label_table(
         if sum(sheet.find([word]) is not None for word in ("anchor", "near", "far", "head", "winner")) > 1:
             hint = "; these look like comparisons; other metrics use them (triplet_revenue, satisfied)"
         raise InputError(
-            f"a column leaf or name is needed, not {listed(header)}{hint}", path=source, line=sheet.lines[0]
+            f"a column named 'leaf' or 'name' is needed; the columns are: {listed(header)}{hint}",
+            path=source,
+            line=sheet.lines[0],
         )
     wanted = [at for at in range(len(header)) if at not in ids]
     if columns is not None:

@@ -148,7 +148,7 @@ def kendall_tau_b(
     if isinstance(other, Dendrogram):
         if dissimilarity is not None:
             raise InputError(
-                "dissimilarity is only used with a matrix; leave it out, because trees have a kind"
+                "dissimilarity is only used with a matrix; leave it out if the reference is a tree or labels"
             )
         tau = KendallTau(*_ordhc.kendall_tau(engine_tree(other), *flags))
     else:

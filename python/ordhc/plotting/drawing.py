@@ -368,8 +368,8 @@ def _scale_for(scale: str | None, layout: str, drawn: Truncated) -> str:
     if drawn.positions.label is None:
         if scale in ("axis", "bar"):
             raise InputError(
-                f"scale {scale!r} needs heights, or a length of every edge; this tree has neither, "
-                "so it is drawn by levels: scale='none'"
+                f"scale {scale!r} needs heights, or a length of every edge; this tree has neither: "
+                "leave scale out, or give scale='none'"
             )
         return "none"
     if scale is not None:

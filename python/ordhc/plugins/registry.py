@@ -423,7 +423,11 @@ def is_builtin(spec: "Spec") -> bool:
 
 
 def names(kind: str) -> list[str]:
-    """Return the sorted names of a kind, such as "linkage", that work without the prefix `plugin:`."""
+    """Return the sorted names of all specs of `kind`, such as all linkages for "linkage".
+
+    Names that several plugins use are left out, unless ordhc itself uses the name: they work only as
+    `plugin:name`.
+    """
     registry = _load()
     return sorted(
         name

@@ -29,7 +29,7 @@ __all__ = ["bucketed_sums"]
 _PAIRS = _ordhc.PAIRS_PER_BUCKET
 #: The number of buckets that are filled at a time.
 _STEP = 8
-#: The fraction of the progress at which all additions are sorted.
+#: The share of the progress bar for sorting the additions to similarities; the rest is for summing them.
 _SORTING = 0.75
 
 #: The result of `_ordhc.sorted_additions`: the start of each bucket in the other arrays; for each addition,

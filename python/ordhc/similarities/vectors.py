@@ -441,7 +441,7 @@ def scipy_distances(rows: Any, metric: Any, layout: str, dtype: str) -> NDArray[
 
 def _by_scipy(rows: Any, metric: Any, name: str, layout: str, dtype: str) -> NDArray[Any]:
     if is_sparse(rows):
-        raise InputError(f"{name} takes no sparse vectors: pass X.toarray()")
+        raise InputError(f"{name} does not accept sparse vectors: pass X.toarray()")
     n = len(rows)
     _ordhc.check_memory("the similarity matrix", 8 * n * (n - 1) // 2)
     pdist = scipy_module(name, "spatial.distance").pdist

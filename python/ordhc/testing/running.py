@@ -95,8 +95,8 @@ def need_same(found: Dendrogram, expected: Dendrogram, why: str) -> None:
     differ = np.flatnonzero((found.merges != expected.merges).any(axis=1))
     if differ.size:
         at = int(differ[0])
-        pair = f"{found.merges[at].tolist()}, not {expected.merges[at].tolist()}"
-        raise AssertionError(f"{why}: with {expected.n_leaves} leaves, merge {at} is {pair}")
+        pairs = f"is {found.merges[at].tolist()}, but must be {expected.merges[at].tolist()}"
+        raise AssertionError(f"{why}: with {expected.n_leaves} leaves, merge {at} {pairs}")
     scale = np.abs(expected.heights).max(initial=1.0)
     wrong = np.flatnonzero(np.abs(found.heights - expected.heights) > RTOL * scale)
     if wrong.size:

@@ -16,7 +16,7 @@ use crate::linkage::Linkage;
 use crate::tree::Tree;
 
 fn has_row_updates() -> PyErr {
-    to_py(Error::Argument("a linkage with row updates cannot be resampled here; cluster each resample instead".into()))
+    to_py(Error::Argument("bootstrap_adds cannot use a linkage in Python; cluster each resample instead".into()))
 }
 
 fn draws(m: usize, groups: Option<PyReadonlyArray1<'_, i64>>, seed: u64) -> PyResult<Draws> {

@@ -24,7 +24,7 @@ array_of! {
 const LONG: usize = 1 << 16;
 
 fn rule<'a>(linkage: &'a Bound<'_, Linkage>) -> PyResult<&'a Rule> {
-    linkage.get().rule().ok_or_else(|| to_py(Error::Argument("sparse similarities take no row updates".into())))
+    linkage.get().rule().ok_or_else(|| to_py(Error::Argument("a linkage in Python needs a full matrix".into())))
 }
 
 #[pyfunction]

@@ -82,7 +82,7 @@ pub(crate) fn vector_linkage(
             ("single", _) => single_linkage(&vectors, measure, scale, Some(monitor)),
             ("ward", Measure::Euclidean) => ward_linkage(&vectors, Some(monitor)),
             ("average", Measure::SquaredEuclidean) => mean_square_linkage(&vectors, Some(monitor)),
-            _ => Err(Error::Argument(format!("linkage `{linkage}` of measure `{measure}` needs a matrix"))),
+            _ => Err(Error::Argument(format!("linkage `{linkage}` with measure `{measure}` needs a full matrix"))),
         }
     })?;
     Ok(tree.into())

@@ -1,4 +1,4 @@
-"""`ordhc judge`: estimates, audits, embeddings and labels with a language model."""
+"""The command `ordhc judge`: audit a language model, estimate its cost, embed items and label clusters."""
 
 from inspect import signature
 from typing import Any

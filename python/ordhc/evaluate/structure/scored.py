@@ -85,7 +85,10 @@ class Scored:
         return self.within(values, np.ones_like(values))
 
     def within(self, values: Floats, among: Floats) -> Estimate:
-        """Return the mean of shares over the answers where `among` is 1; the interval is in [0, 1]."""
+        """Return the mean of `values` over the answers where `among` is 1, with a confidence interval.
+
+        The values are from 0 to 1, so the ends of the interval are limited to [0, 1].
+        """
         found = self.ratio(values * among, among)
         return Estimate(found.value, *np.clip([found.low, found.high], 0.0, 1.0).tolist())
 

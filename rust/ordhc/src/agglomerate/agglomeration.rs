@@ -212,7 +212,7 @@ impl<F: FnMut(RowMerge<'_>, &mut [f64]) -> Result<()>> Agglomeration<'_, ByRows<
             Engine::Naive => naive::merges_among,
             Engine::Chain => {
                 return Err(Error::Argument(
-                    "the engine `chain` cannot run row updates; use the engine `nearest-pair`".into(),
+                    "the engine `chain` cannot run a linkage of `by_rows`; use the engine `nearest-pair`".into(),
                 ));
             }
         };

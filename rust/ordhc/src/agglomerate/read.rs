@@ -214,7 +214,8 @@ impl About {
 pub(crate) fn mirror(values: &mut [f64], n: usize, monitor: &Monitor) -> Result<()> {
     let half = if parallel::ranges(n * n, 1 << 21).len() > 1 { n / 2 } else { 0 };
     let (top, bottom) = values.split_at_mut(half * n);
-    // First copy the upper right quarter to the lower left quarter, then mirror the two square blocks on the diagonal.
+    // First write the transposed upper right quarter to the lower left quarter. Then mirror the two square blocks on
+    // the diagonal.
     let parts = if half > 0 { parallel::ranges(n - half, BLOCK) } else { Vec::new() };
     let ends: Vec<usize> = parts.iter().map(|rows| rows.end * n).collect();
     let slices = parallel::split_at_ends(bottom, &ends);

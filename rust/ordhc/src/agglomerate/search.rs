@@ -25,7 +25,9 @@ impl RowSearch {
         Self { tolerance, bar: vec![f64::NEG_INFINITY; k], equal: vec![f64::NAN; k], nearest: vec![NO_CLUSTER; k] }
     }
 
-    /// `row` has the values of cluster `i` and all later clusters. `sizes` are the sizes of all clusters.
+    /// Adds row `i` of the condensed matrix to the search. `row[k]` is the value for the clusters `i` and `i + 1 + k`:
+    /// their similarity, or with `U::SUMS` the sum of the similarities of their leaves. `sizes` are the sizes of all
+    /// clusters.
     pub(super) fn add<U: Update>(&mut self, i: usize, row: &[f64], sizes: &[f64]) {
         wide!(self.add_row::<U>(i, row, sizes));
     }

@@ -108,7 +108,7 @@ fn threshold(matrix: &Matrix<'_>, of: &[u32]) -> Option<f64> {
 fn pairs_from(matrix: &Matrix<'_>, of: &[u32], threshold: f64, monitor: &Monitor) -> Result<Option<Vec<RawMerge>>> {
     const LANES: usize = 16;
     let n = matrix.n_leaves();
-    // Cluster ids are stored as floats, so that one vector instruction compares as many clusters as values.
+    // Store cluster ids as f64, the type of the similarities, so that both have the same number of SIMD lanes.
     let of: Vec<f64> = of.iter().map(|&cluster| f64::from(cluster)).collect();
     let queue = Mutex::new(parts(n).into_iter());
     let found = parallel::map(threads(n), |_| {

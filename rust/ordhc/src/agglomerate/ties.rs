@@ -50,8 +50,8 @@ impl Ties {
         let bits = parallel::split_at_ends(&mut of_row, &ends).into_iter();
         let bits = bits.zip(parallel::split_at_ends(&mut of_column, &ends));
         let queue = Mutex::new(rows.into_iter().zip(bits).collect::<Vec<_>>().into_iter());
-        // For each cluster: a similarity that certainly counts as equal to the similarity with its nearest cluster, or
-        // NaN.
+        // For each cluster: its similarity with its nearest cluster, if an identical similarity is certainly a tie, and
+        // NaN if rounding errors may hide that it is not a tie.
         let certain: Vec<f64> = nearest.iter().map(|near| tolerance.certain(near.similarity)).collect();
         let tied = |s: f64, i: usize, k: usize| {
             let near = nearest[i];

@@ -85,8 +85,8 @@ impl Tolerance {
         }
     }
 
-    /// Returns `x` if an identical similarity certainly counts as equal to `x`. Otherwise returns NaN, which no
-    /// similarity equals.
+    /// Returns `x` if any two similarities that were computed as `x` are certainly tied. Returns NaN, which equals no
+    /// similarity, if rounding errors may hide that they are not tied.
     pub(crate) fn certain(self, x: f64) -> f64 {
         if self.compare(x, x).1 { f64::NAN } else { x }
     }

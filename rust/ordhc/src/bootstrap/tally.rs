@@ -156,8 +156,8 @@ impl Tallies {
     /// `first` has another number of leaves than the comparisons; [`Error::Interrupted`](crate::Error::Interrupted).
     ///
     /// # Panics
-    /// If there are fewer groups than answers, or if an index in `groups` is not below the number of groups in the
-    /// resamples.
+    /// If `groups` has fewer entries than there are answers, or if an entry is not below the number of groups that the
+    /// resamples draw from.
     pub fn add<const K: usize>(
         &mut self,
         comparisons: &Comparisons<'_, K>,

@@ -79,7 +79,8 @@ pub struct Table {
     pub has_header: bool,
     /// The line of each row, counted from 1.
     pub lines: Vec<u32>,
-    /// The skipped rows with a missing leaf: the line, and the text of the missing leaf.
+    /// The skipped rows in which a leaf is missing: the line, and the text in the cell of the leaf, such as "NA". The
+    /// text of a blank cell is empty.
     pub missing: Vec<(u32, String)>,
     /// The skipped rows that cannot be read: the line, and the reason.
     pub bad: Vec<(u32, String)>,

@@ -16,8 +16,8 @@ pub(super) struct Prepared {
     /// Groups of triplets with the same anchor (first leaf), weight and near leaf. The groups are sorted by these
     /// three.
     pub(super) runs: Vec<Run>,
-    /// The far leaf of each triplet, in the order of `runs`. Each far leaf is given as an index into its anchor's list
-    /// in `others`.
+    /// The far leaf of each triplet (anchor, near leaf, far leaf): its index in the anchor's list in `others`. The
+    /// triplets are in the order of the groups in `runs`.
     pub(super) fars: Vec<u32>,
 }
 

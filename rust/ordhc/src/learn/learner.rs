@@ -51,7 +51,8 @@ impl From<i8> for Told {
 pub struct LikelyPlace {
     /// The posterior probability that the leaf belongs at this place in the tree.
     pub probability: f64,
-    /// The leaves of the cluster at this place, without the leaf that may belong there.
+    /// The leaves of a cluster in the tree. The leaf to be placed may belong beside or in this cluster, see `is_under`,
+    /// and is not in this list.
     pub leaves: Vec<u32>,
     /// True if the leaf that may belong at this place becomes one more child of the cluster. Otherwise, the leaf and
     /// the cluster become the two children of a new node.

@@ -27,8 +27,8 @@ impl<T, const K: usize> Default for Ledger<T, K> {
 }
 
 impl<T, const K: usize> Ledger<T, K> {
-    /// Asks at most `limit` questions, until `next` returns `None`. `next` returns the leaves and the purpose (data of
-    /// the strategy) of a question.
+    /// Asks at most `limit` questions, until `next` returns `None`. For each question, `next` returns the leaves and a
+    /// purpose. The purpose is data of the caller that are stored with the question and returned with the answer.
     ///
     /// # Errors
     /// Not enough memory.

@@ -328,9 +328,8 @@ impl<const K: usize> SessionLearner<K> {
         Ok(())
     }
 
-    /// Uses an answer to a question that was not handed to a person, or stores it if the learner doesn't ask the
-    /// question now. If the learner asks the question several times, a repetition that no person has gets the answer
-    /// first.
+    /// Uses an answer for an open question about the same leaves, or stores the answer if there is no such question. If
+    /// there are several such questions, one that was not handed to a person gets the answer.
     fn give(&mut self, leaves: [u32; K], told: Told) -> Result<()> {
         if leaves.iter().any(|leaf| self.retired.contains(leaf)) {
             return Ok(());

@@ -285,8 +285,9 @@ impl Samples {
         Ok(found)
     }
 
-    /// Returns the length of each leaf in the sampled tree with the index `at`. The mean over leaves is 0. Empty for
-    /// trees without lengths.
+    /// Returns the length of each leaf in the sampled tree with the index `at`. A leaf with a larger length is less
+    /// similar to all other leaves. The mean length is subtracted, so the mean is 0, and lengths can be negative. Empty
+    /// for trees without lengths.
     ///
     /// # Panics
     /// If `at` is not below the number of trees.

@@ -11,7 +11,8 @@ pub(super) struct Slots {
     pub(super) now: Vec<usize>,
     /// For each slot (index of a cluster) in `active`: the number of leaves of the cluster.
     pub(super) sizes: Vec<f64>,
-    /// One slot (index) of each existing cluster, in ascending order.
+    /// The existing clusters, in ascending order. A merged cluster has several slots (indices), and is listed once, by
+    /// one of them.
     pub(super) active: Vec<usize>,
     /// For each slot a (index of a cluster): the index of the pair (a, b) in the condensed matrix, minus b. Arithmetic
     /// wraps around.

@@ -44,7 +44,8 @@ fn assert_places_are_best(
                 place
             })
             .collect();
-        // Subtrees that are scored together may be any subtrees, in any order.
+        // `better` scores several subtrees of a list together. Test two lists: all movable subtrees in order, and
+        // random subtrees, some of them more than once.
         let turn: Vec<usize> = (0..may_move.len()).map(|_| may_move[rng.random_range(0..may_move.len())]).collect();
         for turn in [&may_move, &turn] {
             for from in 0..turn.len() {

@@ -22,7 +22,8 @@ struct State {
     /// An upper bound of the number of positions at which a search in this state can end. Positions under nodes with
     /// two children are not counted. Each leaf that is inserted at a counted position adds 2.
     size: u32,
-    /// The value of `size` when the question of this state was chosen.
+    /// The value of `size` when the question of this state was chosen. The question is chosen again after `size` has
+    /// grown by half.
     built: u32,
 }
 

@@ -201,11 +201,12 @@ impl Posterior {
         self.settle(at, more);
     }
 
-    /// Updates the weights after a leaf was inserted at `place`. `path` has the nodes from the root down to `parent`,
-    /// the parent of the new leaf.
+    /// Updates the weights after another leaf was inserted at the position `place`. `path` has the nodes from the root
+    /// down to `parent`, the parent of the inserted leaf.
     ///
-    /// The new positions beside nodes get the weight of `place`. If `spots` has no weight for `place`, they get the
-    /// weight `own` of the closest node that has a spot.
+    /// The insertion makes new edges, and each edge is a position. Each new edge gets the weight of `place`. If `spots`
+    /// does not store this weight, the new edges get the weight `own` of the closest node that is in `spots`, at
+    /// `place` or above.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
         let node = match place {
             Place::Above(node) => node,

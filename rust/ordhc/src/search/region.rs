@@ -110,9 +110,9 @@ impl Region {
         self.stack = stack;
         for at in (0..self.spots.len()).rev() {
             let spot = &mut self.spots[at];
-            // `size` already counts the position beside the node. If the node has more than two children, also count
-            // the position under the node. If the new leaf is known to be below the topmost node, the position beside
-            // this node is not possible. Its 1 in `size` then counts the position under this node.
+            // `size` starts at 1, for the position beside the node. Add 1 for the position under the node, if the node
+            // has more than two children. Exception: if the new leaf is known to be below the topmost node, the
+            // position beside the topmost node is impossible, and the 1 counts the position under the topmost node.
             spot.size += u32::from(spot.degree > 2 && !(at == 0 && self.is_inside));
             let (size, up) = (spot.size, spot.up);
             if up != NONE {

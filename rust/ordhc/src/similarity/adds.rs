@@ -184,7 +184,8 @@ pub struct Additions<T> {
     pub weights: Vec<T>,
 }
 
-/// Consecutive buckets of [`Additions`].
+/// Additions to a part of a condensed vector, sorted by bucket (a range of entries of the vector). The arrays are
+/// borrowed, for example from [`Additions`]. The part consists of consecutive buckets.
 #[derive(Debug, Clone, Copy)]
 pub struct AdditionsView<'a, T> {
     /// The start of each bucket, and the end of the last bucket. `codes` begins at the start of the first bucket, so

@@ -123,8 +123,8 @@ fn group<V: Value, const K: usize, const E: usize>(
 ) -> Result<Groups> {
     let n = comparisons.n_leaves();
     let width = (range.end - range.start).max(1);
-    // Choose the number of buckets in proportion to the comparisons. Each bucket (a range of contexts) then has few
-    // entries, so that sorting within a bucket is cheap.
+    // Each bucket has the entries of a range of columns of X (contexts). The number of buckets grows with the number of
+    // comparisons, so that each bucket has few entries and is sorted fast.
     let n_buckets = (comparisons.len() as u64 / 4).clamp(1, 1 << 24).min(width);
     let buckets_per_context = n_buckets as f64 / width as f64;
     let bucket =

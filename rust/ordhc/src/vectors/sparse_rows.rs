@@ -30,7 +30,8 @@ impl<'a, I: Copy + Sync + Into<i64>, V: Copy + Sync + Into<f64>> SparseRows<'a, 
     ///
     /// # Errors
     /// A number of row pointers that differs from n + 1; row pointers that don't start at 0, decrease, or don't end at
-    /// the number of values; a column outside of `0..p`, or twice in a row; a value that is NaN or infinite.
+    /// the number of values; a column outside of `0..p`; a row with two values for the same column; a value that is NaN
+    /// or infinite.
     pub fn new(indptr: &'a [I], indices: &'a [I], values: &'a [V], n: usize, p: usize) -> Result<Self> {
         if n > 0 {
             check_n_leaves(n)?;

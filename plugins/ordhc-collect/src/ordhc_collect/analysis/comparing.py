@@ -150,7 +150,7 @@ class Comparing:
             raise _StoppedError
 
     def close(self) -> None:
-        """Stop the running test at its next progress report."""
+        """Cancel the statistical tests that wait; stop the running one at its next progress report."""
         self._is_closed = True
         self._pool.shutdown(cancel_futures=True)
 

@@ -253,8 +253,9 @@ proptest! {
     fn engines_agree_halfway_between_two_keys(values in condensed(halfway(0), 60), dissimilarity: bool) {
         prop_assume!(!values.is_empty());
         assert_engines_agree(&values, dissimilarity, true);
-        // Mean similarities of clusters are either equal or far apart. Similarities computed from the leaves show which
-        // is true.
+        // Two mean similarities of clusters are either equal, or differ by much more than rounding errors. If the first
+        // computation leaves a doubt, the means are computed again from the leaves with more digits. So no doubt
+        // remains.
         prop_assert!(!all_doubts(&values, 0)[0]);
     }
 

@@ -25,9 +25,9 @@ use crate::tree::{Dendrogram, LcaSizes, Partition, RawMerge, with_initial};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// The similarity is zero. The tree is the same as that of the full matrix.
+    /// Pairs that aren't stored have similarity zero. The tree is the same as for a full matrix with these zeros.
     Zero,
-    /// The similarity is unknown. Clusters are compared by their stored pairs only.
+    /// Pairs that aren't stored have an unknown similarity. Clusters are compared by their stored pairs only.
     Ignore,
 }
 

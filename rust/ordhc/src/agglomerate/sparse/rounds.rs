@@ -218,8 +218,9 @@ impl Writer {
         for (part, &old) in parts.iter().enumerate() {
             for entry in graph.row(old as usize) {
                 let code = to[entry.cluster as usize];
-                // Edges between both first or both second parts have their own sum, so that the rows of both clusters
-                // get sums with the same rounding.
+                // A merged cluster has two parts, the first and the second old cluster. Sum the edges first-first and
+                // second-second apart from first-second and second-first. Each sum then has at most two terms, so it
+                // is rounded in the same way in the rows of both clusters.
                 let (cluster, across) = (code >> 1, part ^ (code & 1) as usize);
                 if cluster as usize == new {
                     continue;

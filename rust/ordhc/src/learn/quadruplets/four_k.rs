@@ -30,8 +30,9 @@ pub(super) struct FourK {
     /// For each leaf: its index in `landmarks`, or [`NONE`] if the leaf is not a landmark.
     which: Vec<u32>,
     references: Vec<Pair>,
-    /// For each leaf: a bit for each reference pair and landmark. The bit is 1 if the comparison of (leaf, landmark)
-    /// with the reference pair has an answer other than 0.
+    /// For each leaf: a bit for each question whether (leaf, landmark) or a reference pair is more similar. The bit is
+    /// 1 if the answer is one of these two pairs. The bit is 0 without an answer, and for the answer 0 (equal or
+    /// unknown).
     said: Vec<u64>,
     /// Bits in the order of `said`. A bit is 1 if (leaf, landmark) is more similar than the reference pair.
     more: Vec<u64>,

@@ -154,8 +154,9 @@ impl Single {
         if leaf != NONE {
             let partner = self.best[leaf as usize];
             let place = self.places[partner as usize] as usize;
-            // `pairs[place..]` are the pairs by which leaves joined the tree after `partner`. By
-            // the answers, these pairs are more similar than the new pair, so its level is larger.
+            // Each leaf joined the tree as a pair with a leaf in the tree. `pairs[place..]` are the pairs that were
+            // added after `partner` joined. The answers say that all of them are more similar than the new pair, so
+            // the new pair gets a larger level.
             let level = 1 + self.levels[place..].iter().max().map_or(0, |&level| level);
             self.pairs.push(pair(partner, leaf));
             self.levels.push(level);

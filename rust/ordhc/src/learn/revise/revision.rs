@@ -174,9 +174,11 @@ impl Revision {
         (!best.is_empty()).then(|| best[random.random_range(0..best.len())])
     }
 
-    /// Returns the tree without some inner nodes. An inner node is removed if the answers "no two leaves are closer"
-    /// outnumber the answers that agree with the node. Nodes with more than two children were split into binary nodes.
-    /// A node from such a split is also removed if no answer agrees with it.
+    /// Returns the tree without the inner nodes that answers contradict. An inner node other than the root is removed
+    /// if the answers "no two leaves are closer" outnumber the answers that agree with the node.
+    ///
+    /// [`new`](Self::new) splits each node with more than two children into binary nodes. A node that was added in this
+    /// way is also removed if no answer agrees with it.
     pub(super) fn tree(&self) -> Result<Dendrogram> {
         let n = self.shape.n_leaves();
         if n == 1 {

@@ -136,7 +136,8 @@ fn batches_have_no_question_twice_and_spare_leaves() {
     let different: HashSet<[u32; 3]> = asked.iter().copied().map(key).collect();
     assert_eq!(different.len(), 15);
     let most = (0..30).map(|leaf| asked.iter().flatten().filter(|&&other| other == leaf).count()).max();
-    // The limit counts these 15 questions, and the 10 questions since trees were last sampled from the posterior.
+    // The limit for each leaf grows with the number of questions since trees were last sampled from the posterior: 10
+    // asked questions and the 15 suggested questions.
     assert!(most <= Some(2 + 6 * (10 + 15) / 30), "{most:?}");
 }
 

@@ -75,10 +75,10 @@ pub(super) fn linked<const K: usize>(n: usize, answers: &[Answer<K>], monitor: O
     Agglomeration::new(Rule::Average).monitor(monitor).run_in_place(&mut pairs, Layout::Condensed, Kind::Similarity)
 }
 
-/// Returns the answers in a canonical order, each with the index of its person, and the number of people.
+/// Returns the sorted answers, each with the index of its person, and the number of people.
 ///
-/// People are indexed in the order of their answers. So neither the ids of people nor the order of the answers matters.
-/// All unknown people count as one person.
+/// The result depends neither on the ids of people nor on the order of `answers`: people are sorted by their lists of
+/// answers, and indexed in this order. All unknown people count as one person.
 fn by_person<const K: usize>(answers: &[Answer<K>]) -> (Vec<([u32; K], i8, u32)>, usize) {
     let mut sorted = answers.to_vec();
     sorted.sort_unstable_by_key(|&(leaves, answer, who)| (who, leaves, answer));

@@ -87,7 +87,7 @@ pub fn graph_linkage(
     let (n, p) = (vectors.n_leaves(), vectors.n_coordinates());
     initial.map_or(Ok(()), |initial| initial.check(n))?;
     let Some(form) = Form::of(rule, measure) else {
-        let message = format!("linkage `{rule}` of measure `{measure}` cannot use a graph of neighbours");
+        let message = format!("linkage `{rule}` with measure `{measure}` cannot use a graph of neighbours");
         return Err(Error::Argument(message));
     };
     let (k, given) = checked(neighbors, n)?;
