@@ -312,7 +312,8 @@ landmarks, which is *q = 1*. {_CLOSED}""",
     ),
     Experiment(
         name="foundations/figure4",
-        title="Foundations (first version), Figures 2 and 4: AARI after merging m leaves of each cluster",
+        title="Foundations (first version), Figures 2 and 4: AARI if methods start from groups of m leaves "
+        "of the same true cluster",
         columns=("panel",),
         cells=figure4,
         lines=claims4,
