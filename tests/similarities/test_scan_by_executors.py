@@ -1,5 +1,6 @@
 """Scans by executors, and more pairs than memory: the same bits, and folders left as they were."""
 
+import errno
 import os
 import pickle
 import signal
@@ -240,6 +241,37 @@ def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
     scan = files(tmp_path, weighted_data(40, 300, None), [10], spill=tmp_path / "new" / "spill")
     ordhc.similarity(scan, layout="sparse")
     assert list((tmp_path / "new" / "spill").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        OSError("100 requested and 7 written"),
+        OSError("Not enough free space to write 100 bytes after offset 0"),
+    ],
+)
+@pytest.mark.parametrize("layout", ["condensed", "sparse"])
+def test_a_full_disk_is_named(tmp_path, monkeypatch, layout, error):
+    def full(*_):
+        raise error
+
+    (tmp_path / "data").mkdir()
+    for name in ("sorted_additions", "pair_run"):
+        monkeypatch.setattr(ordhc._ordhc, name, full)
+    with ThreadPoolExecutor(2) as executor:
+        scan = files(
+            tmp_path / "data",
+            weighted_data(40, 3000, "fractions"),
+            [10],
+            spill=tmp_path / "spill",
+            executor=executor,
+        )
+        with pytest.raises(
+            InputError, match=r"spill: the disk is full, .* give spill= .* a folder .* more space"
+        ):
+            ordhc.similarity(scan, layout=layout)
+    assert list((tmp_path / "spill").iterdir()) == []
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])

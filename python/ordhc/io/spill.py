@@ -1,6 +1,8 @@
 """Temporary folders for calls that need more memory than their limit: one folder for each call."""
 
+import errno
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -80,6 +82,12 @@ class Spill:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+        if isinstance(error, OSError) and _is_full(error):
+            raise InputError(
+                "the disk is full, so temporary files cannot be written: give spill= (or resume=, if you "
+                "use it) a folder on a disk with more space",
+                path=name_of(self.parent or tempfile.gettempdir()),
+            ) from error
 
     @property
     def folder(self) -> Path:
@@ -92,6 +100,12 @@ class Spill:
     def path(self, name: str) -> Path:
         self._next += 1
         return self.folder / f"{self._next:06}-{name}"
+
+
+def _is_full(error: OSError) -> bool:
+    # NumPy writes arrays without the number of the error.
+    unwritten = error.errno is None and re.search(r"free space|requested and \d+ written", str(error))
+    return error.errno == errno.ENOSPC or bool(unwritten)
 
 
 def made_folder(path: Any, what: str) -> Path:
