@@ -178,17 +178,9 @@ class Rows:
     def __getitem__(self, index: slice | ArrayLike) -> Self:
         """Return the comparisons selected by a slice, a mask or positions."""
         picked: Any = index if isinstance(index, slice) else _positions(index, len(self))
-
-        def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if values is None else values[picked]
-
-        return changed(
-            self,
-            rows=self._rows[picked],
-            weights=part(self._weights),
-            answers=part(self._answers),
-            groups=part(self._groups),
-        )
+        state = self._state()
+        columns = [name for name in ("rows", "weights", "answers", "groups") if state[name] is not None]
+        return changed(self, **{name: state[name][picked] for name in columns})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -240,16 +232,7 @@ class Rows:
         return _restored, (type(self), self._state())
 
     def _state(self) -> dict[str, Any]:
-        return {
-            "rows": self._rows,
-            "n_leaves": self._n_leaves,
-            "names": self._names,
-            "weights": self._weights,
-            "answers": self._answers,
-            "groups": self._groups,
-            "group_names": self._group_names,
-            "adaptive": self._adaptive,
-        }
+        return {slot.removeprefix("_"): getattr(self, slot) for slot in Rows.__slots__}
 
     def index(self) -> Index:
         """Return an index by leaf, to find the questions about given leaves and their answers.
