@@ -15,7 +15,6 @@ from ordhc.errors import InputError
 from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
 from ordhc.io.coded import KnownNames
 from ordhc.io.files import check_unpacked, delimiter_of, name_of, opened, state_of
-from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.packed import HEAD, damage_of, format_of, unpacking
 from ordhc.io.parsed import Parsed
@@ -117,7 +116,7 @@ class _Batches(Table):
                 pyarrow.PythonFile(path.open(anywhere=True), mode="r") if isinstance(path, Remote) else path
             )
             # Each read from a remote store has a delay, so these reads are larger.
-            self._open(where, pre_buffer=False, buffer_size=1 << 20 if where is path else 1 << 22)
+            self._open(source, where, pre_buffer=False, buffer_size=1 << 20 if where is path else 1 << 22)
         except (pyarrow.ArrowException, OSError) as error:
             if isinstance(error, FileNotFoundError | PermissionError):
                 raise
@@ -126,21 +125,12 @@ class _Batches(Table):
             like = f"; it looks like {found[0]}" if found else ""
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
-        self._set_source(source)
         if whole:
             check_unpacked(self.n_rows * 8, source)
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
         return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
-
-    @property
-    def groups(self) -> tuple[RowGroup, ...]:
-        return self._groups
-
-    @property
-    def schema(self) -> Any:
-        return self._file.schema_arrow
 
     def column(self, name: str) -> Any:
         import pyarrow
@@ -152,8 +142,8 @@ class _Batches(Table):
         for name in columns:
             check_unpacked(self._longest.get(name, 0), self.source)
         at_once = self._rows_at_once(columns, ROWS)
-        first, end = groups or (0, len(self._groups))
-        row = sum(group.n_rows for group in self._groups[:first])
+        first, end = groups or (0, len(self.groups))
+        row = sum(group.n_rows for group in self.groups[:first])
         for group in range(first, end):
             for batch in self._file.iter_batches(
                 at_once, row_groups=[group], columns=columns, use_threads=False

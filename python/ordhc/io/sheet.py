@@ -69,6 +69,14 @@ class Sheet:
             )
 
 
+def is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
 def listed(names: Sequence[str]) -> str:
     shown = ", ".join(
         quoted(name, 40)[1:-1] if len(name) < 38 else quoted(name, 40) for name in names[:SHOWN]
