@@ -28,6 +28,7 @@ def test_attributes():
     assert (len(t), t.n_leaves, t.names) == (2, 6, None)
     assert t.weights.tolist() == [1, 0.5]
     assert t.unmentioned.tolist() == [4, 5]
+    assert repr(t) == "<Triplets: 2 of 6 leaves, weighted, 2 leaves unmentioned>"
     assert list(t) == [(0, 1, 2), (3, 1, 0)]
     assert Triplets([(0, 1, 2)]).n_leaves == 3
     assert Triplets([(0, 1, 2)]).weights is None
@@ -181,11 +182,6 @@ def test_samples_differ_by_seed():
     t = ordhc.datasets.planted(400, levels=2, leaves_per_cluster=4)[0]
     assert t.sample(50, seed=0) != t.sample(50, seed=1)
     assert len(set(t.sample(50))) == 50
-
-
-def test_reprs():
-    t = Triplets([(0, 1, 2)], n_leaves=5, weights=[2])
-    assert repr(t) == "<Triplets: 1 of 5 leaves, weighted, 2 leaves unmentioned>"
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32])

@@ -83,13 +83,15 @@ def test_formats_into_one_another(tmp_path):
 
 
 def test_what_cannot_be_written_is_refused(tmp_path):
-    for more in ({"answers": [0]}, {"groups": ["ann"]}):
+    for more in ({"answers": [0]}, {"groups": ["ann"]}, {"weights": [1]}):
         with pytest.raises(InputError, match="npy cannot store"):
             ordhc.write_comparisons(Triplets([(0, 1, 2)], **more), tmp_path / "t.npy")
     for name in ["t.npz.gz", "t.txt", "t"]:
         with pytest.raises(InputError, match="the ending is none of"):
             ordhc.write_comparisons(Triplets([(0, 1, 2)]), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+    ordhc.write_comparisons(Triplets([(0, 1, 2)]), tmp_path / "t.npy")
+    assert list(ordhc.read_answers(tmp_path / "t.npy")) == [(0, 1, 2)]
 
 
 @pytest.mark.parametrize(
