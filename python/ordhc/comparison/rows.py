@@ -60,18 +60,15 @@ class Rows:
     ) -> None:
         copy = _checks.flag("copy", copy)
         adaptive = None if adaptive is None else _checks.flag("adaptive", adaptive)
-        if isinstance(rows, Rows):
-            if not isinstance(rows, type(self)):
-                raise InputError(f"rows are {type(rows).__name__}; {type(self).__name__} are needed")
-            n_leaves = rows.n_leaves if n_leaves is None else n_leaves
-            names = rows.names if names is None else names
-            weights = rows.weights if weights is None else weights
-            answers = rows.answers if answers is None else answers
-            if groups is None:
-                groups, group_names = rows.groups, rows.group_names
-            adaptive = rows.adaptive if adaptive is None else adaptive
-            rows, copy = rows.rows, False
-        elif (frame := columns_of(rows, self._what, self._width)) is not None:
+        frame = rows if isinstance(rows, Rows) else columns_of(rows, self._what, self._width)
+        if isinstance(frame, Rows):
+            if not isinstance(frame, type(self)):
+                raise InputError(f"rows are {type(frame).__name__}; {type(self).__name__} are needed")
+            n_leaves = frame.n_leaves if n_leaves is None else n_leaves
+            names = frame.names if names is None else names
+            group_names = frame.group_names if groups is None else group_names
+            copy = False
+        if frame is not None:
             rows = frame.rows
             weights = frame.weights if weights is None else weights
             answers = frame.answers if answers is None else answers

@@ -178,7 +178,7 @@ def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Trip
     asked = replace(asked, names=as_names(asked.names), delimiter=delimiter_of(file, asked.delimiter))
     in_order = _in_order(asked)
     if in_order is not None and not suffix_of(file, _JSON):
-        read: Triplets | Quadruplets = read_in_order(file, in_order, progress=progress)
+        read: Triplets | Quadruplets = read_in_order(file, in_order, progress)
         return read
     if asked.answer is not None:
         raise InputError("each row of the file is one answer: leave out the argument `answer` (--answer)")

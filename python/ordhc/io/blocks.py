@@ -161,10 +161,7 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
         before = sum(group.n_rows for group in table.groups[: groups.start])
         n_rows = max(1, sum(table.groups[group].n_rows for group in groups))
         wanted, _ = leaf_columns(table, asked)
-        further = [name for name in _further(table, asked, wanted) if name is not None]
-        if whole:
-            answers = further_column(table, asked.answer, ANSWERS, wanted)
-            further += [name for name in (answers, table.find(list(SAMPLERS))) if name is not None]
+        further = _further(table, asked, wanted, whole)
         known = KnownNames()
         batches = table.batches(piece.groups, list(dict.fromkeys([*wanted, *further])))
     while True:
@@ -185,9 +182,12 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
         yield parsed
 
 
-def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None, str | None]:
-    weights = further_column(table, asked.weights, WEIGHTS, wanted)
-    return weights, further_column(table, asked.person, PEOPLE, wanted)
+def _further(table: Table, asked: Asked, wanted: list[str], whole: bool = False) -> list[str]:
+    roles = [(asked.weights, WEIGHTS), (asked.person, PEOPLE)]
+    if whole:
+        roles += [(asked.answer, ANSWERS), (None, SAMPLERS)]
+    found = [further_column(table, given, known, wanted) for given, known in roles]
+    return [column for column in found if column is not None]
 
 
 def _of_text(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Iterator[Parsed]:
@@ -309,9 +309,8 @@ def whole_ids(path: str, asked: Asked) -> tuple[int, int] | None:
     with reading(name_of(path), "comparisons"):
         table = _Batches(path)
         wanted, _ = leaf_columns(table, asked)
-        weights, group = _further(table, asked, wanted)
         kinds = {name: str(table.schema.field(name).type) for name in wanted}
-        if not set(kinds.values()) <= _IDS or weights is not None or group is not None:
+        if not set(kinds.values()) <= _IDS or _further(table, asked, wanted):
             return None
         ids = set()
         for facts in table.groups:

@@ -135,13 +135,8 @@ def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
     if data.names is not None:
         cells = np.array(data.names, dtype=object)[data.rows]
     found = {column: cells[:, at] for at, column in enumerate(_leaf_columns(data))}
-    if data.weights is not None:
-        found["weight"] = data.weights
-    if data.answers is not None:
-        found["answer"] = data.answers
-    persons = persons_of(data)
-    if persons is not None:
-        found["person"] = persons
+    further = {"weight": data.weights, "answer": data.answers, "person": persons_of(data)}
+    found |= {column: values for column, values in further.items() if values is not None}
     if data.adaptive:
         found["sampler"] = np.full(len(data), "learner", dtype=object)
     return found
