@@ -45,13 +45,6 @@ def test_ids_of_any_whole_type(dtype):
     assert Triplets(np.asfortranarray(rows)) == Triplets(rows[::-1][::-1])
 
 
-def test_the_caller_keeps_the_array():
-    rows = np.array([(0, 1, 2)], dtype=np.int32)
-    t = Triplets(rows)
-    rows[0, 0] = 7
-    assert t.rows[0, 0] == 0
-
-
 def test_names_are_looked_up_or_collected():
     rows = [("cat", "dog", "car"), ("dog", "cat", "bus")]
     t = Triplets(rows)

@@ -73,7 +73,6 @@ class Replies:
 
 
 def replies_of(table: Table, asked: Asked) -> Replies:
-    _checks.choice("kind", asked.kind, KINDS)
     table, items, chosen = _columns(table, asked)
     person = person_of(table, asked.person, [*items, *chosen])
     out = LeftOut(table)
