@@ -58,24 +58,16 @@ class Piece:
     groups: tuple[int, int] | None = None
 
 
-def adjacent_merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Merge pieces with adjacent row groups of one URL, so that the file is opened once; yield the pieces."""
-    held: Piece | None = None
+def adjacent_merged(pieces: Sequence[Piece]) -> list[Piece]:
+    """Merge pieces with adjacent row groups of one URL, so that the file is opened once."""
+    found: list[Piece] = []
     for piece in pieces:
-        if (
-            held is not None
-            and isinstance(piece.path, Remote)
-            and held.groups is not None
-            and piece.groups is not None
-            and (held.file, held.groups[1]) == (piece.file, piece.groups[0])
-        ):
-            held = replace(held, groups=(held.groups[0], piece.groups[1]))
-            continue
-        if held is not None:
-            yield held
-        held = piece
-    if held is not None:
-        yield held
+        last = found[-1].groups if found and found[-1].file == piece.file else None
+        if isinstance(piece.path, Remote) and last and piece.groups and last[1] == piece.groups[0]:
+            found[-1] = replace(piece, groups=(last[0], piece.groups[1]))
+        else:
+            found.append(piece)
+    return found
 
 
 def is_parquet(path: str) -> bool:

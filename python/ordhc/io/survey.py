@@ -176,7 +176,7 @@ class _Part:
 
     def read(self, pieces: Sequence[Piece], progress: Progress | None) -> Any:
         scan, found = self.scan, self.new()
-        pieces = list(adjacent_merged(pieces))
+        pieces = adjacent_merged(pieces)
         of_file = Counter(piece.file for piece in pieces)
         sizes = [scan.state[piece.file][0] / of_file[piece.file] for piece in pieces]
         total, done = max(1, sum(sizes)), 0.0
