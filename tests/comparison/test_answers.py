@@ -46,10 +46,11 @@ def test_answers_are_numbered_and_people_kept():
 
 
 def test_the_caller_keeps_the_arrays():
-    answers, groups = np.array([0, 0], dtype=np.int32), np.array([4, 4], dtype=np.int32)
-    t = Triplets([(0, 1, 2), (1, 0, 2)], answers=answers, groups=groups)
-    answers[:], groups[:] = 9, 9
-    assert (t.answers.tolist(), t.groups.tolist()) == ([0, 0], [4, 4])
+    given = [np.array(values, dtype=np.int32) for values in ([(0, 1, 2), (1, 0, 2)], [0, 0], [4, 4])]
+    t = Triplets(given[0], answers=given[1], groups=given[2])
+    for array in given:
+        array[:] = 9
+    assert (list(t), t.answers.tolist(), t.groups.tolist()) == ([(0, 1, 2), (1, 0, 2)], [0, 0], [4, 4])
 
 
 @settings(deadline=None)

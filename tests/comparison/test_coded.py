@@ -5,7 +5,6 @@ import io
 import numpy as np
 import pytest
 
-import ordhc
 from ordhc.comparison.coded import Column, together
 from ordhc.comparison.tables import table_of, tidy
 from ordhc.errors import SkippedRowsWarning
@@ -78,8 +77,3 @@ def test_text_with_short_rows_and_repeated_headers_is_cut_as_it_stands():
         found = read_answers(io.StringIO(text), "odd-one-out", ["a", "b", "c"], "key", skip_bad=True)
     assert set(found.names) == {"x, 1", "y", "z"}
     assert len(found) == 4
-
-
-def test_frames_take_no_options_of_files():
-    with pytest.raises(TypeError, match=r"from_frame\(\) got an unexpected keyword argument 'delimiter'"):
-        ordhc.Triplets.from_frame({"anchor": [0], "near": [1], "far": [2]}, delimiter=";")

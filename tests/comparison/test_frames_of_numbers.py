@@ -90,12 +90,9 @@ def test_vectors(kind):
 
 
 def test_two_columns_of_text_are_no_vectors():
-    frame = named(ROWS, ["x", "y", "z"]).assign(more="word")
-    with pytest.raises(InputError, match="'word'; the vectors must be numbers"):
-        ordhc.cluster(frame, method="dot-al")
-    frame = pd.DataFrame(ROWS, index=NAMES).assign(more="word")
-    with pytest.raises(InputError, match="'word'; the vectors must be numbers"):
-        ordhc.cluster(frame, method="dot-al")
+    for frame in (named(ROWS, ["x", "y", "z"]), pd.DataFrame(ROWS, index=NAMES)):
+        with pytest.raises(InputError, match="'word'; the vectors must be numbers"):
+            ordhc.cluster(frame.assign(more="word"), method="dot-al")
 
 
 def test_names_of_columns_are_features():

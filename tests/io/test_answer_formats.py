@@ -133,11 +133,8 @@ def test_commands_take_the_same_options(tmp_path, capsys, monkeypatch):
     Path("keys.csv").write_text("ref,l,r,key\ncat,car,dog,j\nbus,cow,car,f\n")
     assert run(capsys, "convert", "keys.csv", "k.csv", *keys)[0] == 0
     assert Path("k.csv").read_text().splitlines()[1] == "cat,dog,car"
-    for wrong, part in [
-        (["--exclude", "check"], "must be COLUMN=VALUE"),
-    ]:
-        code, _, err = run(capsys, "cluster", "study.csv", *wrong)
-        assert (code, part in err) == (2, True)
+    code, _, err = run(capsys, "cluster", "study.csv", "--exclude", "check")
+    assert (code, "must be COLUMN=VALUE" in err) == (2, True)
 
 
 def test_names_come_from_a_column_that_is_said(tmp_path):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
 from support.processes import run
+from support.reply_twins import named
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -31,7 +32,6 @@ def doors(folder, rows):
     (folder / "rows.json").write_text(json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows]))
     for suffix in ("csv", "tsv", "parquet", "npz"):
         yield suffix, lambda path=folder / f"codes.{suffix}", **how: ordhc.read_answers(path, **how)
-    yield "answers", lambda **how: ordhc.read_answers(folder / "codes.csv", **how)
     # Every second triplet of an odd one out is (b, a, c).
     yield (
         "odd",
@@ -57,10 +57,6 @@ def rows_of(ids, seed):
     return [sorted(ids)[-3:], *rows, ids[:3]]
 
 
-def by_name(data):
-    return [tuple(data.names[leaf] for leaf in row) for row in data]
-
-
 @given(
     ids=st.one_of(
         st.lists(st.integers(0, 3000), min_size=3, max_size=9, unique=True),
@@ -83,7 +79,7 @@ def test_codes_are_names_and_ids_stay_ids(tmp_path_factory, ids, seed):
         texts = [str(each.message) for each in told]
         if as_names:
             assert found.names == tuple(map(str, used)), door
-            assert by_name(found) == [tuple(map(str, row)) for row in rows], door
+            assert named(found) == [tuple(map(str, row)) for row in rows], door
             assert any(f"only {len(used)} of the ids 0..{used[-1]} occur" in text for text in texts), door
         else:
             assert found.names is None, door
@@ -100,19 +96,17 @@ def test_codes_are_names_and_ids_stay_ids(tmp_path_factory, ids, seed):
                     door
                 )
             names = [str(leaf) for leaf in reversed(used)]
-            assert by_name(read(names=names)) == [tuple(map(str, row)) for row in rows], door
+            assert named(read(names=names)) == [tuple(map(str, row)) for row in rows], door
 
 
 def test_names_that_are_words_are_positions(tmp_path):
     for door, read in doors(tmp_path, [(1, 2, 3), (3, 2, 1)]):
-        assert by_name(read(names=["x", "a", "b", "c"])) == [("a", "b", "c"), ("c", "b", "a")], door
-        assert by_name(read(names=["a", "b", "c"], ids_from=1)) == [("a", "b", "c"), ("c", "b", "a")], door
+        assert named(read(names=["x", "a", "b", "c"])) == [("a", "b", "c"), ("c", "b", "a")], door
+        assert named(read(names=["a", "b", "c"], ids_from=1)) == [("a", "b", "c"), ("c", "b", "a")], door
         # Whole numbers as names, and ids among them that would be other leaves by position.
-        assert by_name(read(names=["3", "2", "1", "0"])) == [("1", "2", "3"), ("3", "2", "1")], door
-        assert by_name(read(names=["3", "2", "1", "0"], ids_from=0)) == [("2", "1", "0"), ("0", "1", "2")], (
-            door
-        )
-        assert by_name(read(names=["003", "002", "001"])) == [("001", "002", "003"), ("003", "002", "001")], (
+        assert named(read(names=["3", "2", "1", "0"])) == [("1", "2", "3"), ("3", "2", "1")], door
+        assert named(read(names=["3", "2", "1", "0"], ids_from=0)) == [("2", "1", "0"), ("0", "1", "2")], door
+        assert named(read(names=["003", "002", "001"])) == [("001", "002", "003"), ("003", "002", "001")], (
             door
         )
 
@@ -136,7 +130,7 @@ def test_what_is_refused(tmp_path):
             read(n_leaves=3, ids_from=101)
     words = tmp_path / "words.csv"
     words.write_text("anchor,near,far\na,b,c\n")
-    for read in (ordhc.read_answers, ordhc.read_answers, lambda *a, **k: ordhc.scan(*a, **k).read()):
+    for read in (ordhc.read_answers, lambda *a, **k: ordhc.scan(*a, **k).read()):
         with pytest.raises(InputError, match="ids_from is for ids, but the leaves have names"):
             read(words, ids_from=1)
     with pytest.raises(InputError, match="ids_from is for ids, but the leaves have names"):
@@ -154,7 +148,7 @@ def test_bad_rows_do_not_make_leaves(tmp_path):
             warnings.simplefilter("ignore")
             for how in ({}, {"names": ["103", "102", "101"]}):
                 found = read(skip_bad=True, **how)
-                assert by_name(found) == [("101", "102", "103"), ("103", "102", "101")]
+                assert named(found) == [("101", "102", "103"), ("103", "102", "101")]
                 assert found.n_leaves == 3
         with pytest.raises(InputError, match="occurs twice|below 0"):
             read()
@@ -180,7 +174,7 @@ def test_several_files_tell_together(tmp_path):
     scan = ordhc.scan(tmp_path)
     with pytest.warns(OrdhcWarning, match="only 6 of the ids 0..15"):
         assert scan.names == ("0", "1", "2", "7", "8", "15")
-    assert by_name(scan.read()) == [("7", "8", "15"), ("0", "1", "2")]
+    assert named(scan.read()) == [("7", "8", "15"), ("0", "1", "2")]
 
 
 def test_arrays_stay_ids_and_are_told():
@@ -241,16 +235,16 @@ def test_names_may_have_ids(tmp_path, first):
         warnings.simplefilter("error")
         for door, read in doors_of_files(tmp_path, rows):
             data = read(names=path)
-            assert (by_name(data), sorted(data.names)) == (expected, labels), door
-            assert by_name(read(names=path, ids_from=first)) == expected, door
+            assert (named(data), sorted(data.names)) == (expected, labels), door
+            assert named(read(names=path, ids_from=first)) == expected, door
             with pytest.raises(InputError, match="the names have ids of their own: leave out ids_from"):
                 read(names=path, ids_from=first + 1)
     for door, read in doors_of_files(tmp_path, [*rows, (first, first + 1, first + 9)]):
         with pytest.raises(InputError, match=f"the name 'id {first + 9}' is unknown"):
             read(names=path)
-        if door in ("csv", "tsv", "answers"):
+        if door in ("csv", "tsv"):
             with pytest.warns(OrdhcWarning):
-                assert by_name(read(names=path, skip_bad=True)) == expected, door
+                assert named(read(names=path, skip_bad=True)) == expected, door
 
 
 def test_the_command_line_reads_codes_alike(tmp_path, capsys):

@@ -14,6 +14,7 @@ import ordhc
 from ordhc.errors import InputError, OrdhcWarning, SkippedRowsWarning
 from ordhc.io import read_answers, read_names, read_reference
 from support.mistakes.files import npz, parquet, tar, zipped
+from support.reply_twins import named
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -66,6 +67,7 @@ MISTAKES = {
     "a delimiter of two": ("a.csv", IDS, {"delimiter": ", "}, "delimiter ', ' is not one ASCII character"),
     "decimal commas": ("a.csv", "anchor;near;far;weight\n0;1;2;0,5\n", {}, "decimals need a point"),
     "ids that are none": ("a.csv", "0,1,2\n0,1.5,2\n", {}, "a.csv:2: `1.5` is not a leaf id: ids are whole"),
+    "a word after blank lines": ("a.csv", "\n0,1,2\n\n0,x,2\n", {}, "a.csv:4: `x` is not a leaf id"),
     "a name among ids": ("a.csv", "0,1,2\n0,1,cat\n", {}, "a.csv:2: `cat` is not a leaf id"),
     "an id among names": ("a.csv", "cat,1,2\n0,1,2\n3,4,5\n", {}, "a.csv:1: `cat` is not a leaf id, but most cells are"),
     "ids from 1": ("a.csv", "1,2,3\n2,3,4\n", {"n_leaves": 4}, "a.csv:2: leaf 4 is outside 0..=3 (n_leaves = 4)"),
@@ -88,6 +90,7 @@ MISTAKES = {
     "no such people": ("a.csv", GOOD, {"person": "participant"}, "no column 'participant'; there are"),
     "no such answers": ("a.csv", GOOD, {"answer": "trial"}, "no column 'trial'; there are"),
     "a negative weight": ("a.csv", "anchor,near,far,n\n0,1,2,-1\n", {}, "a.csv:2: `-1` in column `n` is not a weight"),
+    "a weight that is none": ("a.csv", "anchor,near,far,count\n0,1,2,1\n0,1,2,nan\n", {}, "a.csv:3: `nan` in column `count`"),
     "a missing weight": ("a.csv", "anchor,near,far,n\n0,1,2,\n", {}, "a.csv:2: `` in column `n` is not a weight"),
     "quadruplets": ("a.csv", "0,1,2,3\n", {}, "rows i,j,k,l are quadruplets"),
     "quadruplets by name": ("a.csv", "i_name,j_name,k_name,l_name\na,b,c,d\n", {}, "look like quadruplets"),
@@ -136,8 +139,7 @@ FINE = [
 def test_what_is_no_mistake(tmp_path, content):
     (tmp_path / "a.csv").write_bytes(content.encode() if isinstance(content, str) else content)
     found = ordhc.read_answers(tmp_path / "a.csv")
-    named = [tuple(found.names[leaf] for leaf in row) for row in found]
-    assert named == [("cat", "dog", "car"), ("dog", "cat", "bus"), ("car", "bus", "cat")]
+    assert named(found) == [("cat", "dog", "car"), ("dog", "cat", "bus"), ("car", "bus", "cat")]
 
 
 def test_missing_leaves_are_counted(tmp_path):
@@ -178,8 +180,7 @@ def test_bad_rows_are_passed_over_and_listed(tmp_path):
 def test_answers_of_other_kinds_are_read_by_name():
     by_name = io.StringIO("A,weight,b,Odd,subject\ncat,2,dog,car,ann\ndog,3,bus,cat,bob\n")
     found = read_answers(by_name, "odd-one-out")
-    named = [tuple(found.names[leaf] for leaf in row) for row in found]
-    assert named[:2] == [("cat", "dog", "car"), ("dog", "cat", "car")]
+    assert named(found)[:2] == [("cat", "dog", "car"), ("dog", "cat", "car")]
     assert found.weights.tolist() == [2, 2, 3, 3]
     assert found.answers.tolist() == [0, 0, 1, 1]
     assert found.group_names == ("ann", "bob")
@@ -206,13 +207,10 @@ class Named(io.BytesIO):
 @pytest.mark.parametrize(
     ("read", "content", "part"),
     [
-        (read_names, b"id,name\n1,a\n2,b\n1,c\n", "x.csv:4: the id 1 occurs twice, first in line 2"),
-        (read_names, b"id,name\n0,a\n1\n", "x.csv:3: the name is missing"),
         (read_names, b"name,name\na,b\n", "two columns 'name'"),
         (read_names, zipped("xl/x"), "an Excel workbook (.xlsx), not names"),
         (ordhc.read_tree, GOOD.encode(), "looks like comparisons (anchor,near,far), not a tree"),
         (ordhc.read_tree, b"0,1,2\n", "make a tree with `ordhc cluster`"),
-        (ordhc.read_tree, b"#NEXUS\n", "there are no trees in the file"),
         (lambda f: ordhc.read_tree(f, "json"), b"[" * 100_000, "nested too deeply"),
         (lambda f: ordhc.read_tree(f, "json"), b'{"heights": [NaN]}', "NaN is not allowed"),
         (lambda f: read_reference(f, ["a"]), GOOD.encode(), "these look like comparisons"),

@@ -1,14 +1,13 @@
 """Matrices and vectors from files, as R, pandas and NumPy write them."""
 # ruff: noqa: E501
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import ordhc
 from ordhc.io import read_matrix, read_reference, read_vectors
+from support.answers import as_file
 
 NAMES = ("cat", "my dog", "car, red", "1b")
 D = np.array([[0, 1, 5, 4.5], [1, 0, 6, 4], [5, 6, 0, 0.25], [4.5, 4, 0.25, 0]])
@@ -20,12 +19,6 @@ def r_csv(table, names, *, quote='"', separator=",", corner=True):
     head = separator.join(([f"{quote}{quote}"] if corner else []) + cells)
     rows = [separator.join([cell, *map(repr, row)]) for cell, row in zip(cells, table.tolist(), strict=True)]
     return "\n".join([head, *rows]) + "\n"
-
-
-def as_file(text, name="d.csv"):
-    stream = io.StringIO(text)
-    stream.name = name
-    return stream
 
 
 def test_names_are_read_as_r_and_pandas_write_them(tmp_path):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc.comparison.units import first_rows, numbered
 from ordhc.errors import InputError, SkippedRowsWarning
+from support.reply_twins import named
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -75,7 +76,7 @@ def test_the_same_as_cell_by_cell(tmp_path_factory, data):
             warnings.simplefilter("always")
             found = read(path)
         assert found.names == tuple(names)
-        assert [tuple(found.names[leaf] for leaf in row) for row in found] == expected
+        assert named(found) == expected
         assert found.group_names == tuple(people)
         assert [found.group_names[group] for group in found.groups] == who
         skipped = [each.message for each in told if isinstance(each.message, SkippedRowsWarning)]
@@ -99,7 +100,7 @@ def test_dictionaries_differ_between_row_groups(tmp_path):
     for read in (ordhc.read_answers, lambda path: ordhc.scan(path).read()):
         found = read(path)
         assert found.names == ("cat", "dog", "cow", "bee", "ant")
-        assert [tuple(found.names[leaf] for leaf in row) for row in found] == parts
+        assert named(found) == parts
 
 
 @pytest.mark.filterwarnings("ignore::ordhc.errors.SkippedRowsWarning")

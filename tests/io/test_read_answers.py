@@ -8,7 +8,7 @@ import pytest
 import ordhc
 from ordhc import Quadruplets, Triplets, read_answers
 from ordhc.errors import InputError, OrdhcWarning, SkippedRowsWarning
-from support.answers import persons
+from support.answers import as_file, persons
 from support.reply_twins import STUDY, THREE, counting, named
 
 
@@ -209,10 +209,8 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "options", "part"), REFUSED, ids=[part for *_, part in REFUSED])
 def test_what_cannot_be_told_is_refused(text, options, part):
-    stream = io.StringIO(text)
-    stream.name = "study.csv"
     with pytest.raises(InputError) as error:
-        read_answers(stream, "odd-one-out", **options)
+        read_answers(as_file(text), "odd-one-out", **options)
     assert part in str(error.value)
 
 

@@ -1,6 +1,5 @@
 """Answers from files and frames beside the csv module and plain loops."""
 
-import io
 import json
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import Quadruplets, Triplets
 from ordhc.errors import InputError
+from support.answers import as_file
 from support.reply_twins import COLUMNS, counting, frames, naively, tables, told_by, written
 
 KINDS = list(COLUMNS)
@@ -25,12 +25,6 @@ def options(kind, told):
         "exclude": {"check": "failed"},
         "na": ["skip"],
     }
-
-
-def as_file(text, name):
-    stream = io.StringIO(text)
-    stream.name = name
-    return stream
 
 
 @pytest.mark.parametrize("kind", KINDS)

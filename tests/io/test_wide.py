@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ordhc
 from ordhc import Triplets, read_answers
 from ordhc.errors import InputError, SkippedRowsWarning
+from support.reply_twins import named
 
 ITEMS = ("cat", "dog", "car", "bus", "fig tree")
 
@@ -20,10 +21,6 @@ def written(header, *rows):
     text = io.StringIO()
     csv.writer(text).writerows([header, *rows])
     return io.StringIO(text.getvalue())
-
-
-def named(t):
-    return [tuple(t.names[leaf] for leaf in row) for row in t]
 
 
 def qualtrics(questions, people, *, meta=()):

@@ -1,5 +1,7 @@
 """Answers of several people, of several kinds."""
 
+import io
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -24,6 +26,13 @@ def answered(draw, kinds=("odd_one_out", "most_central", "ranking"), max_size=25
         weights=rng.random(m) if draw(st.booleans()) else None,
         groups=None if who is None else [who[at] for at in rng.integers(0, len(who), m)],
     )
+
+
+def as_file(text, name="d.csv"):
+    """A stream of text with the name of a file."""
+    stream = io.StringIO(text)
+    stream.name = name
+    return stream
 
 
 def persons(t):

@@ -1,7 +1,6 @@
 """Arrange the cells of answers by role (for example anchor, near, far), and convert them to leaves."""
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,9 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc._checks import quoted, unknown_name
 from ordhc.comparison.asked import Asked
-from ordhc.comparison.chosen import Options, chosen_places, not_an_option
+from ordhc.comparison.chosen import chosen_places, not_an_option
 from ordhc.comparison.coded import Column, together
-from ordhc.comparison.ids import check_ids_from, distinct_ids, names_of_ids
+from ordhc.comparison.ids import check_ids_from, distinct_ids, has_repeats, names_of_ids
 from ordhc.comparison.suspects import names_warning, outside_advice, outside_message
 from ordhc.comparison.tables import Table, missing_words, text_of
 from ordhc.errors import InputError
@@ -50,9 +49,9 @@ def arranged(
         "pairs": [[0, 1, 2, 3], [2, 3, 0, 1]],
     }[asked.kind]
     if asked.kind == "pairs":
-        options = Options([items[:2], items[2:]])
+        options = [items[:2], items[2:]]
     else:
-        options = Options([[name] for name in (items[1:] if asked.kind == "triplet" else items)])
+        options = [[name] for name in (items[1:] if asked.kind == "triplet" else items)]
     places, reading = chosen_places(table, chosen[0], options, rows, asked.chosen_as)
     for at in np.flatnonzero(places < 0).tolist():
         row = int(rows[at])
@@ -91,7 +90,7 @@ def _levels(
         return levels
     if chosen:
         levels = np.full((len(rows), others), len(chosen))
-        options = Options([[name] for name in items[1:]])
+        options = [[name] for name in items[1:]]
         for at, name in enumerate(chosen):
             places, reading = chosen_places(table, name, options, rows, asked.chosen_as)
             for place in np.flatnonzero(places < 0).tolist():
@@ -221,13 +220,7 @@ def _refuse_twice(
     bad: dict[int, str],
     shown: Callable[[NDArray[Any]], list[Any]],
 ) -> None:
-    pairs = [(0, 1), (2, 3)] if kind == "pairs" else list(combinations(range(leaves.shape[1]), 2))
-    twice = np.zeros(len(leaves), dtype=bool)
-    for one, other in pairs:
-        twice |= leaves[:, one] == leaves[:, other]
-    if kind == "pairs":
-        two = np.sort(leaves.reshape(-1, 2, 2), axis=2)
-        twice |= (two[:, 0] == two[:, 1]).all(axis=1)
+    twice = has_repeats(leaves, kind == "pairs")
     for place in np.flatnonzero(twice & ~_is_in(rows, bad)).tolist():
         bad[int(rows[place])] = _twice(kind, shown(leaves[place]))
 

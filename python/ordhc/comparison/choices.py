@@ -343,11 +343,7 @@ def _name(order: Numbers, blocks: tuple[int, ...]) -> str:
         return f"{blocks[0]} of {sum(blocks)} {what}"
     if len(blocks) == 3 and blocks[0] == blocks[2] == 1 < blocks[1]:
         return f"best and worst of {sum(blocks)} {what}"
-    if all(size == 1 for size in blocks[:-1]):
-        ranked = sum(blocks) if blocks[-1] == 1 else len(blocks) - 1
-        return (
-            f"ranking of {sum(blocks)} {what}"
-            if ranked == sum(blocks)
-            else (f"ranking of {ranked} of {sum(blocks)} {what}")
-        )
+    if set(blocks[:-1]) == {1}:
+        part = "" if blocks[-1] == 1 else f"{len(blocks) - 1} of "
+        return f"ranking of {part}{sum(blocks)} {what}"
     return f"ranking of {sum(blocks)} {what} with ties, {', '.join(map(str, blocks))} of each rank"

@@ -1,7 +1,6 @@
 """Find out which item of a question was chosen: by its name, its column's name or its position."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,21 +24,8 @@ READINGS = {
 _Places = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options that people choose from: items, or pairs of items.
-
-    Attributes
-    ----------
-    columns
-        For each option, the columns of its items.
-    """
-
-    columns: Sequence[Sequence[Any]]
-
-    @property
-    def shown(self) -> str:
-        return ", ".join(" and ".join(str(name) for name in names) for names in self.columns)
+#: The options that people choose from, items or pairs of items: for each option, the columns of its items.
+Options = Sequence[Sequence[Any]]
 
 
 def chosen_places(
@@ -59,9 +45,7 @@ def chosen_places(
         choice("chosen_as", chosen_as, READINGS)
         found = _read(chosen_as, table, options, rows, codes, texts, said=True)
         if found is None:
-            raise InputError(
-                f"chosen_as is {chosen_as!r}, which needs two options; there are {len(options.columns)}"
-            )
+            raise InputError(f"chosen_as is {chosen_as!r}, which needs two options; there are {len(options)}")
         return found, chosen_as
     readings = {
         name: found
@@ -87,18 +71,22 @@ def not_an_option(table: Table, column: Any, options: Options, row: int, reading
     found = f"column {quoted(column)} has {quoted(table.cell(column, row))}"
     if reading == "given":
         return f"{found}, which chosen_as does not list"
-    items = [text_of(table.cell(name, row)) for names in options.columns for name in names]
+    items = [text_of(table.cell(name, row)) for names in options for name in names]
     return (
-        f"{found}, which is no item ({quoted(items)}), no column ({options.shown}) and no position; "
+        f"{found}, which is no item ({quoted(items)}), no column ({_shown(options)}) and no position; "
         "state its meaning by chosen_as (--chosen-as)"
     )
 
 
+def _shown(options: Options) -> str:
+    return ", ".join(" and ".join(map(str, names)) for names in options)
+
+
 def _option(table: Table, options: Options, name: Any) -> int:
-    for at, names in enumerate(options.columns):
+    for at, names in enumerate(options):
         if any(str(there).strip().casefold() == str(name).strip().casefold() for there in names):
             return at
-    raise table.error(f"chosen_as gives {quoted(name)}, which is none of the columns {options.shown}")
+    raise table.error(f"chosen_as gives {quoted(name)}, which is none of the columns {_shown(options)}")
 
 
 def _looked_up(codes: NDArray[np.int32], meaning: list[int]) -> _Places:
@@ -116,12 +104,12 @@ def _read(
     *,
     said: bool,
 ) -> _Places | None:
-    count = len(options.columns)
+    count = len(options)
     if reading == "name":
         return _by_name(table, options, rows, codes, texts)
     if reading == "column":
         names: dict[str, int] = {}
-        for at, columns in enumerate(options.columns):
+        for at, columns in enumerate(options):
             names |= {str(name).strip().casefold(): at for name in columns}
         return _looked_up(codes, [names.get(text.casefold(), -1) for text in texts])
     if reading == "sign":
@@ -148,7 +136,7 @@ def _by_name(
     number = {text: at for at, text in enumerate(texts)}
     places = np.full(len(rows), -1, dtype=np.int64)
     times = np.zeros(len(rows), dtype=np.int64)
-    for at, columns in enumerate(options.columns):
+    for at, columns in enumerate(options):
         here = np.zeros(len(rows), dtype=bool)
         for name in columns:
             here |= codes == table.coded(name)[rows].each(

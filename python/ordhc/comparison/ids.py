@@ -3,6 +3,7 @@
 import contextlib
 import numbers
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "check_ids_from",
     "check_reach",
     "distinct_ids",
+    "has_repeats",
     "names_of_ids",
     "numbers_of",
     "shifted",
@@ -146,6 +148,27 @@ def distinct_ids(rows: NDArray[Any]) -> NDArray[np.int64]:
         seen[rows.ravel()] = True
         return np.flatnonzero(seen).astype(np.int64)
     return distinct(rows).astype(np.int64)
+
+
+def has_repeats(rows: NDArray[Any], of_pairs: bool) -> NDArray[np.bool_]:
+    """Return a mask of the rows in which a leaf occurs twice.
+
+    If rows are pairs of leaves (`of_pairs`), the two leaves of a pair and the two pairs of a row must differ.
+    """
+    found: NDArray[np.bool_]
+    if of_pairs:
+        pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
+        found = (pairs[:, 0] == pairs[:, 1]).all(axis=1)
+        found |= (rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3])
+    elif rows.shape[1] <= 4:
+        # Comparing columns is faster than sorting rows, if there are few columns.
+        found = np.zeros(len(rows), dtype=bool)
+        for one, other in combinations(rows.T, 2):
+            found |= one == other
+    else:
+        ordered = np.sort(rows, axis=1)
+        found = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    return found
 
 
 def names_of_ids(ids: NDArray[np.int64], asked: Asked) -> tuple[str, ...] | None:

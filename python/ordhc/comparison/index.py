@@ -103,11 +103,8 @@ class Index:
         names = self._data.names
         shown = asked if names is None else np.array(names, dtype=object)[asked]
         width = self._data._width
-        columns = ("anchor", "a", "b") if width == 3 else ("i", "j", "k", "l")
-        of_counts = ("n_a", "n_b") if width == 3 else ("n_ij", "n_kl")
-        shown = shown.reshape(len(counts), width)
-        found: dict[str, NDArray[Any]] = {name: shown[:, at] for at, name in enumerate(columns)}
-        return {**found, **{name: counts[:, at] for at, name in enumerate(of_counts)}}
+        columns = ["anchor", "a", "b", "n_a", "n_b"] if width == 3 else ["i", "j", "k", "l", "n_ij", "n_kl"]
+        return dict(zip(columns, [*shown.reshape(-1, width).T, *counts.T], strict=True))
 
     def _of(self, leaf: int) -> NDArray[np.uint32]:
         start = 0 if leaf == 0 else self._ends[leaf - 1]

@@ -38,7 +38,7 @@ def asked_of_frame(
 
 
 def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
-    of_tool, participants = asked.format, asked.participants
+    of_tool = asked.format
     if of_tool is not None:
         _checks.choice("format", of_tool, FORMATS)
     _checks.flag("skip_bad", asked.skip_bad)
@@ -48,22 +48,10 @@ def replies_with_format(table: Table, asked: Asked) -> tuple[Replies, Asked]:
         table, asked = widened(table, asked)
     if asked.questions is not None:
         table = with_questions(table, asked.questions)
-    if of_tool == "salmon":
-        table, asked = _salmon(table, asked)
-    elif of_tool == "jspsych":
-        table, asked = _jspsych(table, asked)
-    elif of_tool == "gorilla":
-        table, asked = _gorilla(table, asked)
-    elif of_tool == "psychopy":
-        table, asked = _psychopy(table, asked)
-    elif of_tool == "cblearn":
-        table, asked = _cblearn(table, asked)
-    elif of_tool == "collect":
-        asked = _collect(table, asked)
-    elif of_tool == "prolific":
-        asked = _prolific(table, participants, asked)
-    if participants is not None:
-        table, asked = _joined(table, participants, asked, of_tool == "prolific")
+    if of_tool in _TOOLS:
+        table, asked = _TOOLS[of_tool](table, asked)
+    if asked.participants is not None:
+        table, asked = _joined(table, asked.participants, asked, of_tool == "prolific")
     return replies_of(table, asked), asked
 
 
@@ -176,28 +164,25 @@ _TAG = re.compile(r"<[A-Za-z][^<>]*>")
 
 def _as_shown(table: Table, columns: list[Any]) -> Table:
     """Replace HTML in columns by the displayed text or picture, unless two items would become equal."""
-    raw = {name: [_listed(cell) for cell in table.raw(name)] for name in columns}
-    texts = {part for rows in raw.values() for cell in rows for part in cell[0] if isinstance(part, str)}
+    raw = {
+        name: [cell if (found := list_of(cell)) is None else found for cell in table.raw(name)]
+        for name in columns
+    }
+    lists = [cell if isinstance(cell, list) else [cell] for cells in raw.values() for cell in cells]
+    texts = {part for parts in lists for part in parts if isinstance(part, str)}
     shown = {text: _without_tags(text) if _TAG.search(text) else text for text in texts}
     if len(set(shown.values())) < len(shown):
         return table
-    plain = {
-        name: [
-            [shown.get(part, part) if isinstance(part, str) else part for part in parts]
-            if is_list
-            else shown.get(parts[0], parts[0])
-            if isinstance(parts[0], str)
-            else parts[0]
-            for parts, is_list in rows
-        ]
-        for name, rows in raw.items()
-    }
-    return table.with_columns(plain)
 
+    def plain(cell: Any) -> Any:
+        return shown[cell] if isinstance(cell, str) else cell
 
-def _listed(cell: Any) -> tuple[list[Any], bool]:
-    found = list_of(cell)
-    return ([cell], False) if found is None else (found, True)
+    return table.with_columns(
+        {
+            name: [list(map(plain, cell)) if isinstance(cell, list) else plain(cell) for cell in cells]
+            for name, cells in raw.items()
+        }
+    )
 
 
 def _gorilla(table: Table, asked: Asked) -> tuple[Table, Asked]:
@@ -303,7 +288,7 @@ def _cblearn(table: Table, asked: Asked) -> tuple[Table, Asked]:
     return table, replace(asked, items=items, chosen=chosen, chosen_as="sign", weights=weights)
 
 
-def _collect(table: Table, asked: Asked) -> Asked:
+def _collect(table: Table, asked: Asked) -> tuple[Table, Asked]:
     if table.find("head") is not None:
         kind, items, chosen, how = "triplet", ["head", "left", "right"], "answer", "name"
     elif table.find("shown_4") is not None:
@@ -322,7 +307,7 @@ def _collect(table: Table, asked: Asked) -> Asked:
         exclude = _exclusions(table, asked, asked.person)
         exclude[position] = [*excluded_values(exclude.get(position, [])), "0"]
         asked = replace(asked, exclude=exclude)
-    return asked
+    return table, asked
 
 
 def _exclusions(table: Table, asked: Asked, person: Any) -> dict[Any, Any]:
@@ -353,12 +338,9 @@ def _without_left_out(table: Table, asked: Asked) -> Asked:
     return replace(asked, exclude=exclude or None)
 
 
-def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
-    if (
-        participants is None
-        and table.find("submission id") is not None
-        and table.find("participant id") is not None
-    ):
+def _prolific(table: Table, asked: Asked) -> tuple[Table, Asked]:
+    export = ("submission id", "participant id")
+    if asked.participants is None and all(table.find(name) is not None for name in export):
         raise table.error(
             "this is Prolific's export of participants, not the file of their answers: pass it as "
             "participants (--participants), in addition to the file of answers"
@@ -370,7 +352,19 @@ def _prolific(table: Table, participants: Table | None, asked: Asked) -> Asked:
         if person is None and (person := person_of(table, None, [])) is None:
             raise table.error("no column holds Prolific's ids (PROLIFIC_PID): pass person=... (--person)")
         asked = replace(asked, person=person)
-    return asked
+    return table, asked
+
+
+#: For each tool, a function that finds the tool's columns. `widened` finds those of Qualtrics.
+_TOOLS = {
+    "salmon": _salmon,
+    "jspsych": _jspsych,
+    "gorilla": _gorilla,
+    "psychopy": _psychopy,
+    "cblearn": _cblearn,
+    "collect": _collect,
+    "prolific": _prolific,
+}
 
 
 def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[Table, Asked]:
@@ -401,8 +395,7 @@ def _joined(table: Table, people: Table, asked: Asked, prolific: bool) -> tuple[
         raise people.error(
             f"no person in column {quoted(person)} of the answers occurs in column {quoted(by)} of this file"
         )
-    columns = {}
-    renamed = {}
+    columns, renamed = {}, {}
     for name in people.names:
         if name == by:
             continue

@@ -1,8 +1,8 @@
 """Convert tables of answers (one answer per row) to rows of leaves."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,6 @@ class Replies:
 
     Attributes
     ----------
-    kind
-        The kind of the questions.
     rows
         (m, w) ids or names. The chosen item or the reference comes first, then the other items. In a row of
         two pairs (w = 4), the closer pair comes first.
@@ -60,17 +58,11 @@ class Replies:
         (m,) the weight, the person and the answer of each row; None if unknown.
     adaptive
         True if a learner chose any of the questions.
-    numbers
-        (m,) the row of the table from which each row of leaves was made.
     left_out
         The warning about rows that were left out, or None.
-    used
-        The columns of the items and of the choices.
     """
 
-    kind: str
     rows: NDArray[Any]
-    numbers: NDArray[np.intp]
     names: tuple[str, ...] | None = None
     levels: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
@@ -78,11 +70,9 @@ class Replies:
     answers: Any = None
     adaptive: bool = False
     left_out: SkippedRowsWarning | None = None
-    used: list[Any] = field(default_factory=list)
 
 
 def replies_of(table: Table, asked: Asked) -> Replies:
-    _checks.choice("kind", asked.kind, KINDS)
     table, items, chosen = _columns(table, asked)
     person = person_of(table, asked.person, [*items, *chosen])
     out = LeftOut(table)
@@ -112,17 +102,14 @@ def replies_of(table: Table, asked: Asked) -> Replies:
         answer = table.first_of(name for name in ANSWERS if table.find(name) not in items)
     sampler = table.first_of(name for name in SAMPLERS if table.find(name) not in [*items, *chosen])
     return Replies(
-        kind=asked.kind,
         rows=rows,
         names=names,
-        numbers=kept,
         levels=levels,
         weights=_weights(table, asked.weights, kept, [*items, *chosen]),
         groups=None if person is None else _labels(table, person, kept),
         answers=None if answer is None else _labels(table, answer, kept),
         adaptive=sampler is not None and are_adaptive(table.coded(sampler)[kept].used()),
         left_out=out.warning(),
-        used=[*items, *chosen],
     )
 
 
@@ -185,9 +172,6 @@ def _check_count(asked: Asked, items: list[Any], chosen: list[Any]) -> None:
 
 
 def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], list[Any]]:
-    def there(names: Iterable[Any]) -> bool:
-        return all(table.find(name) is not None for name in names)
-
     kind = asked.kind
     candidates: list[tuple[list[Any], list[Any]]] = []
     if kind in ("odd-one-out", "most-central"):
@@ -214,7 +198,7 @@ def _known(table: Table, asked: Asked, chosen: list[Any]) -> tuple[list[Any], li
             others = [name for name in table.names if name not in taken and name != reference]
             return [reference, *others], chosen
     for items, column in candidates:
-        if there([*items, *column]):
+        if all(table.find(name) is not None for name in [*items, *column]):
             return items, column
     names = ", ".join(str(name) for name in table.names[:10])
     needed = "items=[...] (--items)" + ("" if chosen or kind == "ranking" else " and chosen=... (--chosen)")

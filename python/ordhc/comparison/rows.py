@@ -60,18 +60,15 @@ class Rows:
     ) -> None:
         copy = _checks.flag("copy", copy)
         adaptive = None if adaptive is None else _checks.flag("adaptive", adaptive)
-        if isinstance(rows, Rows):
-            if not isinstance(rows, type(self)):
-                raise InputError(f"rows are {type(rows).__name__}; {type(self).__name__} are needed")
-            n_leaves = rows.n_leaves if n_leaves is None else n_leaves
-            names = rows.names if names is None else names
-            weights = rows.weights if weights is None else weights
-            answers = rows.answers if answers is None else answers
-            if groups is None:
-                groups, group_names = rows.groups, rows.group_names
-            adaptive = rows.adaptive if adaptive is None else adaptive
-            rows, copy = rows.rows, False
-        elif (frame := columns_of(rows, self._what, self._width)) is not None:
+        frame = rows if isinstance(rows, Rows) else columns_of(rows, self._what, self._width)
+        if isinstance(frame, Rows):
+            if not isinstance(frame, type(self)):
+                raise InputError(f"rows are {type(frame).__name__}; {type(self).__name__} are needed")
+            n_leaves = frame.n_leaves if n_leaves is None else n_leaves
+            names = frame.names if names is None else names
+            group_names = frame.group_names if groups is None else group_names
+            copy = False
+        if frame is not None:
             rows = frame.rows
             weights = frame.weights if weights is None else weights
             answers = frame.answers if answers is None else answers
@@ -178,17 +175,9 @@ class Rows:
     def __getitem__(self, index: slice | ArrayLike) -> Self:
         """Return the comparisons selected by a slice, a mask or positions."""
         picked: Any = index if isinstance(index, slice) else _positions(index, len(self))
-
-        def part(values: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if values is None else values[picked]
-
-        return changed(
-            self,
-            rows=self._rows[picked],
-            weights=part(self._weights),
-            answers=part(self._answers),
-            groups=part(self._groups),
-        )
+        state = self._state()
+        columns = [name for name in ("rows", "weights", "answers", "groups") if state[name] is not None]
+        return changed(self, **{name: state[name][picked] for name in columns})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -240,16 +229,7 @@ class Rows:
         return _restored, (type(self), self._state())
 
     def _state(self) -> dict[str, Any]:
-        return {
-            "rows": self._rows,
-            "n_leaves": self._n_leaves,
-            "names": self._names,
-            "weights": self._weights,
-            "answers": self._answers,
-            "groups": self._groups,
-            "group_names": self._group_names,
-            "adaptive": self._adaptive,
-        }
+        return {slot.removeprefix("_"): getattr(self, slot) for slot in Rows.__slots__}
 
     def index(self) -> Index:
         """Return an index by leaf, to find the questions about given leaves and their answers.

@@ -52,9 +52,7 @@ def numbered(values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
         rank, order = ranked(first_rows(values, int(values.max()) + 1), len(values))
         return rank[values], order.astype(values.dtype)
     distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
+    rank, order = ranked(first, len(values))
     return rank[inverse.ravel()], distinct[order]
 
 
@@ -69,16 +67,12 @@ def coded(what: str, values: Any, m: int) -> tuple[NDArray[np.int32], tuple[str,
         raise InputError(f"{what} has shape {table.shape}; one entry for each of {m} rows is needed")
     if table.dtype.kind == "O":
         _same_kind(what, table.tolist())
-    if table.dtype.kind in "iuf" or (table.dtype.kind == "O" and not _is_text(table)):
+    if table.dtype.kind in "iuf" or (table.dtype.kind == "O" and not (m and isinstance(table[0], str))):
         table = _checks.whole_numbers(what, table)
         if not len(table) or (table.min() >= 0 and table.max() <= _LARGEST):
             return table.astype(np.int32), None
     found = Column.of(table.tolist())
     return found.places, tuple(_checks.text(what, str(value)) for value in found.different)
-
-
-def _is_text(table: NDArray[Any]) -> bool:
-    return bool(len(table)) and isinstance(table[0], str)
 
 
 def _same_kind(what: str, cells: list[Any]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ordhc._checks import quoted, text
 from ordhc.comparison.asked import Asked
-from ordhc.comparison.coded import Column
+from ordhc.comparison.coded import Column, together
 from ordhc.comparison.frames import PEOPLE
 from ordhc.comparison.replies import person_of
 from ordhc.comparison.tables import SHOWN, Table, text_of, tidy
@@ -141,18 +141,10 @@ def _matches(table: Table, pattern: re.Pattern[str], n_header: int) -> dict[Any,
 def _cells(
     table: Table, names: list[Any], n_header: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Column]:
-    number: dict[Any, int] = {}
-    rows, which, codes = [], [], []
-    for at, name in enumerate(names):
-        column = table.coded(name)
-        own = np.array([number.setdefault(cell, len(number)) for cell in column.different], dtype=np.int32)
-        there = np.flatnonzero(column.places[n_header:] >= 0) + n_header
-        rows.append(there)
-        which.append(np.full(len(there), at, dtype=np.intp))
-        codes.append(own[column.places[there]] if len(there) else np.zeros(0, dtype=np.int32))
-    at_row, at_column, code = np.concatenate(rows), np.concatenate(which), np.concatenate(codes)
-    order = np.lexsort((at_column, at_row))
-    return at_row[order], at_column[order], Column(list(number), code[order])
+    different, places = together([table.coded(name) for name in names])
+    rows, which = np.nonzero(places[n_header:] >= 0)
+    rows += n_header
+    return rows, which, Column(different, places[rows, which])
 
 
 def _value(text: str | None, in_file: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
@@ -177,7 +178,7 @@ def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Trip
     asked = replace(asked, names=as_names(asked.names), delimiter=delimiter_of(file, asked.delimiter))
     in_order = _in_order(asked)
     if in_order is not None and not suffix_of(file, _JSON):
-        read: Triplets | Quadruplets = read_in_order(file, in_order, progress=progress)
+        read: Triplets | Quadruplets = read_in_order(file, in_order, progress)
         return read
     if asked.answer is not None:
         raise InputError("each row of the file is one answer: leave out the argument `answer` (--answer)")
@@ -186,8 +187,8 @@ def answers_of_file(file: Source, asked: Asked, *, progress: Any = None) -> Trip
         table, own = read_table(file, data, asked)
         if asked.names is None and own is not None:
             asked = replace(asked, names=own, ids_from=asked.ids_from or 0)
-        people = None if asked.participants is None else _side_table(asked.participants, "participants")
-        questions = None if asked.questions is None else _side_table(asked.questions, "questions")
+        people = _side_table(asked.participants, "participants")
+        questions = _side_table(asked.questions, "questions")
         items, chosen = (_names_for_positions(table, given) for given in (asked.items, asked.chosen))
         asked = replace(asked, items=items, chosen=chosen, participants=people, questions=questions)
         made = comparisons_of_replies(*replies_with_format(table, asked))
@@ -232,10 +233,10 @@ def _names_for_positions(table: Table, given: Any) -> Any:
     return given if at is None or at in table.names else table.names[at]
 
 
-def _side_table(given: Any, what: str) -> Table:
-    if isinstance(given, Table):
-        return given
-    if isinstance(given, str) or hasattr(given, "read") or hasattr(given, "__fspath__"):
+def _side_table(given: Any, what: str) -> Table | None:
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike) or hasattr(given, "read"):
         data = read_bytes(given)
         with reading(name_of(given), what, data):
             return read_table(given, data, Asked(delimiter=delimiter_of(given)))[0]

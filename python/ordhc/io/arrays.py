@@ -72,9 +72,7 @@ def load_arrays(data: bytes, source: str) -> dict[str, NDArray[Any]]:
                     content = stream.read(member.file_size + 1)
                 arrays[name] = load_array(content, f"{source}: {quoted(name)}")
             return arrays
-    except InputError:
-        raise
-    except MemoryError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:
         raise InputError(f"the file is cut or damaged: {quoted(str(error))}", path=source) from error
@@ -120,9 +118,7 @@ def _rows(table: NDArray[Any], source: str, asked: Asked, arrays: dict[str, Any]
         if arrays["n_leaves"].size != 1 or arrays["n_leaves"].dtype.kind not in "iu":
             raise InputError(f"n_leaves is {quoted(arrays['n_leaves'])}, not a whole number", path=source)
         n_leaves = int(arrays["n_leaves"].ravel()[0])
-    parsed = Parsed(source, rows.astype(np.int64), names, n_leaves=n_leaves)
-    if given is not None:
-        parsed.own_names = given
+    parsed = Parsed(source, rows.astype(np.int64), names, n_leaves=n_leaves, own_names=given)
     for name in ("weights", "answers", "groups"):
         values = arrays.get(name)
         if values is not None and values.shape != (len(rows),):
@@ -192,22 +188,15 @@ class Table:
         import pyarrow
 
         try:
-            self._open(pyarrow.BufferReader(data))
+            self._open(source, pyarrow.BufferReader(data))
         except (pyarrow.ArrowException, OSError) as error:
             found = looks_like(data)
             like = f"; it looks like {found[0]}" if found and not data.startswith(b"PAR1") else ""
             reason = quoted(str(error).splitlines()[0] if str(error) else "")
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
-        self._set_source(source)
         check_unpacked(self.n_rows * 8, source)
 
-    def _set_source(self, source: str) -> None:
-        self.source = source
-        self.column_names = list(self._file.schema_arrow.names)
-        self.n_rows = sum(group.n_rows for group in self._groups)
-        self._sheet = Sheet(source, [self.column_names], [1])
-
-    def _open(self, where: Any, **options: Any) -> None:
+    def _open(self, source: str, where: Any, **options: Any) -> None:
         """Open the file so that pyarrow reads text as dictionary arrays: each distinct text is stored once.
 
         Otherwise a small file of repeated texts could fill the memory.
@@ -216,24 +205,28 @@ class Table:
 
         parquet = pyarrow_parquet()
         file = parquet.ParquetFile(where, **options)
-        self._groups = row_groups_of(pyarrow.OSFile(where) if isinstance(where, str) else where)
+        self.groups = row_groups_of(pyarrow.OSFile(where) if isinstance(where, str) else where)
         encodings: dict[str, set[str]] = {}
         #: For each column, an upper limit of the bytes of its longest text.
         self._longest: dict[str, int] = {}
         self._unpacked: dict[str, int] = {}
-        for column in (column for group in self._groups for column in group.columns):
+        for column in (column for group in self.groups for column in group.columns):
             name = column.name
             encodings.setdefault(name, set()).update(column.encodings)
             self._longest[name] = max(self._longest.get(name, 0), column.size)
             self._unpacked[name] = self._unpacked.get(name, 0) + column.size
-        schema = file.metadata.schema
-        types = {schema.column(at).path: schema.column(at).physical_type for at in range(len(schema))}
+        stored = file.metadata.schema
+        types = {stored.column(at).path: stored.column(at).physical_type for at in range(len(stored))}
         coded = [
             name for name, used in encodings.items() if types.get(name) == "BYTE_ARRAY" and used <= _CODED
         ]
         # In other encodings texts can share their beginnings, so a few bytes can unpack to gigabytes.
         self._without_codes = [name for name in encodings if not encodings[name] <= _CODED]
         self._file = parquet.ParquetFile(where, read_dictionary=coded, **options) if coded else file
+        self.source, self.schema = source, self._file.schema_arrow
+        self.column_names = list(self.schema.names)
+        self.n_rows = sum(group.n_rows for group in self.groups)
+        self._sheet = Sheet(source, [self.column_names], [1])
 
     def _rows_at_once(self, columns: Sequence[str], most: int) -> int:
         """Return the number of rows to read at once: `most`, or fewer if columns have long texts.
@@ -250,7 +243,7 @@ class Table:
     def index(self) -> str | None:
         """Return the column that pandas wrote for the index of a data frame, or None."""
         try:
-            index_columns = (self._file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
+            index_columns = (self.schema.pandas_metadata or {}).get("index_columns", [])
         except ValueError:
             return None
         return next(

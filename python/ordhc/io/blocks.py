@@ -15,7 +15,6 @@ from ordhc.errors import InputError
 from ordhc.io.arrays import Table, further_column, leaf_columns, pyarrow_parquet, rows_of
 from ordhc.io.coded import KnownNames
 from ordhc.io.files import check_unpacked, delimiter_of, name_of, opened, state_of
-from ordhc.io.footer import RowGroup
 from ordhc.io.guard import looks_like, reading
 from ordhc.io.packed import HEAD, damage_of, format_of, unpacking
 from ordhc.io.parsed import Parsed
@@ -59,24 +58,16 @@ class Piece:
     groups: tuple[int, int] | None = None
 
 
-def adjacent_merged(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Merge pieces with adjacent row groups of one URL, so that the file is opened once; yield the pieces."""
-    held: Piece | None = None
+def adjacent_merged(pieces: Sequence[Piece]) -> list[Piece]:
+    """Merge pieces with adjacent row groups of one URL, so that the file is opened once."""
+    found: list[Piece] = []
     for piece in pieces:
-        if (
-            held is not None
-            and isinstance(piece.path, Remote)
-            and held.groups is not None
-            and piece.groups is not None
-            and (held.file, held.groups[1]) == (piece.file, piece.groups[0])
-        ):
-            held = replace(held, groups=(held.groups[0], piece.groups[1]))
-            continue
-        if held is not None:
-            yield held
-        held = piece
-    if held is not None:
-        yield held
+        last = found[-1].groups if found and found[-1].file == piece.file else None
+        if isinstance(piece.path, Remote) and last and piece.groups and last[1] == piece.groups[0]:
+            found[-1] = replace(piece, groups=(last[0], piece.groups[1]))
+        else:
+            found.append(piece)
+    return found
 
 
 def is_parquet(path: str) -> bool:
@@ -117,7 +108,7 @@ class _Batches(Table):
                 pyarrow.PythonFile(path.open(anywhere=True), mode="r") if isinstance(path, Remote) else path
             )
             # Each read from a remote store has a delay, so these reads are larger.
-            self._open(where, pre_buffer=False, buffer_size=1 << 20 if where is path else 1 << 22)
+            self._open(source, where, pre_buffer=False, buffer_size=1 << 20 if where is path else 1 << 22)
         except (pyarrow.ArrowException, OSError) as error:
             if isinstance(error, FileNotFoundError | PermissionError):
                 raise
@@ -126,21 +117,12 @@ class _Batches(Table):
             like = f"; it looks like {found[0]}" if found else ""
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InputError(f"the Parquet file cannot be read: {reason}{like}", path=source) from error
-        self._set_source(source)
         if whole:
             check_unpacked(self.n_rows * 8, source)
         self._batch: Any = None
 
     def find(self, names: Sequence[str]) -> str | None:
         return None if tuple(names) == ANSWERS and not self._whole else super().find(names)
-
-    @property
-    def groups(self) -> tuple[RowGroup, ...]:
-        return self._groups
-
-    @property
-    def schema(self) -> Any:
-        return self._file.schema_arrow
 
     def column(self, name: str) -> Any:
         import pyarrow
@@ -152,8 +134,8 @@ class _Batches(Table):
         for name in columns:
             check_unpacked(self._longest.get(name, 0), self.source)
         at_once = self._rows_at_once(columns, ROWS)
-        first, end = groups or (0, len(self._groups))
-        row = sum(group.n_rows for group in self._groups[:first])
+        first, end = groups or (0, len(self.groups))
+        row = sum(group.n_rows for group in self.groups[:first])
         for group in range(first, end):
             for batch in self._file.iter_batches(
                 at_once, row_groups=[group], columns=columns, use_threads=False
@@ -171,10 +153,7 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
         before = sum(group.n_rows for group in table.groups[: groups.start])
         n_rows = max(1, sum(table.groups[group].n_rows for group in groups))
         wanted, _ = leaf_columns(table, asked)
-        further = [name for name in _further(table, asked, wanted) if name is not None]
-        if whole:
-            answers = further_column(table, asked.answer, ANSWERS, wanted)
-            further += [name for name in (answers, table.find(list(SAMPLERS))) if name is not None]
+        further = _further(table, asked, wanted, whole)
         known = KnownNames()
         batches = table.batches(piece.groups, list(dict.fromkeys([*wanted, *further])))
     while True:
@@ -195,9 +174,12 @@ def _of_parquet(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> 
         yield parsed
 
 
-def _further(table: Table, asked: Asked, wanted: list[str]) -> tuple[str | None, str | None]:
-    weights = further_column(table, asked.weights, WEIGHTS, wanted)
-    return weights, further_column(table, asked.person, PEOPLE, wanted)
+def _further(table: Table, asked: Asked, wanted: list[str], whole: bool = False) -> list[str]:
+    roles = [(asked.weights, WEIGHTS), (asked.person, PEOPLE)]
+    if whole:
+        roles += [(asked.answer, ANSWERS), (None, SAMPLERS)]
+    found = [further_column(table, given, known, wanted) for given, known in roles]
+    return [column for column in found if column is not None]
 
 
 def _of_text(piece: Piece, asked: Asked, whole: bool, progress: Progress) -> Iterator[Parsed]:
@@ -319,9 +301,8 @@ def whole_ids(path: str, asked: Asked) -> tuple[int, int] | None:
     with reading(name_of(path), "comparisons"):
         table = _Batches(path)
         wanted, _ = leaf_columns(table, asked)
-        weights, group = _further(table, asked, wanted)
         kinds = {name: str(table.schema.field(name).type) for name in wanted}
-        if not set(kinds.values()) <= _IDS or weights is not None or group is not None:
+        if not set(kinds.values()) <= _IDS or _further(table, asked, wanted):
             return None
         ids = set()
         for facts in table.groups:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ordhc import _checks
 from ordhc._checks import quoted
-from ordhc._progress import Progress, part, shows_progress
+from ordhc._progress import Progress, part
 from ordhc.comparison.asked import KINDS, Asked
 from ordhc.comparison.cells import checked_ranked
 from ordhc.comparison.comparisons import Quadruplets, Triplets
@@ -30,15 +30,13 @@ from ordhc.io.texts import drop_headers, from_text
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".npz", ".npy")
 
 
-@shows_progress("reading")
-def read_in_order(path: Source, asked: Asked, *, progress: Progress | bool | None = None) -> Any:
+def read_in_order(path: Source, asked: Asked, progress: Progress | None) -> Any:
     """Read comparisons from a file whose columns of items are in a fixed order, such as anchor, near, far.
 
     The first of the columns `asked.items` has the anchor, the chosen item or the reference. By default,
     columns are found by name. All columns of a ranking are items, except those of weights, answers and
     persons.
     """
-    progress = _checks.callback("progress", progress)
     asked = checked(asked)
     source, suffix, make = name_of(path), suffix_of(path, SUFFIXES), _maker(asked)
     if is_read_in_blocks(path, suffix):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ordhc._checks import names as checked_names
 from ordhc._checks import path as checked_path
@@ -55,10 +55,7 @@ def read_names(source: Source, column: str | None = None) -> tuple[str, ...]:
     ('cat', 'dog')
     """
     file, named = names_file(source)
-    if column is None:
-        column = named
-    else:
-        column = checked_text("column", column)
+    column = named if column is None else checked_text("column", column)
     name = name_of(file)
     data = read_bytes(file)
     with reading(name, "names", data):
@@ -170,11 +167,9 @@ def _unique(found: list[tuple[str, int]], source: str) -> tuple[str, ...]:
     return names
 
 
-def as_names(names: Sequence[str] | Source | None) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if isinstance(names, str | os.PathLike | CodedNames):
-        return names if isinstance(names, CodedNames) else read_names(names)
-    if isinstance(names, Sequence):
-        return checked_names(names)
-    return read_names(names) if hasattr(names, "read") else checked_names(names)
+def as_names(names: Any) -> tuple[str, ...] | None:
+    if names is None or isinstance(names, CodedNames):
+        return names
+    if isinstance(names, str | os.PathLike) or hasattr(names, "read"):
+        return read_names(names)
+    return checked_names(names)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ordhc.errors import InputError, MissingExtraError
 from ordhc.io.guard import brief
+from ordhc.io.sheet import is_number
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.newick import statements
 
@@ -31,23 +32,18 @@ def newick_texts(text: str, schema: str) -> list[str]:
         import dendropy
     except ImportError:
         raise MissingExtraError.of(what, "DendroPy", "trees") from None
+    options: dict[str, Any] = {}
     if schema == "nexus":
         _check_blocks(text)
         # DendroPy does not return if a block or statement is open at the end of the text, so close both.
         text += "\n;END;\n;END;\n"
-    options: dict[str, Any] = {"suppress_internal_node_taxa": True, "extract_comment_metadata": True}
-    if schema == "nexus":
+        options = {"suppress_internal_node_taxa": True, "extract_comment_metadata": True}
         options |= {"case_sensitive_taxon_labels": True, "preserve_underscores": False}
     with _deep(text), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             namespace = dendropy.TaxonNamespace(is_case_sensitive=True)
-            trees = dendropy.TreeList.get(
-                data=text,
-                schema=schema,
-                taxon_namespace=namespace,
-                **(options if schema == "nexus" else {}),
-            )
+            trees = dendropy.TreeList.get(data=text, schema=schema, taxon_namespace=namespace, **options)
             for tree in trees if schema == "nexml" else ():
                 # DendroPy sets the root's length to 0 if the file has none.
                 tree.seed_node.edge.length = tree.seed_node.edge.length or None
@@ -133,11 +129,7 @@ def _label(node: Any, *, is_leaf: bool) -> str:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
+    return is_number(text) and "_" not in text
 
 
 def _quoted(name: str) -> str:

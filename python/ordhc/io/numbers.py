@@ -75,18 +75,15 @@ def read_numbers(path: Source, what: str, delimiter: str | None = None) -> Numbe
     with reading(name, what, data):
         try:
             if data.startswith(b"\x93NUMPY"):
-                return _of_array(load_array(data, name), name)
+                table = load_array(data, name)
+                if table.ndim not in (1, 2) or table.dtype.kind not in "biuf":
+                    raise InputError(f"has {table.dtype} of shape {table.shape}, not (n, p) numbers")
+                return Numbers(name, table)
             if data.startswith(b"PAR1"):
                 return _of_parquet(Table(data, name))
             return _of_sheet(read_sheet(data, name, what, delimiter_of(path, delimiter)))
         except InputError as error:
             raise located(error, name) from None
-
-
-def _of_array(table: NDArray[Any], name: str) -> Numbers:
-    if table.ndim not in (1, 2) or table.dtype.kind not in "biuf":
-        raise InputError(f"has {table.dtype} of shape {table.shape}, not (n, p) numbers")
-    return Numbers(name, table)
 
 
 def _named(names: Sequence[Any]) -> tuple[str, ...] | None:

@@ -4,13 +4,14 @@ import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from ordhc.errors import InputError, MissingExtraError
 
 __all__ = ["BLOCK", "ENDINGS", "HEAD", "damage_of", "format_of", "packed_as", "unpacking", "without_ending"]
 
-ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+_FORMATS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+ENDINGS = tuple(_FORMATS)
 #: The number of bytes at the beginning of a file that identify its format.
 HEAD = 10
 #: Bytes to compress or decompress at a time: some ten milliseconds, during which Ctrl-C has no effect.
@@ -29,22 +30,28 @@ def format_of(head: bytes) -> str | None:
 
 
 def unpacking(stream: IO[bytes], packed: str | None) -> Any:
+    return stream if packed is None else _opened(stream, packed, "r")
+
+
+def _opened(stream: IO[bytes], packed: str, mode: Literal["r", "w"]) -> Any:
     if packed == "gzip":
         import gzip
 
-        return gzip.GzipFile(fileobj=stream)
+        return gzip.GzipFile(fileobj=stream, mode=mode, mtime=0)
     if packed == "bzip2":
         import bz2
 
-        return bz2.BZ2File(stream)
+        return bz2.BZ2File(stream, mode)
     if packed == "xz":
         import lzma
 
-        return lzma.LZMAFile(stream)
-    if packed == "zstd":
-        pyarrow = _pyarrow()
-        return pyarrow.CompressedInputStream(pyarrow.PythonFile(stream, mode="r"), "zstd")
-    return stream
+        return lzma.LZMAFile(stream, mode)
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError.of("a zstd file", "pyarrow", "parquet") from None
+    make = pyarrow.CompressedInputStream if mode == "r" else pyarrow.CompressedOutputStream
+    return make(pyarrow.PythonFile(stream, mode=mode), "zstd")
 
 
 class _UnclosedBuffer(io.BytesIO):
@@ -55,39 +62,14 @@ class _UnclosedBuffer(io.BytesIO):
 
 
 def packed_as(data: bytes, name: str) -> bytes:
-    ending = next((ending for ending in ENDINGS if name.lower().endswith(ending)), None)
-    if ending is None:
+    packed = next((packed for ending, packed in _FORMATS.items() if name.lower().endswith(ending)), None)
+    if packed is None:
         return data
     buffer = _UnclosedBuffer()
-    with _packing(buffer, ending) as stream:
+    with _opened(buffer, packed, "w") as stream:
         for start in range(0, len(data), BLOCK):
             stream.write(data[start : start + BLOCK])
     return buffer.getvalue()
-
-
-def _packing(buffer: IO[bytes], ending: str) -> Any:
-    if ending == ".gz":
-        import gzip
-
-        return gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0)
-    if ending == ".bz2":
-        import bz2
-
-        return bz2.BZ2File(buffer, "wb")
-    if ending == ".xz":
-        import lzma
-
-        return lzma.LZMAFile(buffer, "wb")
-    pyarrow = _pyarrow()
-    return pyarrow.CompressedOutputStream(pyarrow.PythonFile(buffer, mode="w"), "zstd")
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError.of("a zstd file", "pyarrow", "parquet") from None
-    return pyarrow
 
 
 @contextmanager

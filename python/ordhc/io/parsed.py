@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc._checks import LeafNumbers, quoted, unknown_name
 from ordhc.comparison.asked import Asked
-from ordhc.comparison.ids import check_reach, distinct_ids, names_of_ids, shifted
+from ordhc.comparison.ids import check_reach, distinct_ids, has_repeats, names_of_ids, shifted
 from ordhc.comparison.suspects import (
     alike,
     names_warning,
@@ -165,13 +164,11 @@ def assemble(parsed: Parsed, make: Callable[..., Made], asked: Asked) -> Made:
         raise InputError(f"all {total:,} rows are bad; {_of_bad(parsed)}", path=parsed.source)
     made = _made(parsed, make, names, n_leaves)
     if parsed.missing:
-        words = Counter(word for _, word in parsed.missing)
-        counts = {f"with `{word}` for an item" if word else "without an item": n for word, n in words.items()}
-        text = _of_missing(parsed, total)
-        warn(SkippedRowsWarning(text, parsed.missing, counts))
+        counts = reasons_of(Counter(word for _, word in parsed.missing))
+        warn(SkippedRowsWarning(_of_missing(parsed, total), parsed.missing, counts))
     if parsed.bad:
-        text, counts = _of_bad(parsed, total), {"that cannot be used": len(parsed.bad)}
-        warn(SkippedRowsWarning(text, parsed.bad, counts))
+        counts = {"that cannot be used": len(parsed.bad)}
+        warn(SkippedRowsWarning(_of_bad(parsed, total), parsed.bad, counts))
     return made
 
 
@@ -241,17 +238,7 @@ def _wrong_among(rows: NDArray[Any], n: int | None, quadruplets: bool) -> NDArra
         outside |= rows >= n
     # `any(axis=1)` is slow for rows of three cells, and usually no leaf is outside.
     wrong = outside.any(axis=1) if outside.any() else np.zeros(len(rows), dtype=bool)
-    if quadruplets:
-        pairs = np.sort(rows.reshape(-1, 2, 2), axis=2)
-        wrong |= (pairs[:, 0] == pairs[:, 1]).all(axis=1)
-        wrong |= (rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3])
-    elif rows.shape[1] <= 4:
-        for one, other in combinations(range(rows.shape[1]), 2):
-            wrong |= rows[:, one] == rows[:, other]
-    else:
-        ordered = np.sort(rows, axis=1)
-        wrong |= (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    return np.flatnonzero(wrong)
+    return np.flatnonzero(wrong | has_repeats(rows, quadruplets))
 
 
 def first_of(parsed: Parsed, wrong: Wrong) -> InputError:
@@ -268,21 +255,22 @@ def first_of(parsed: Parsed, wrong: Wrong) -> InputError:
     return InputError(text, path=parsed.source, leaves=about, **parsed.place(row))
 
 
-def _listed(numbers: list[int], unit: str, most: int = 1000) -> str:
-    shown = ", ".join(map(str, numbers[:most]))
-    more = f" and {len(numbers) - most:,} more" if len(numbers) > most else ""
-    return f"{unit}{'s' if len(numbers) > 1 else ''} {shown}{more}"
+def reasons_of(words: Counter[str]) -> dict[str, int]:
+    """Return `SkippedRowsWarning.counts` for rows with a missing leaf; `words` has the words for it."""
+    return {f"with `{word}` for an item" if word else "without an item": n for word, n in words.items()}
+
+
+def shown_words(words: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{count:,} {f'`{word}`' if word else 'blank'}" for word, count in words)
 
 
 def _of_missing(parsed: Parsed, total: int, *, kept: bool = True) -> str:
-    words: dict[str, int] = {}
-    for _, word in parsed.missing:
-        words[word] = words.get(word, 0) + 1
-    parts = [f"{count:,} {f'`{word}`' if word else 'blank'}" for word, count in list(words.items())[:8]]
-    numbers = [number for number, _ in parsed.missing]
-    count = f"{len(numbers):,} of {total:,} rows"
-    where = _listed(numbers, parsed.unit, 1000 if kept else 10)
-    text = f"{count} have a missing leaf ({', '.join(parts)})"
+    words = Counter(word for _, word in parsed.missing)
+    numbers, most = [number for number, _ in parsed.missing], 1000 if kept else 10
+    shown = ", ".join(map(str, numbers[:most]))
+    more = f" and {len(numbers) - most:,} more" if len(numbers) > most else ""
+    where = f"{parsed.unit}{'s' if len(numbers) > 1 else ''} {shown}{more}"
+    text = f"{len(numbers):,} of {total:,} rows have a missing leaf ({shown_words([*words.items()][:8])})"
     if not kept:
         return f"{text}: {where}; are these the right columns?"
     hint = "; na=[] (--na '') reads these words as names" if any(words) else ""

@@ -11,9 +11,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -127,12 +126,12 @@ def parts_of(
     progress = part(progress, found / max(1, len(tasks)), 1)
     if rest and scan.executor is not None:
         shared = Shared(job, lambda: spill.folder)
-        to_make = [(shared, folder, names[at], tasks[at], keep) for at in rest]
-        run_tasks(scan.executor, _made, to_make, progress=progress)
+        to_make = [(shared, tasks[at], Path(folder, names[at]), keep) for at in rest]
+        run_tasks(scan.executor, _store_in_worker, to_make, progress=progress)
     else:
         for done, at in enumerate(rest, start=1):
             further = part(progress, (done - 1) / len(rest), done / len(rest))
-            _store(folder, names[at], partial(_make, job, tasks[at], further), keep)
+            _store(job, tasks[at], Path(folder, names[at]), keep, further)
             if progress is not None:
                 progress(done / len(rest))
     if keep:
@@ -140,28 +139,23 @@ def parts_of(
     return [str(Path(folder) / name) for name in names]
 
 
-def _made(shared: Shared, folder: str, name: str, task: tuple[Any, ...], keep: bool) -> None:
-    _store(folder, name, partial(_make, shared.value(), task, None), keep)
+def _store_in_worker(shared: Shared, task: tuple[Any, ...], target: Path, keep: bool) -> None:
+    _store(shared.value(), task, target, keep, None)
 
 
-def _make(job: Job, task: tuple[Any, ...], progress: Progress | None, folder: Path) -> None:
-    job.make(folder, *task, progress=progress)
+def _store(job: Job, task: tuple[Any, ...], target: Path, keep: bool, progress: Progress | None) -> None:
+    """Make the folder of a task's results unless it exists; with `keep`, add a file with hashes of its files.
 
-
-def _store(folder: str, name: str, make: Callable[[Path], None], keep: bool) -> None:
-    """Make a folder of results unless it exists; with `keep`, add a file with hashes of its files.
-
-    `make` writes into a temporary folder, which is then renamed. So a folder with the final name is complete,
+    `job` writes into a temporary folder, which is then renamed. So a folder with the final name is complete,
     even if several processes make the same folder.
     """
-    target = Path(folder) / name
     if target.exists():
         return
-    temporary = Path(tempfile.mkdtemp(dir=folder, prefix=_UNFINISHED))
+    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=_UNFINISHED))
     try:
         with (temporary / "lock").open("w") as lock:
             is_locked = locked(lock)
-            make(temporary)
+            job.make(temporary, *task, progress=progress)
             if keep:
                 (temporary / _SEAL).write_text(json.dumps(_sizes_and_hashes(temporary)))
             if is_locked:

@@ -16,7 +16,7 @@ from ordhc.io.arrays import load_array
 from ordhc.io.files import Source, name_of, read_bytes, suffix_of
 from ordhc.io.guard import reading
 from ordhc.io.matrices import read_matrix
-from ordhc.io.sheet import Sheet, listed, read_sheet
+from ordhc.io.sheet import Sheet, is_number, listed, read_sheet
 from ordhc.io.trees import ONLY_TREES, read_tree
 
 
@@ -75,7 +75,7 @@ def read_reference(path: Source, leaves: Sequence[str], columns: Sequence[str] |
             return read_tree(_named(data, path), "scipy")
         sheet = read_sheet(data, name, "labels or similarities")
         in_header = LeafNumbers(sheet.header)
-        if all(_is_number(cell) for cell in sheet.rows[0]):
+        if all(is_number(cell) for cell in sheet.rows[0]):
             return _without_names(sheet)
         if len(leaves) > 2 and all(leaf in in_header for leaf in leaves):
             return _matrix(data, path, leaves)
@@ -139,19 +139,11 @@ def label_table(
     return table
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _without_names(sheet: Sheet) -> NDArray[Any]:
     for at, row in enumerate(sheet.rows):
         sheet.check_width(at)
         for cell in row:
-            if not _is_number(cell):
+            if not is_number(cell):
                 raise InputError(f"{quoted(cell)} is not a number", path=sheet.source, line=sheet.lines[at])
     rows = sheet.rows
     whole = all(cell.lstrip("+-").isdigit() and len(cell) < 19 for row in rows for cell in row)

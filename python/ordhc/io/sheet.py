@@ -33,7 +33,7 @@ class Sheet:
 
     @property
     def header(self) -> list[str]:
-        return [cell.strip() for cell in self.rows[0]] if self.rows else []
+        return [cell.strip() for cell in self.rows[0]]
 
     def find(self, names: Iterable[str]) -> int | None:
         """Return the index of the first of `names` that is in the header, ignoring case, or None."""
@@ -56,7 +56,7 @@ class Sheet:
     def column(self, name: str) -> int:
         found = self.find([name])
         if found is None:
-            raise unknown_column(self.source, name, self.header, self.lines[0] if self.lines else 1)
+            raise unknown_column(self.source, name, self.header, self.lines[0])
         return found
 
     def check_width(self, at: int) -> None:
@@ -67,6 +67,14 @@ class Sheet:
                 path=self.source,
                 line=self.lines[at],
             )
+
+
+def is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def listed(names: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from ordhc.comparison.suspects import alike, names_warning, suspect_ids, suspect
 from ordhc.comparison.units import distinct
 from ordhc.errors import InputError, SkippedRowsWarning, warn
 from ordhc.io.blocks import Piece, adjacent_merged, is_parquet, read_piece, whole_ids
-from ordhc.io.parsed import Parsed, persons_in, wrong_rows
+from ordhc.io.parsed import Parsed, persons_in, reasons_of, shown_words, wrong_rows
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.spill import Spill
 
@@ -176,7 +176,7 @@ class _Part:
 
     def read(self, pieces: Sequence[Piece], progress: Progress | None) -> Any:
         scan, found = self.scan, self.new()
-        pieces = list(adjacent_merged(pieces))
+        pieces = adjacent_merged(pieces)
         of_file = Counter(piece.file for piece in pieces)
         sizes = [scan.state[piece.file][0] / of_file[piece.file] for piece in pieces]
         total, done = max(1, sum(sizes)), 0.0
@@ -269,13 +269,11 @@ class _FactCollector:
         if self.asked.skip_bad:
             parsed = self._without_bad(parsed)
         found.n_rows += len(parsed.rows)
-        for row, word in parsed.missing:
-            if len(found.missing) < LISTED:
-                found.missing.append((parsed.source, row, word))
-            found.reasons[word] += 1
+        found.reasons.update(word for _, word in parsed.missing)
         found.n_missing += len(parsed.missing)
         found.n_bad += len(parsed.bad)
-        found.bad += [(parsed.source, row, reason) for row, reason in parsed.bad[: LISTED - len(found.bad)]]
+        for listed, rows in ((found.missing, parsed.missing), (found.bad, parsed.bad)):
+            listed += [(parsed.source, row, reason) for row, reason in rows[: LISTED - len(listed)]]
         if not len(parsed.rows):
             return
         self._leaves(parsed)
@@ -389,8 +387,7 @@ class _FactCollector:
 
 
 def _words(found: Survey) -> str:
-    parts = [f"{n:,} {f'`{word}`' if word else 'blank'}" for word, n in found.reasons.most_common(8)]
-    return ", ".join(parts)
+    return shown_words(found.reasons.most_common(8))
 
 
 def _bad(found: Survey) -> str:
@@ -405,12 +402,8 @@ def warn_of(found: Survey) -> None:
         where = ", ".join(f"{source}:{row}" for source, row, _ in found.missing[:10])
         more = f" and {found.n_missing - 10:,} more" if found.n_missing > 10 else ""
         text = f"{found.n_missing:,} of {total:,} rows have a missing leaf ({_words(found)}) and are skipped"
-        counts = {
-            f"with `{word}` for an item" if word else "without an item": n
-            for word, n in found.reasons.items()
-        }
         rows = [(row, word) for _, row, word in found.missing]
-        warn(SkippedRowsWarning(f"{text}: {where}{more}", rows, counts))
+        warn(SkippedRowsWarning(f"{text}: {where}{more}", rows, reasons_of(found.reasons)))
     if found.n_bad:
         text = f"{found.n_bad:,} of {total:,} rows are bad and are skipped: {_bad(found)}"
         rows = [(row, reason) for _, row, reason in found.bad]

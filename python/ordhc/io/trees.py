@@ -151,7 +151,7 @@ def _read(
     path: Source, format: str | None, preserve_underscores: bool, progress: Any, *, several: bool
 ) -> list[Dendrogram]:
     progress = _checks.callback("progress", progress)
-    name, wanted = name_of(path), _given_format(format, _READ)
+    name, wanted = name_of(path), None if format is None else _checks.choice("format", format, _READ)
     preserve_underscores = _checks.flag("preserve_underscores", preserve_underscores)
     data = read_bytes(path)
     if not data.strip():
@@ -268,7 +268,7 @@ def write_tree(
     (0:1,1:1);
     >>> ordhc.write_tree(tree, "tree.json", format="d3")          # doctest: +SKIP
     """
-    write_trees([_tree(tree)], path, format, progress=progress)
+    write_trees([tree], path, format, progress=progress)
 
 
 @shows_progress("writing")
@@ -301,11 +301,17 @@ def write_trees(
     (0:1,1:1);
     (0:1,1:1);
     """
-    found = [_tree(tree) for tree in _checks.listed("trees", trees)]
+    found = _checks.listed("trees", trees)
+    for tree in found:
+        if not isinstance(tree, Dendrogram):
+            raise InputError(
+                f"a tree must be a Dendrogram, not {_checks.quoted(tree)}; "
+                "convert it with ordhc.as_dendrogram"
+            )
     if not found:
         raise InputError("there are no trees to write")
     path = _checks.path(path)
-    kind = _given_format(format, _WRITTEN) or check_written(path)
+    kind = check_written(path) if format is None else _checks.choice("format", format, _WRITTEN)
     progress = _checks.callback("progress", progress)
     write_bytes(path, tree_bytes(found, kind, part(progress, 0, 0.95)))
     _reported(progress, 1.0)
@@ -316,18 +322,6 @@ def check_written(path: str | os.PathLike[str]) -> str:
     if kind not in _WRITTEN:
         raise InputError(f"{kind} is read, but not written: write .nex or .nwk", path=name_of(path))
     return kind
-
-
-def _tree(given: Any) -> Dendrogram:
-    if not isinstance(given, Dendrogram):
-        raise InputError(
-            f"a tree must be a Dendrogram, not {_checks.quoted(given)}; convert it with ordhc.as_dendrogram"
-        )
-    return given
-
-
-def _given_format(given: Any, known: tuple[str, ...]) -> str | None:
-    return None if given is None else _checks.choice("format", given, known)
 
 
 def tree_bytes(trees: Sequence[Dendrogram], kind: str, progress: Progress | None = None) -> bytes:

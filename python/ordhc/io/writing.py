@@ -22,6 +22,7 @@ from ordhc.io.comparisons import SUFFIXES
 from ordhc.io.files import name_of, suffix_of, write_bytes
 from ordhc.io.packed import ENDINGS as PACKED
 from ordhc.io.parsed import LITERAL
+from ordhc.io.sheet import is_number
 
 ENDINGS = ".csv, .tsv, .csv.gz, .tsv.gz, .parquet, .npz, .npy"
 
@@ -77,12 +78,9 @@ def write_comparisons(
         raise InputError(f"the ending is none of {ENDINGS}", path=name_of(path))
     if suffix == ".npz":
         arrays: dict[str, Any] = {"rows": data.rows, "n_leaves": data.n_leaves}
-        for name in ("weights", "answers", "groups"):
-            if getattr(data, name) is not None:
-                arrays[name] = getattr(data, name)
-        for name in ("names", "group_names"):
-            if getattr(data, name) is not None:
-                arrays |= texts_to(getattr(data, name), name)
+        for name in ("weights", "answers", "groups", "names", "group_names"):
+            if (known := getattr(data, name)) is not None:
+                arrays |= texts_to(known, name) if isinstance(known, tuple) else {name: known}
         if data.adaptive:
             arrays["adaptive"] = True
         np.savez_compressed(buffer, **arrays)
@@ -120,18 +118,10 @@ class _Counting(bytes_io.BytesIO):
         return count
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_plain(text: str) -> bool:
     """Return True if readers keep this name as written, and do not take it for an id or a missing value."""
     bare = text.strip()
-    return bare == text != "" and text not in MISSING and not _is_number(text) and text.isprintable()
+    return bare == text != "" and text not in MISSING and not is_number(text) and text.isprintable()
 
 
 def _leaf_columns(data: Triplets | Quadruplets) -> list[str]:
@@ -145,13 +135,8 @@ def _columns(data: Triplets | Quadruplets) -> dict[str, Any]:
     if data.names is not None:
         cells = np.array(data.names, dtype=object)[data.rows]
     found = {column: cells[:, at] for at, column in enumerate(_leaf_columns(data))}
-    if data.weights is not None:
-        found["weight"] = data.weights
-    if data.answers is not None:
-        found["answer"] = data.answers
-    persons = persons_of(data)
-    if persons is not None:
-        found["person"] = persons
+    further = {"weight": data.weights, "answer": data.answers, "person": persons_of(data)}
+    found |= {column: values for column, values in further.items() if values is not None}
     if data.adaptive:
         found["sampler"] = np.full(len(data), "learner", dtype=object)
     return found
