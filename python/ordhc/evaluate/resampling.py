@@ -24,14 +24,14 @@ from ordhc.comparison.rows import changed
 from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.left_scores import LeftOutScores
 from ordhc.io.spill import Spill
-from ordhc.similarities.comparisons import adds
+from ordhc.similarities.similarity import is_adds
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-__all__ = ["Resampling"]
+__all__ = ["Resampling", "are_sums"]
 
 _Resample = tuple[_ordhc.Tree, tuple[float, float, float]]
 #: The trees of n resamples, and their (n, 3) scores: revenue, satisfied, held out.
@@ -82,12 +82,7 @@ class Resampling:
 
     @property
     def is_additive(self) -> bool:
-        """True if Rust code can make a resample in one pass: draw answers, and add up their similarities."""
-        build, merge = self.plan.similarity, self.plan.linkage
-        in_engine = merge.native is not None or merge.coefficients is not None
-        plain = self.initial_clusters is None and self.plan.refine is None
-        plain = plain and not self.plan.may_have_lengths
-        return build is not None and build.build is adds and in_engine and plain
+        return are_sums(self.plan, self.initial_clusters)
 
     def here(self, n_resamples: int, progress: Progress | None) -> Resamples:
         return (self.additive if self.is_additive else self.one_by_one)(range(n_resamples), progress)
@@ -109,8 +104,7 @@ class Resampling:
     ) -> Resamples:
         """Compute all resamples in an executor; this process calls `meanwhile` while workers compute."""
         executor, _, shared = crew
-        parts = cut(n_resamples, executor)
-        tasks = [(shared, part) for part in parts]
+        tasks = [(shared, part) for part in cut(n_resamples, executor)]
         found = run_tasks(executor, _some, tasks, meanwhile=meanwhile, progress=progress)
         trees = [engine_tree(tree) for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
@@ -194,6 +188,19 @@ class Resampling:
         satisfied = satisfied_share(self.tree, drawn, shares[0])
         held_out = satisfied_share(tree, self.data[left], shares[1])
         return engine_tree(tree), (revenue, satisfied, held_out)
+
+
+def are_sums(plan: Plan, initial_clusters: ArrayLike | None) -> bool:
+    """Return True if Rust code can make a resample in one pass: draw answers, and add up similarities."""
+    merge = plan.linkage
+    return (
+        plan.similarity is not None
+        and is_adds(plan.similarity)
+        and (merge.native is not None or merge.coefficients is not None)
+        and not plan.may_have_lengths
+        and plan.refine is None
+        and initial_clusters is None
+    )
 
 
 def _some(shared: Shared, which: range) -> tuple[list[Dendrogram], NDArray[np.float64]]:
