@@ -10,6 +10,7 @@ import ordhc
 from ordhc import cli
 from ordhc.errors import InputError
 from ordhc.estimator import OrdinalClustering
+from ordhc.evaluate.trials import parts_of
 from support.random_data import planted
 
 
@@ -82,8 +83,6 @@ def test_time_grows_with_leaves_and_answers():
 def test_scores_are_of_answers_not_seen():
     t, _ = planted(2, seed=1)
     (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates
-    from ordhc.evaluate.trials import parts_of
-
     part, _ = parts_of(t, 2, 3)
     revenue, agreed = 0, 0
     for fold in range(2):
@@ -97,26 +96,16 @@ def test_scores_are_of_answers_not_seen():
     assert np.isnan([one.revenue_low, one.satisfied_high]).all()
 
 
-def test_answers_to_one_question_stay_together():
-    from ordhc.evaluate.trials import parts_of
-
+@pytest.mark.parametrize(("make", "width"), [(ordhc.Triplets, 3), (ordhc.Quadruplets, 4)])
+def test_answers_to_one_question_stay_together(make, width):
     rng = np.random.default_rng(0)
-    rows = np.array(list(itertools.permutations(range(6), 3)))[rng.integers(0, 120, 400)]
-    part, _ = parts_of(ordhc.Triplets(rows), 3, 0)
-    question = {}
-    for row, of in zip(rows.tolist(), part.tolist(), strict=True):
-        assert question.setdefault((row[0], *sorted(row[1:])), of) == of
-    assert set(question.values()) == {0, 1, 2}
-    rows = np.array(list(itertools.permutations(range(5), 4)))[rng.integers(0, 120, 400)]
-    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0)
-    question = {}
-    for row, of in zip(rows.tolist(), part.tolist(), strict=True):
-        key = frozenset([frozenset(row[:2]), frozenset(row[2:])])
-        assert question.setdefault(key, of) == of
-    assert set(question.values()) == {0, 1, 2}
-    people = rng.integers(0, 7, 400)
-    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0, people)
-    assert all(len(set(part[people == person])) == 1 for person in range(7))
+    rows = np.array(list(itertools.permutations(range(9 - width), width)))[rng.integers(0, 120, 400)]
+    part, _ = parts_of(make(rows), 3, 0)
+    fold_of = {}
+    for row, fold in zip(rows.tolist(), part.tolist(), strict=True):
+        pairs = (row[:2], (row[0], row[2])) if width == 3 else (row[:2], row[2:])
+        assert fold_of.setdefault(frozenset(map(frozenset, pairs)), fold) == fold
+    assert set(fold_of.values()) == {0, 1, 2}
 
 
 def test_what_select_refuses():

@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,21 +106,11 @@ def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
 
 
 def _mean(name: str, several: "list[AnswerCeiling]") -> AnswerCeiling:
-    count = np.array([one.n_answers for one in several], dtype=np.float64)
-
-    def mean(values: list[float]) -> float:
-        return float(np.average(values, weights=count))
-
-    return AnswerCeiling(
-        name,
-        mean([one.accuracy_low for one in several]),
-        mean([one.accuracy_high for one in several]),
-        mean([one.log_loss_low for one in several]),
-        mean([one.log_loss_high for one in several]),
-        mean([one.agreement for one in several]),
-        int(count.sum()),
-        sum(one.n_questions for one in several),
-    )
+    columns: Any = {key: [vars(one)[key] for one in several] for key in vars(several[0])}
+    counts = columns["n_answers"]
+    names = ("accuracy_low", "accuracy_high", "log_loss_low", "log_loss_high", "agreement")
+    means = (float(np.average(columns[key], weights=counts)) for key in names)
+    return AnswerCeiling(name, *means, sum(counts), sum(columns["n_questions"]))
 
 
 def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:

@@ -163,8 +163,8 @@ def chosen_clusters(
     whole: Choices,
     deviation: float,
     cuts: tuple[Callable[[int], NDArray[np.int64]], Callable[[int], NDArray[np.int64]]],
-) -> tuple[Fitted, int]:
-    """Fit a model of closeness by flat clusters; return the model, and the number of clusters.
+) -> Fitted:
+    """Fit a model of closeness by flat clusters.
 
     The number of clusters is the one with which a model of the answers `inner` predicts the answers `apart`
     best. The returned model is fitted to all answers, `whole`. The closeness of two leaves falls
@@ -176,7 +176,7 @@ def chosen_clusters(
     numbers = [number for number in _CLUSTERS if number <= max(2, whole.n_leaves // 2)]
     losses = [loss_of(apart, _clusters(inner, cuts[0](number), deviation)) for number in numbers]
     number = numbers[int(np.argmin(losses))]
-    return _clusters(whole, cuts[1](number), deviation), number
+    return _clusters(whole, cuts[1](number), deviation)
 
 
 def chosen_points(
