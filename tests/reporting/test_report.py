@@ -18,9 +18,10 @@ from ordhc.errors import InputError, OrdhcWarning
 from ordhc.evaluate.held_out import Answers, held_out, verdicts
 from ordhc.evaluate.intervals import of_units, student, wilson
 from ordhc.evaluate.people import agreement_of, standings
+from ordhc.evaluate.structure.misfits import incidences
 from ordhc.evaluate.trials import parts_of
 from ordhc.reporting import findings
-from ordhc.reporting.counts import forms_of, leaves_asked
+from ordhc.reporting.counts import forms_of
 from ordhc.reporting.groups import groups_section
 from ordhc.reporting.words import methods, summary
 from support.answers import answered, of_people, persons
@@ -108,7 +109,7 @@ def test_agreement_is_that_of_all_pairs(t):
             same = [odd[j] == odd[k] for j in others if (who[j] is not None and who[j] == who[k]) is kept]
             if same:
                 found.append(np.mean(same))
-    found = agreement_of(answers, leaves_asked(t, answers))
+    found = agreement_of(answers, np.bincount(incidences(t)[0]))
     assert found.chance == 1 / 3
     assert (found.n_between, found.n_within) == (len(between), len(within))
     for value, expected in ((found.between, between), (found.within, within)):
