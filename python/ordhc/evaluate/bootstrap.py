@@ -30,7 +30,6 @@ from ordhc.evaluate.left_out import (
     JUDGED,
     Block,
     LeftOut,
-    Part,
     Scores,
     bits_left_out,
     interval_left_out,
@@ -419,9 +418,8 @@ def _of_scan(
         return lambda at, some: np.asarray(_ordhc.verdicts(trees[at], block.rows[some]) == 1)
 
     n_judged = min(len(trees), JUDGED)
-    sums = sums_of_part(
-        Part(0, count, blocks()), n_judged, bits_left_out(n_judged, work.times, count), scores_of
-    )
+    bits = bits_left_out(n_judged, work.times, count)
+    sums = sums_of_part(slice(0, count), blocks(), n_judged, bits, scores_of)
     chance = chance_of_scan(tree, scan, plan.accepts)
     facts = {"unit": unit, "chance": chance, "ceiling": None, "unanswered": unanswered}
     return _summed_up(tree, resampled, consensus(resampled), scores, sums, request.confidence, facts)

@@ -133,7 +133,8 @@ class LeftOutScores:
             return lambda at, some: right_answers(trees[at], rows, choices)[0][numbers[some]]
 
         scores_of = of_answers if is_whole else of_rows
-        return sums_of_part(self._parts[number], count, bits, scores_of), chances
+        units, blocks = self._parts.units_of(number), self._parts.blocks(number)
+        return sums_of_part(units, blocks, count, bits, scores_of), chances
 
 
 def _mean_chance(chances: list[tuple[float, float]]) -> float:
