@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from statistics import NormalDist
@@ -320,12 +320,11 @@ def bootstrap(
     resampling_progress = part(trees_progress, first, 1)
     work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
     bits = cache(partial(work.judging.bits, min(n_resamples, JUDGED)))
-    with ExitStack() as stack:
+    with Spill(None if workers is None else spill) as folder:
         if workers is None:
             crew = None
             trees, scores = work.here(n_resamples, resampling_progress)
         else:
-            folder = stack.enter_context(Spill(spill))
             crew = workers, folder, work.shared(asked, folder)
             trees, scores = work.elsewhere(n_resamples, crew, bits, resampling_progress)
         resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)

@@ -141,10 +141,7 @@ class Structure:
 
     def __getitem__(self, name: str) -> StructureScore:
         """Return the score of a structure by its name."""
-        for score in self.scores:
-            if score.name == name:
-                return score
-        raise KeyError(name)
+        return {score.name: score for score in self.scores}[name]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes as values for JSON; NaN becomes None."""
