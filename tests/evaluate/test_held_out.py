@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Quadruplets, Triplets
-from ordhc.cli import main
 from ordhc.comparison.rows import changed
 from ordhc.comparison.units import questions_of, shares_of
 from ordhc.errors import InputError
@@ -18,6 +17,7 @@ from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
 from ordhc.tree.parts import lca_size
 from support import metric_twins as naive
 from support.answers import answered, persons
+from support.processes import run
 
 
 def at_random(seed, n=20, m=300):
@@ -310,16 +310,12 @@ def test_the_report_says_what_chance_and_noise_are(tmp_path, capsys):
     assert f"{few.ceiling.n_answers} answers to repeated questions are too few (100 are needed)" in str(few)
     once = Triplets([(i, (i + 1) % 7, (i + 3) % 7) for i in range(7)])
     assert ordhc.select(once, ["adds3-al"]).ceiling is None
-    path = str(tmp_path / "answers.csv")
+    path = tmp_path / "answers.csv"
     ordhc.write_comparisons(t, path)
-    with pytest.raises(SystemExit):
-        main(["compare", path, "--method", "adds3-al"])
-    output = capsys.readouterr().out
+    output = run(capsys, "compare", path, "--method", "adds3-al")[1]
     assert "\nchance" in output
     assert "\nnoise ceiling" in output
-    with pytest.raises(SystemExit):
-        main(["cluster", path, "--bootstrap", "3"])
-    output = capsys.readouterr().out
+    output = run(capsys, "cluster", path, "--bootstrap", "3")[1]
     assert "chance 0.3333" in output
     assert "noise ceiling" in output
 

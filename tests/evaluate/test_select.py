@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import cli
 from ordhc.errors import InputError
 from ordhc.estimator import OrdinalClustering
 from ordhc.evaluate.trials import parts_of
+from support.processes import run
 from support.random_data import planted
 
 
@@ -48,13 +48,12 @@ def test_one_rule_says_where_trees_are_drawn(monkeypatch, seconds, is_drawn):
         assert (made["method"], made["linkage_parameters"]["sweeps"]) == ("posterior-al", 5)
 
 
-def test_every_part_takes_the_same_method(tmp_path):
+def test_every_part_takes_the_same_method(tmp_path, capsys):
     t, _ = planted(2, seed=3, leaves_per_cluster=6)
     path = tmp_path / "answers.csv"
     ordhc.write_comparisons(t, path)
     written = tmp_path / "tree.json"
-    with pytest.raises(SystemExit, match="0"):
-        cli.main(["cluster", str(path), "-o", str(written), "-q"])
+    assert run(capsys, "cluster", path, "-o", written, "-q")[0] == 0
     tree = ordhc.read_tree(written)
     assert tree.settings["method"] == "posterior-al"
     clustered = ordhc.cluster(t)
@@ -132,15 +131,11 @@ def test_compare_command(tmp_path, capsys):
         path, np.column_stack([t.rows, np.arange(len(t)) % 9]), "%d", ",", header="a,b,c,who", comments=""
     )
     arguments = ["compare", str(path), "--items", "a,b,c", "--method", "adds3-al", "--method", "mulk3-al"]
-    with pytest.raises(SystemExit) as stop:
-        cli.main([*arguments, "--person", "who", "--folds", "3"])
-    out = capsys.readouterr().out
-    assert stop.value.code == 0
+    code, out, _ = run(capsys, *arguments, "--person", "who", "--folds", "3")
+    assert code == 0
     assert "held-out revenue" in out
     assert f"next: ordhc cluster {path} --items a,b,c --person who --method " in out
-    with pytest.raises(SystemExit):
-        cli.main([*arguments, "--json"])
-    assert json.loads(capsys.readouterr().out)["best"] in ("adds3-al", "mulk3-al")
+    assert json.loads(run(capsys, *arguments, "--json")[1])["best"] in ("adds3-al", "mulk3-al")
 
 
 def test_a_preferred_method_is_the_best_unless_it_is_clearly_worse():

@@ -108,8 +108,8 @@ def _mean(name: str, several: "list[AnswerCeiling]") -> AnswerCeiling:
     columns: Any = {key: [vars(one)[key] for one in several] for key in vars(several[0])}
     counts = columns["n_answers"]
     names = ("accuracy_low", "accuracy_high", "log_loss_low", "log_loss_high", "agreement")
-    means = (float(np.average(columns[key], weights=counts)) for key in names)
-    return AnswerCeiling(name, *means, sum(counts), sum(columns["n_questions"]))
+    means = {key: float(np.average(columns[key], weights=counts)) for key in names}
+    return AnswerCeiling(name, n_answers=sum(counts), n_questions=sum(columns["n_questions"]), **means)
 
 
 def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
