@@ -23,11 +23,11 @@ def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
     span = span_of(found)
     rows = [
         (
-            tree.labels[item.leaf],
-            item.kind,
-            f"{item.length:.2f}",
-            f"{item.low:.2f} to {item.high:.2f}",
-            interval(item.length, item.low, item.high, chance=0.0, span=span),
+            tree.labels[item["leaf"]],
+            item["kind"],
+            f"{item['length']:.2f}",
+            f"{item['low']:.2f} to {item['high']:.2f}",
+            interval(item["length"], item["low"], item["high"], chance=0.0, span=span),
         )
         for item in extremes_of(found)
     ]
