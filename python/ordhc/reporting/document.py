@@ -91,14 +91,11 @@ def _head(numbers: Numbers, title: str) -> Markup:
         cells.append((f"{data['n_people']:,}", "people" if data["n_people"] != 1 else "person"))
     held = accuracy["held_out_questions"] or accuracy["held_out"]
     predicted = share_predicted(numbers)
+    if predicted is None and held is not None:
+        predicted = held["estimate"], held["chance"]
     if predicted is not None:
-        cells.append(
-            (percent(predicted[0]), f"of held-out answers predicted; chance {percent(predicted[1])}")
-        )
-    elif held is not None:
-        cells.append(
-            (percent(held["estimate"]), f"of held-out answers predicted; chance {percent(held['chance'])}")
-        )
+        share, chance = map(percent, predicted)
+        cells.append((share, f"of held-out answers predicted; chance {chance}"))
     else:
         cells.append((percent(accuracy["on_all_answers"]), "of its own answers satisfied"))
     if clusters["n_known"]:
