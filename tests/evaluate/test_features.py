@@ -11,6 +11,7 @@ from scipy.stats import norm
 import ordhc
 from ordhc.errors import InputError
 from ordhc.evaluate.features import SCALES, unbiased
+from support.trees import clusters_of
 
 ASKED = {"similarity": "euclidean", "linkage": "ward"}
 
@@ -20,23 +21,15 @@ def points(seed, n=12, p=10):
     return random.normal(size=(n, p)) + 2.5 * (np.arange(n) % 3)[:, None] * random.normal(size=p)
 
 
-def clusters(tree):
-    return {frozenset(node.leaves.tolist()) for node in tree.nodes() if not node.is_leaf}
-
-
 def shares_twin(X, tree, n_resamples, seed):
     """For each scale and node of the tree the share of resamples with the cluster."""
-    own = [
-        frozenset(node.leaves.tolist())
-        for node in sorted(tree.nodes(), key=lambda node: node.label)
-        if not node.is_leaf
-    ]
+    own = clusters_of(tree)
     found = np.zeros((len(SCALES), len(own)))
     for scale, r in enumerate(SCALES):
         for at in range(n_resamples):
             count = max(1, round(r * X.shape[1]))
             drawn = np.sort(np.random.default_rng([seed, scale, at]).integers(0, X.shape[1], count))
-            there = clusters(ordhc.cluster(X[:, drawn], **ASKED))
+            there = set(clusters_of(ordhc.cluster(X[:, drawn], **ASKED)))
             found[scale] += [cluster in there for cluster in own]
     return found / n_resamples
 
@@ -92,7 +85,9 @@ def test_forms_of_vectors_and_initial_clusters():
     assert other.tree.replace(support=None) == given_tree
     start = np.arange(len(X)) % 3
     started = ordhc.bootstrap(X, **ASKED, n_resamples=3, initial_clusters=start)
-    assert {frozenset(np.flatnonzero(start == k).tolist()) for k in range(3)} <= clusters(started.tree)
+    assert {frozenset(np.flatnonzero(start == k).tolist()) for k in range(3)} <= set(
+        clusters_of(started.tree)
+    )
     assert ordhc.bootstrap([[1.0], [2.0], [9.0]], **ASKED, n_resamples=2).support.tolist() == [1, 1]
 
 

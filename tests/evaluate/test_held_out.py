@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 
 import ordhc
 from ordhc import Quadruplets, Triplets
-from ordhc.cli import main
 from ordhc.comparison.rows import changed
-from ordhc.comparison.units import shares_of
+from ordhc.comparison.units import questions_of, shares_of
 from ordhc.errors import InputError
 from ordhc.evaluate import resampling, trials
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
 from ordhc.tree.parts import lca_size
+from support import metric_twins as naive
 from support.answers import answered, persons
+from support.processes import run
 
 
 def at_random(seed, n=20, m=300):
@@ -73,8 +74,6 @@ def same_partition(numbers, keys):
 @settings(deadline=None)
 @given(answered(max_size=60), st.data())
 def test_questions_are_those_of_the_naive_twin(t, data):
-    from ordhc.comparison.units import questions_of
-
     if data.draw(st.booleans()):
         t = Triplets(t.rows, t.n_leaves)
     keys = questions_naively(t)
@@ -88,8 +87,6 @@ def test_questions_are_those_of_the_naive_twin(t, data):
 
 
 def test_the_order_of_the_three_is_no_question():
-    from ordhc.comparison.units import questions_of
-
     t = Triplets.from_odd_one_out([(2, 0, 1), (2, 1, 0), (0, 1, 2), (3, 1, 2)])
     question, content = questions_of(t)
     assert question.tolist() == [0, 0, 0, 0, 0, 0, 1, 1]
@@ -97,12 +94,6 @@ def test_the_order_of_the_three_is_no_question():
     central = Triplets.from_most_central([(2, 0, 1)])
     both = Triplets(np.concatenate([t.rows, central.rows]), answers=[0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
     assert len(set(questions_of(both)[0].tolist())) == 3
-
-
-def pair_first(tree, row):
-    """Which of three leaves join first."""
-    pairs = [(row[0], row[1]), (row[0], row[2]), (row[1], row[2])]
-    return frozenset(min(pairs, key=lambda pair: lca_size(tree, *pair)))
 
 
 @settings(deadline=None)
@@ -126,9 +117,10 @@ def test_an_answer_counts_once(t, seed):
     tree = ordhc.Dendrogram(merges, np.arange(t.n_leaves - 1.0), kind="dissimilarity")
     good = total = 0.0
     answers = {}
-    for row, weight, answer in zip(both, weights.tolist(), both.answers.tolist(), strict=True):
+    told = naive.verdicts(tree, both.rows.tolist())
+    for verdict, weight, answer in zip(told, weights.tolist(), both.answers.tolist(), strict=True):
         if weight > 0:
-            answers.setdefault(answer, []).append((weight, pair_first(tree, row) == {row[0], row[1]}))
+            answers.setdefault(answer, []).append((weight, verdict == 1))
     for rows in answers.values():
         good += sum(weight for weight, fine in rows if fine) / len(rows)
         total += sum(weight for weight, _ in rows) / len(rows)
@@ -318,16 +310,12 @@ def test_the_report_says_what_chance_and_noise_are(tmp_path, capsys):
     assert f"{few.ceiling.n_answers} answers to repeated questions are too few (100 are needed)" in str(few)
     once = Triplets([(i, (i + 1) % 7, (i + 3) % 7) for i in range(7)])
     assert ordhc.select(once, ["adds3-al"]).ceiling is None
-    path = str(tmp_path / "answers.csv")
+    path = tmp_path / "answers.csv"
     ordhc.write_comparisons(t, path)
-    with pytest.raises(SystemExit):
-        main(["compare", path, "--method", "adds3-al"])
-    output = capsys.readouterr().out
+    output = run(capsys, "compare", path, "--method", "adds3-al")[1]
     assert "\nchance" in output
     assert "\nnoise ceiling" in output
-    with pytest.raises(SystemExit):
-        main(["cluster", path, "--bootstrap", "3"])
-    output = capsys.readouterr().out
+    output = run(capsys, "cluster", path, "--bootstrap", "3")[1]
     assert "chance 0.3333" in output
     assert "noise ceiling" in output
 

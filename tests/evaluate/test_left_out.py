@@ -64,21 +64,18 @@ def test_blocks_give_the_estimate_and_the_interval_of_all_units_at_once(
         patch.setattr(left_out, "_ROWS_OF_PART", data.draw(st.integers(1, 50)))
         patch.setattr(left_out, "_ROWS", data.draw(st.integers(1, 50)))
         parts = Parts(rows, weights, units, n_units, data.draw(st.sampled_from([None, units])))
-        assert [part.first for part in parts] == [0, *(part.end for part in parts)][:-1]
-        assert parts[len(parts) - 1].end == n_units
+        slices = [parts.units_of(number) for number in range(len(parts))]
+        assert [some.start for some in slices] == [0, *(some.stop for some in slices)][:-1]
+        assert slices[-1].stop == n_units
         bits = bits_left_out(n_trees, drawn.__getitem__, n_units)
-        assert [parts.units_of(number) for number in range(len(parts))] == [
-            slice(part.first, part.end) for part in parts
-        ]
+
+        def scores_of(block):
+            return lambda at, some: agree[at, block.rows[some, 0] // 3]
+
         sums = LeftOut.joined(
             [
-                sums_of_part(
-                    part,
-                    n_trees,
-                    bits[:, part.first : part.end],
-                    lambda block: lambda at, some: agree[at, block.rows[some, 0] // 3],
-                )
-                for part in parts
+                sums_of_part(some, parts.blocks(number), n_trees, bits[:, some], scores_of)
+                for number, some in enumerate(slices)
             ]
         )
         found = sums.estimate, interval_left_out(sums.estimate, sums, Z)

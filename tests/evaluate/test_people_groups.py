@@ -11,6 +11,7 @@ import ordhc
 from ordhc.errors import InputError
 from ordhc.evaluate import people_groups as module
 from ordhc.evaluate.structure.words import Estimate
+from support.answers import chosen, comparisons_of
 from support.few_rounds import with_few_rounds
 from support.processes import run
 
@@ -22,26 +23,11 @@ OTHER = TREE[np.ix_(SHUFFLED, SHUFFLED)]
 QUICK = {"max_trees": 2, "folds": 2}
 
 
-def answers_of_people(trees, each=40, seed=1, noise=0.0, kind="triplet", **more):
+def answers_of_people(trees, each=40, seed=1, noise=0.0, kind="triplet"):
     """Answers to random questions by people who each follow a tree."""
     rng = np.random.default_rng(seed)
-    rows, people = [], []
-    for person, S in enumerate(trees):
-        a, b, c, d = np.argsort(rng.random((each, N)), axis=1)[:, :4].T
-        pairs = {
-            "triplet": [(a, b, c), (a, c, b)],
-            "odd": [(a, b, c), (a, c, b), (b, c, a)],
-            "pairs": [(a, b, c, d), (c, d, a, b)],
-        }[kind]
-        U = np.stack([S[p[0], p[1]] for p in pairs], axis=1)
-        U = np.where(rng.random(each)[:, None] < 2 * noise, 0.0, U) + rng.gumbel(size=U.shape)
-        found = np.stack([np.stack(p, axis=1) for p in pairs], axis=1)[np.arange(each), U.argmax(axis=1)]
-        rows.append(found)
-        people += [person] * each
-    rows = np.concatenate(rows)
-    if kind == "odd":
-        return ordhc.Triplets.from_odd_one_out(rows[:, [2, 0, 1]], n_leaves=N, groups=people, **more)
-    return (ordhc.Quadruplets if kind == "pairs" else ordhc.Triplets)(rows, n_leaves=N, groups=people, **more)
+    rows = np.concatenate([chosen(rng, S, each, kind, noise) for S in trees])
+    return comparisons_of(rows, kind, n_leaves=N, groups=np.repeat(np.arange(len(trees)), each))
 
 
 def two_groups(**how):

@@ -15,7 +15,6 @@ import ordhc
 from ordhc import _ordhc
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.testing import strategies
-from ordhc.tree.parts import lca_size
 from support.answers import of_people
 from support.processes import run
 from support.trees import clusters_of
@@ -258,32 +257,6 @@ def test_support_is_drawn():
         texts = [text.get_text() for text in d.plot(orientation=orientation).texts]
         assert texts == ["90"]
     assert not d.plot(support=False).texts
-
-
-# --- satisfied -------------------------------------------------------------------------------
-
-
-@settings(max_examples=60, deadline=None)
-@given(strategies.triplets(weighted=True))
-def test_satisfied_is_its_definition(data):
-    d = ordhc.linkage(
-        np.random.default_rng(0).random((data.n_leaves, 1)) * np.zeros(data.n_leaves), dissimilarity=False
-    )
-    weights = np.ones(len(data)) if data.weights is None else data.weights
-    if not weights.sum():
-        with pytest.raises(InputError, match="no comparisons"):
-            ordhc.score(d, data, "satisfied")
-        return
-    i, j, k = data.rows.T
-    near, far = np.asarray(lca_size(d, i, j)), np.asarray(lca_size(d, i, k))
-    found = ordhc.score(d, data, "satisfied")
-    total = weights.sum()
-    assert np.isclose(found.agreed, weights[near < far].sum() / total)
-    assert np.isclose(found.disagreed, weights[near > far].sum() / total)
-    assert np.isclose(found.unresolved, weights[near == far].sum() / total)
-    assert float(found) == found.agreed
-    as_quadruplets = ordhc.score(d, data.to_quadruplets(), "satisfied")
-    assert np.isclose(as_quadruplets.agreed, found.agreed)
 
 
 # --- the command line ------------------------------------------------------------------------

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import ordhc
-from ordhc import cli
 from ordhc.errors import InputError
 from ordhc.estimator import OrdinalClustering
+from ordhc.evaluate.trials import parts_of
+from support.processes import run
 from support.random_data import planted
 
 
@@ -47,13 +48,12 @@ def test_one_rule_says_where_trees_are_drawn(monkeypatch, seconds, is_drawn):
         assert (made["method"], made["linkage_parameters"]["sweeps"]) == ("posterior-al", 5)
 
 
-def test_every_part_takes_the_same_method(tmp_path):
+def test_every_part_takes_the_same_method(tmp_path, capsys):
     t, _ = planted(2, seed=3, leaves_per_cluster=6)
     path = tmp_path / "answers.csv"
     ordhc.write_comparisons(t, path)
     written = tmp_path / "tree.json"
-    with pytest.raises(SystemExit, match="0"):
-        cli.main(["cluster", str(path), "-o", str(written), "-q"])
+    assert run(capsys, "cluster", path, "-o", written, "-q")[0] == 0
     tree = ordhc.read_tree(written)
     assert tree.settings["method"] == "posterior-al"
     clustered = ordhc.cluster(t)
@@ -82,8 +82,6 @@ def test_time_grows_with_leaves_and_answers():
 def test_scores_are_of_answers_not_seen():
     t, _ = planted(2, seed=1)
     (one,) = ordhc.select(t, ["adds3-al"], folds=2, seed=3).candidates
-    from ordhc.evaluate.trials import parts_of
-
     part, _ = parts_of(t, 2, 3)
     revenue, agreed = 0, 0
     for fold in range(2):
@@ -97,26 +95,16 @@ def test_scores_are_of_answers_not_seen():
     assert np.isnan([one.revenue_low, one.satisfied_high]).all()
 
 
-def test_answers_to_one_question_stay_together():
-    from ordhc.evaluate.trials import parts_of
-
+@pytest.mark.parametrize(("make", "width"), [(ordhc.Triplets, 3), (ordhc.Quadruplets, 4)])
+def test_answers_to_one_question_stay_together(make, width):
     rng = np.random.default_rng(0)
-    rows = np.array(list(itertools.permutations(range(6), 3)))[rng.integers(0, 120, 400)]
-    part, _ = parts_of(ordhc.Triplets(rows), 3, 0)
-    question = {}
-    for row, of in zip(rows.tolist(), part.tolist(), strict=True):
-        assert question.setdefault((row[0], *sorted(row[1:])), of) == of
-    assert set(question.values()) == {0, 1, 2}
-    rows = np.array(list(itertools.permutations(range(5), 4)))[rng.integers(0, 120, 400)]
-    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0)
-    question = {}
-    for row, of in zip(rows.tolist(), part.tolist(), strict=True):
-        key = frozenset([frozenset(row[:2]), frozenset(row[2:])])
-        assert question.setdefault(key, of) == of
-    assert set(question.values()) == {0, 1, 2}
-    people = rng.integers(0, 7, 400)
-    part, _ = parts_of(ordhc.Quadruplets(rows), 3, 0, people)
-    assert all(len(set(part[people == person])) == 1 for person in range(7))
+    rows = np.array(list(itertools.permutations(range(9 - width), width)))[rng.integers(0, 120, 400)]
+    part, _ = parts_of(make(rows), 3, 0)
+    fold_of = {}
+    for row, fold in zip(rows.tolist(), part.tolist(), strict=True):
+        pairs = (row[:2], (row[0], row[2])) if width == 3 else (row[:2], row[2:])
+        assert fold_of.setdefault(frozenset(map(frozenset, pairs)), fold) == fold
+    assert set(fold_of.values()) == {0, 1, 2}
 
 
 def test_what_select_refuses():
@@ -143,15 +131,11 @@ def test_compare_command(tmp_path, capsys):
         path, np.column_stack([t.rows, np.arange(len(t)) % 9]), "%d", ",", header="a,b,c,who", comments=""
     )
     arguments = ["compare", str(path), "--items", "a,b,c", "--method", "adds3-al", "--method", "mulk3-al"]
-    with pytest.raises(SystemExit) as stop:
-        cli.main([*arguments, "--person", "who", "--folds", "3"])
-    out = capsys.readouterr().out
-    assert stop.value.code == 0
+    code, out, _ = run(capsys, *arguments, "--person", "who", "--folds", "3")
+    assert code == 0
     assert "held-out revenue" in out
     assert f"next: ordhc cluster {path} --items a,b,c --person who --method " in out
-    with pytest.raises(SystemExit):
-        cli.main([*arguments, "--json"])
-    assert json.loads(capsys.readouterr().out)["best"] in ("adds3-al", "mulk3-al")
+    assert json.loads(run(capsys, *arguments, "--json")[1])["best"] in ("adds3-al", "mulk3-al")
 
 
 def test_a_preferred_method_is_the_best_unless_it_is_clearly_worse():

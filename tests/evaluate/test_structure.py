@@ -14,25 +14,12 @@ from ordhc.evaluate.structure.coins import columns_of, upper_tail
 from ordhc.evaluate.structure.fitting import answer_loss, minimised
 from ordhc.evaluate.structure.misfits import common_clusters, incidences
 from ordhc.evaluate.structure.words import Estimate, Evidence, verdict_of
+from support.answers import chosen, comparisons_of
 from support.processes import run
 
 
 def answers_from(S, m, seed, kind="triplet", **more):
-    """Answers to random questions, by choice in proportion to exp(closeness)."""
-    rng = np.random.default_rng(seed)
-    n = len(S)
-    a, b, c, d = np.argsort(rng.random((m, n)), axis=1)[:, :4].T
-    if kind == "pairs":
-        pairs = [(a, b, c, d), (c, d, a, b)]
-    else:
-        pairs = [(a, b, c), (a, c, b), (b, c, a)][: 3 if kind == "odd" else 2]
-    U = np.stack([S[pair[0], pair[1]] for pair in pairs], axis=1) + rng.gumbel(size=(m, len(pairs)))
-    rows = np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1)[np.arange(m), U.argmax(axis=1)]
-    if kind == "pairs":
-        return ordhc.Quadruplets(rows, n_leaves=n, **more)
-    if kind == "odd":
-        return ordhc.Triplets.from_odd_one_out(rows[:, [2, 0, 1]], n_leaves=n, **more)
-    return ordhc.Triplets(rows, n_leaves=n, **more)
+    return comparisons_of(chosen(np.random.default_rng(seed), S, m, kind), kind, n_leaves=len(S), **more)
 
 
 def clusters(n=24):

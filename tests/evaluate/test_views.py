@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import ordhc
 from ordhc import Quadruplets, Triplets
 from ordhc.clustering.plan import Plan
 from ordhc.comparison.rows import changed
@@ -114,4 +113,3 @@ def test_random_answers_seldom_have_a_tree_of_their_own(is_odd):
 
 def test_the_same_seed_gives_the_same_verdicts():
     assert verdicts_of("own", 30, 2) == verdicts_of("own", 30, 2)
-    assert ordhc.__version__

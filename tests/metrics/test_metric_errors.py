@@ -10,6 +10,7 @@ from support import metric_twins as naive
 
 BINARY = ordhc.as_dendrogram("((0:1,1:1):2,(2:2,3:2):1);")
 SHAPE = ordhc.as_dendrogram("((0,1),(2,3));")
+OF_NINE = ordhc.Triplets([(0, 1, 8)])
 LARGER = naive.random_tree(9, 0)
 SIMILARITIES = naive.random_tree(4, 0, kind="similarity")
 NAMED = "((a,b),(c,d));"
@@ -47,13 +48,7 @@ def test_forms_that_are_no_tree(form, options, text):
     ("name", "tree", "reference", "options", "text"),
     [
         # Leaves.
-        (
-            "triplet_revenue",
-            BINARY,
-            ordhc.Triplets([(0, 1, 8)]),
-            {},
-            "the tree has 4 leaves, the comparisons have 9",
-        ),
+        ("triplet_revenue", BINARY, OF_NINE, {}, "the tree has 4 leaves, the comparisons have 9"),
         ("dasgupta_cost", BINARY, np.zeros((3, 3)), {}, "the tree has 4 leaves, the matrix has 3"),
         ("dasgupta_cost", BINARY, np.zeros(10), {}, "the tree has 4 leaves, the matrix has 5"),
         ("cophenetic_correlation", BINARY, LARGER, {}, "the tree has 4 leaves, not 9"),
@@ -62,64 +57,22 @@ def test_forms_that_are_no_tree(form, options, text):
         ("robinson_foulds", "((0,1),2);", BINARY, {}, "the tree has 3 leaves, not 4"),
         # Names.
         ("ari", NAMED, [0, 0, 1, 1], {}, "the leaves of the labels have no names: read the text with"),
-        (
-            "merge_distortion",
-            NAMED,
-            BINARY,
-            {},
-            "the leaves of the reference have no names: read the text with",
-        ),
+        ("merge_distortion", NAMED, BINARY, {}, "the leaves of the reference have no names"),
         ("merge_distortion", BINARY, NAMED, {}, "the leaves of the tree have no names: read the text with"),
-        (
-            "dasgupta_cost",
-            NAMED,
-            np.zeros((4, 4)),
-            {},
-            "the leaves of the matrix have no names: read the text with",
-        ),
-        (
-            "dasgupta_cost",
-            NAMED,
-            np.zeros(6),
-            {},
-            "the leaves of the matrix have no names: read the text with",
-        ),
-        (
-            "triplet_revenue",
-            NAMED,
-            [(0, 1, 2)],
-            {},
-            "the leaves of the comparisons have no names: read the text with",
-        ),
+        ("dasgupta_cost", NAMED, np.zeros((4, 4)), {}, "the leaves of the matrix have no names"),
+        ("dasgupta_cost", NAMED, np.zeros(6), {}, "the leaves of the matrix have no names"),
+        ("triplet_revenue", NAMED, [(0, 1, 2)], {}, "the leaves of the comparisons have no names"),
         ("triplet_distance", NAMED, "((a,b),(c,e));", {}, "different names: 'd' is only in the tree"),
         ("ari", NAMED, BY_NAME, {}, "different names: 'd' is only in the tree"),
         # Kinds and shapes.
         ("triplet_revenue", BINARY, ordhc.Quadruplets([(0, 1, 2, 3)]), {}, "takes triplets, not Quadruplets"),
-        (
-            "merge_distortion",
-            LARGER,
-            ordhc.Triplets([(0, 1, 8)]),
-            {},
-            "metric 'merge_distortion' takes tree, not Triplets",
-        ),
+        ("merge_distortion", LARGER, OF_NINE, {}, "metric 'merge_distortion' takes tree, not Triplets"),
         ("ari", BINARY, BINARY, {}, "ari takes labels, not Dendrogram"),
         ("dasgupta_cost", BINARY, NAMED, {}, "dasgupta_cost takes similarity, not str"),
         ("dasgupta_cost", BINARY, np.zeros((4, 3)), {}, "the matrix has shape (4, 3); (n, n) or a condensed"),
         ("dasgupta_cost", BINARY, np.zeros(5), {}, "n(n-1)/2 values; 5 is no such number"),
-        (
-            "dasgupta_revenue",
-            BINARY,
-            [[0, 1], [2]],
-            {},
-            "the reference of dasgupta_revenue cannot be read as an array",
-        ),
-        (
-            "satisfied",
-            BINARY,
-            [[0, 1, 2], [2, 1]],
-            {},
-            "the reference of satisfied cannot be read as an array",
-        ),
+        ("dasgupta_revenue", BINARY, [[0, 1], [2]], {}, "of dasgupta_revenue cannot be read as an array"),
+        ("satisfied", BINARY, [[0, 1, 2], [2, 1]], {}, "of satisfied cannot be read as an array"),
         ("triplet_revenue", BINARY, [[0, 1]], {}, "rows have shape (1, 2); 3 columns are needed"),
         ("triplet_revenue", BINARY, [[0, 1, 4]], {}, "row 0: leaf 4 is outside 0..=3"),
         ("triplet_distance", BINARY, 3, {}, "int of shape () is not a tree of 4 leaves"),
@@ -139,12 +92,14 @@ def test_forms_that_are_no_tree(form, options, text):
         ("ari", BINARY, [0, 0, 1, 1], {"n_clusters": 5}, "n_clusters = 5 is outside 1..=4"),
         ("ari", BINARY, [0, 0, 1, 1], {"n_clusters": 0}, "n_clusters = 0 is below 1"),
         ("ari", BINARY, [0, 0, 1, 1], {"n_clusters": 1.5}, "n_clusters = 1.5 is not a whole number"),
+        ("aari", BINARY, [0, 0, 1, 1], {"levels": [1]}, "contain 1, but the labels have columns 0 to 0"),
+        ("aari", BINARY, [0, 0, 1, 1], {"levels": "deep"}, "levels is 'deep'"),
         (
-            "aari",
+            "kendall_tau_b",
             BINARY,
-            [0, 0, 1, 1],
-            {"levels": [1]},
-            "levels contain 1, but the labels have columns 0 to 0",
+            BINARY,
+            {"include_self": False, "tie_self": True},
+            "needs include_self=True",
         ),
         ("aari", BINARY, [0, 0, 1, 1], {"levels": []}, "there are no levels to average"),
         ("aari", BINARY, BINARY, {"levels": [5]}, "n_clusters = 5 is outside 1..=4"),

@@ -18,45 +18,21 @@ from ordhc.errors import InputError, OrdhcWarning
 from ordhc.evaluate.held_out import Answers, held_out, verdicts
 from ordhc.evaluate.intervals import of_units, student, wilson
 from ordhc.evaluate.people import agreement_of, standings
+from ordhc.evaluate.structure.misfits import incidences
 from ordhc.evaluate.trials import parts_of
 from ordhc.reporting import findings
-from ordhc.reporting.counts import forms_of, leaves_asked
+from ordhc.reporting.counts import forms_of
 from ordhc.reporting.groups import groups_section
 from ordhc.reporting.words import methods, summary
+from support import metric_twins as naive
 from support.answers import answered, of_people, persons
 from support.few_rounds import with_few_rounds
 
 FAST = {"methods": ["adds3-al", "mulk3-al"], "n_resamples": 10, "structure": False}
+ONE = {"methods": ["adds3-al"], "structure": False}
 
 
 # --- beside slow and plain twins -------------------------------------------------------------
-
-
-def plainly(tree, row):
-    """1, -1 or 0, by walking up the tree."""
-    parents = {child: node.label for node in tree.nodes() for child in [c.label for c in node.children]}
-
-    def above(leaf):
-        found = [leaf]
-        while found[-1] in parents:
-            found.append(parents[found[-1]])
-        return found
-
-    def join(a, b):
-        return next(label for label in above(a) if label in above(b))
-
-    pairs = ((row[0], row[1]), (row[0], row[2])) if len(row) == 3 else ((row[0], row[1]), (row[2], row[3]))
-    near, far = (join(*pair) for pair in pairs)
-    if near == far:
-        return 0
-    if far in above(near):
-        return 1
-    if near in above(far):
-        return -1
-    heights = [tree.node(label).height for label in (near, far)]
-    if tree.kind == "similarity":
-        heights = [-height for height in heights]
-    return int(np.sign(heights[1] - heights[0]))
 
 
 @settings(deadline=None, max_examples=40)
@@ -68,7 +44,7 @@ def test_verdicts_are_those_of_walking_up_the_tree(n, seed, is_four):
     )
     rows = [rng.choice(n, 4 if is_four else 3, replace=False) for _ in range(20)]
     data = (Quadruplets if is_four else Triplets)(rows, n_leaves=n)
-    assert verdicts(tree, data).tolist() == [plainly(tree, row) for row in data.rows.tolist()]
+    assert verdicts(tree, data).tolist() == naive.verdicts(tree, data.rows.tolist())
     total = ordhc.metrics.satisfied(tree, data)
     assert (verdicts(tree, data) == 1).mean() == pytest.approx(total.agreed)
 
@@ -89,8 +65,8 @@ def test_held_out_answers_are_told_by_trees_without_them(t, seed):
     for number, rows in numbers.items():
         (fold,) = set(parts[rows].tolist())
         tree, _ = fit(plan, t[parts != fold])
-        hits = [plainly(tree, t.rows[row].tolist()) == 1 for row in rows]
-        assert found.satisfied[number] == pytest.approx(np.mean(hits))
+        hits = np.equal(naive.verdicts(tree, t.rows[rows].tolist()), 1)
+        assert found.satisfied[number] == pytest.approx(hits.mean())
     assert found.accuracy == pytest.approx(np.average(found.satisfied, weights=answers.weights))
 
 
@@ -108,7 +84,7 @@ def test_agreement_is_that_of_all_pairs(t):
             same = [odd[j] == odd[k] for j in others if (who[j] is not None and who[j] == who[k]) is kept]
             if same:
                 found.append(np.mean(same))
-    found = agreement_of(answers, leaves_asked(t, answers))
+    found = agreement_of(answers, np.bincount(incidences(t)[0]))
     assert found.chance == 1 / 3
     assert (found.n_between, found.n_within) == (len(between), len(within))
     for value, expected in ((found.between, between), (found.within, within)):
@@ -223,11 +199,8 @@ def test_unexplained_answers_are_counted_one_by_one():
     r = ordhc.report(t, **FAST)
     found = r.numbers["unexplained"]
     rows = t.rows.tolist()
-    bad = [
-        k
-        for k in range(0, len(rows), 2)
-        if -1 in (pair := [plainly(r.tree, row) for row in rows[k : k + 2]]) or 1 not in pair
-    ]
+    told = naive.verdicts(r.tree, rows)
+    bad = [k for k in range(0, len(rows), 2) if -1 in told[k : k + 2] or 1 not in told[k : k + 2]]
     assert found["n_unexplained"] == len(bad)
     assert found["share"] == pytest.approx(len(bad) / (len(rows) // 2))
     said = [(frozenset(row), row[2]) for row in rows[::2]]
@@ -467,15 +440,15 @@ def test_a_ceiling_of_few_answers_is_not_told():
 
 def test_more_leaves_get_fewer_resamples():
     t = of_people(n_people=5, m=10)
-    assert ordhc.report(t, methods=["adds3-al"], structure=False).numbers["settings"]["n_resamples"] == 200
+    assert ordhc.report(t, **ONE).numbers["settings"]["n_resamples"] == 200
     large = Triplets([(0, 1, 2), (2, 3, 0), (4, 5, 1)] * 3, n_leaves=601)
-    assert ordhc.report(large, methods=["adds3-al"], structure=False).numbers["settings"]["n_resamples"] == 99
+    assert ordhc.report(large, **ONE).numbers["settings"]["n_resamples"] == 99
 
 
 def test_large_trees_are_reported_in_part():
     rng = np.random.default_rng(0)
     t = Triplets([rng.choice(150, 3, replace=False) for _ in range(2500)], n_leaves=150)
-    r = ordhc.report(t, methods=["adds3-al"], n_resamples=0, folds=2, structure=False)
+    r = ordhc.report(t, n_resamples=0, folds=2, **ONE)
     nodes = r.numbers["clusters"]["nodes"]
     assert len(nodes) == 148
     for node in nodes:
@@ -500,9 +473,7 @@ def test_items_without_answers_are_left_out_of_the_picture(n_unanswered):
     t, _ = ordhc.datasets.planted(4000, levels=2, leaves_per_cluster=10, seed=0)
     names = [f"item {leaf}" for leaf in range(40 + n_unanswered)]
     data = ordhc.Triplets(t.rows, n_leaves=len(names), names=names)
-    caption, drawn = caption_and_names(
-        ordhc.report(data, methods=["adds3-al"], n_resamples=0, folds=2, structure=False)
-    )
+    caption, drawn = caption_and_names(ordhc.report(data, n_resamples=0, folds=2, **ONE))
     assert sorted(drawn) == sorted(names[:40])
     assert ("without answers" in caption) == (n_unanswered > 0)
     assert "Colours are 2 clusters." in caption
@@ -512,9 +483,7 @@ def test_items_without_answers_are_left_out_of_the_picture(n_unanswered):
 def test_as_many_clusters_are_coloured_as_are_asked_for(n_clusters, n_tips):
     t, _ = ordhc.datasets.planted(4000, levels=3, leaves_per_cluster=20, seed=0)
     data = ordhc.Triplets(t.rows, n_leaves=160, names=[f"item {leaf}" for leaf in range(160)])
-    found = ordhc.report(
-        data, methods=["adds3-al"], n_resamples=0, folds=2, structure=False, n_clusters=n_clusters
-    )
+    found = ordhc.report(data, n_resamples=0, folds=2, n_clusters=n_clusters, **ONE)
     caption, drawn = caption_and_names(found)
     assert len(drawn) == n_tips
     said = "Colours are {}." if n_clusters <= 110 else "{} are too many to colour."
@@ -524,9 +493,7 @@ def test_as_many_clusters_are_coloured_as_are_asked_for(n_clusters, n_tips):
 def test_a_pilot_with_all_names_is_reported():
     t, _ = ordhc.datasets.planted(100, levels=2, leaves_per_cluster=50, seed=0)
     data = ordhc.Triplets(t.rows, n_leaves=200, names=[f"item {leaf}" for leaf in range(200)])
-    caption, drawn = caption_and_names(
-        ordhc.report(data, methods=["adds3-al"], n_resamples=5, structure=False)
-    )
+    caption, drawn = caption_and_names(ordhc.report(data, n_resamples=5, **ONE))
     assert len(drawn) == 60
     assert f"The {len(np.unique(t.rows))} items" in caption
 

@@ -95,3 +95,27 @@ def noisy(n=16, m=400, wrong=0.2, seed=0, quadruplets=False):
     rows[swap] = rows[swap][:, [2, 3, 0, 1] if quadruplets else [0, 2, 1]]
     kind = ordhc.Quadruplets if quadruplets else ordhc.Triplets
     return kind(rows[clear][:m], n_leaves=n, names=names), truth
+
+
+def chosen(rng, S, m, kind="triplet", noise=None):
+    """Rows of answers to random questions: a pair is chosen in proportion to exp(its closeness in S).
+
+    `kind` is "triplet", "odd" (one out) or "pairs". A share 2 * noise of the answers is by chance.
+    """
+    a, b, c, d = np.argsort(rng.random((m, len(S))), axis=1)[:, :4].T
+    pairs = {
+        "triplet": [(a, b, c), (a, c, b)],
+        "odd": [(a, b, c), (a, c, b), (b, c, a)],
+        "pairs": [(a, b, c, d), (c, d, a, b)],
+    }[kind]
+    U = np.stack([S[pair[0], pair[1]] for pair in pairs], axis=1)
+    if noise is not None:
+        U = np.where(rng.random(m)[:, None] < 2 * noise, 0.0, U)
+    U = U + rng.gumbel(size=U.shape)
+    return np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1)[np.arange(m), U.argmax(axis=1)]
+
+
+def comparisons_of(rows, kind, **more):
+    if kind == "odd":
+        return Triplets.from_odd_one_out(rows[:, [2, 0, 1]], **more)
+    return (ordhc.Quadruplets if kind == "pairs" else Triplets)(rows, **more)

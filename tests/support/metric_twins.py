@@ -64,22 +64,31 @@ def revenue(tree, data):
     return sum(weight * (size[far] - size[near]) for (near, far), weight in terms)
 
 
-def satisfied(tree, data):
-    """The shares agreed, disagreed, open."""
+def verdicts(tree, rows):
+    """For each comparison: 1 if the tree agrees, -1 if it disagrees, 0 if it leaves it open."""
     found, at = members(tree)[tree.n_leaves :], joins(tree)
     high = None if tree.scale == "shape" else heights(tree)
     sign = 1 if tree.kind == "dissimilarity" else -1
-    sums = [0, 0, 0]
-    for row, weight in twins.weighted(data.rows, data.weights):
-        near, far = pairs_in(row)
+    told = []
+    for row in rows:
+        near, far = pairs_in(tuple(row))
         a, b = found[at[near]], found[at[far]]
         if a < b or b < a:
-            sums[b < a] += weight
+            told.append(1 if a < b else -1)
         elif a == b or high is None or high[near] == high[far]:
-            sums[2] += weight
+            told.append(0)
         else:
-            sums[sign * high[near] > sign * high[far]] += weight
-    return [Fraction(part) / sum(sums) for part in sums]
+            told.append(1 if sign * high[near] < sign * high[far] else -1)
+    return told
+
+
+def satisfied(tree, data):
+    """The shares agreed, disagreed, open."""
+    sums = {1: 0, -1: 0, 0: 0}
+    weighted = list(twins.weighted(data.rows, data.weights))
+    for verdict, (_, weight) in zip(verdicts(tree, [row for row, _ in weighted]), weighted, strict=True):
+        sums[verdict] += weight
+    return [Fraction(part) / sum(sums.values()) for part in sums.values()]
 
 
 # --- by similarities -------------------------------------------------------------------------

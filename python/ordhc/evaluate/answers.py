@@ -1,8 +1,8 @@
 """Estimate bounds on the accuracy and log loss of any predictor of answers, from repeated questions."""
 
-import itertools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,21 +105,11 @@ def answer_ceilings(data: Comparisons) -> tuple[AnswerCeiling, ...]:
 
 
 def _mean(name: str, several: "list[AnswerCeiling]") -> AnswerCeiling:
-    count = np.array([one.n_answers for one in several], dtype=np.float64)
-
-    def mean(values: list[float]) -> float:
-        return float(np.average(values, weights=count))
-
-    return AnswerCeiling(
-        name,
-        mean([one.accuracy_low for one in several]),
-        mean([one.accuracy_high for one in several]),
-        mean([one.log_loss_low for one in several]),
-        mean([one.log_loss_high for one in several]),
-        mean([one.agreement for one in several]),
-        int(count.sum()),
-        sum(one.n_questions for one in several),
-    )
+    columns: Any = {key: [vars(one)[key] for one in several] for key in vars(several[0])}
+    counts = columns["n_answers"]
+    names = ("accuracy_low", "accuracy_high", "log_loss_low", "log_loss_high", "agreement")
+    means = {key: float(np.average(columns[key], weights=counts)) for key in names}
+    return AnswerCeiling(name, n_answers=sum(counts), n_questions=sum(columns["n_questions"]), **means)
 
 
 def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
@@ -154,7 +144,7 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
         # Predict each answer from the others: subtract the answer itself from both counts.
         p = (n - 1 + prior / possible) / (total[asked] - 1 + prior)
         losses.append(float(-(n * np.log(p)).sum()) / whole)
-    accuracy_low = _from_others(asked, n, total) / whole
+    accuracy_low = _from_others(asked, n, most) / whole
     accuracy_high = min(float(most.sum()) / whole, (1 + math.sqrt(spread)) / possible)
     log_loss_low = max(entropy, -math.log(agreement) if agreement > 0 else 0.0)
     # With few answers, the estimate of an upper bound can be below that of the lower bound.
@@ -170,20 +160,16 @@ def _of_kind(kind: Kind, n_leaves: int) -> AnswerCeiling | None:
     )
 
 
-def _from_others(asked: Numbers, n: Floats, total: Floats) -> float:
+def _from_others(asked: Numbers, n: Floats, most: Floats) -> float:
     """Return the number of answers that equal the most common one of the other answers to the same question.
 
     If t answers tie for the most common, an answer that equals one of them counts 1/t.
     """
-    right = 0.0
-    order = np.lexsort((-n, asked))
-    ends = np.searchsorted(asked[order], np.arange(len(total) + 1))
-    for start, end in itertools.pairwise(ends):
-        counts = n[order[start:end]]
-        for at, count in enumerate(counts):
-            others = counts.copy()
-            others[at] -= 1
-            most = others.max()
-            if most > 0 and others[at] == most:
-                right += count / (others == most).sum()
-    return right
+    # Without one answer, its kind can only be the most common if no other kind was given as often.
+    is_top = n == most[asked]
+    is_only = np.bincount(asked, is_top)[asked] == 1
+    ties = 1 + np.bincount(asked, n == most[asked] - 1)[asked]
+    wins = is_top & is_only & (n > 1)
+    right = np.zeros(len(most))
+    right[asked[wins]] = (n / ties)[wins]
+    return float(np.cumsum(right)[-1])

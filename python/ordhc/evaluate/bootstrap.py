@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from statistics import NormalDist
@@ -29,7 +30,6 @@ from ordhc.evaluate.left_out import (
     JUDGED,
     Block,
     LeftOut,
-    Part,
     Scores,
     bits_left_out,
     interval_left_out,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["LABELS", "Bootstrap", "Interval", "bootstrap"]
+__all__ = ["LABELS", "Bootstrap", "Interval", "bootstrap", "units_to_draw"]
 
 LABELS = {
     "held_out": "share of held-out answers satisfied",
@@ -133,7 +133,7 @@ class Bootstrap:
     unit: str
     chance: float
     ceiling: NoiseCeiling | None
-    answers_chance: float = float("nan")
+    answers_chance: float = math.nan
     unbiased: NDArray[np.float64] | None = None
 
     @property
@@ -299,7 +299,7 @@ def bootstrap(
         return _of_vectors(Plan.of(data, **asked), data, request, progress)
     if not len(data):
         raise InputError("there are no answers to resample")
-    units, drawn = _units_to_draw(data, group, unit)
+    units, drawn = units_to_draw(data, group, unit)
     if method is None and similarity is None and linkage is None:
         asked["method"] = method_of_many(data)
     plan = Plan.of(data, **asked)
@@ -320,12 +320,11 @@ def bootstrap(
     resampling_progress = part(trees_progress, first, 1)
     work = Resampling(plan, fitted, tree, units, shares, seed, initial_clusters)
     bits = cache(partial(work.judging.bits, min(n_resamples, JUDGED)))
-    with ExitStack() as stack:
+    with Spill(None if workers is None else spill) as folder:
         if workers is None:
             crew = None
             trees, scores = work.here(n_resamples, resampling_progress)
         else:
-            folder = stack.enter_context(Spill(spill))
             crew = workers, folder, work.shared(asked, folder)
             trees, scores = work.elsewhere(n_resamples, crew, bits, resampling_progress)
         resampled = tuple(from_engine(other, fitted.names, settings=plan.settings) for other in trees)
@@ -333,8 +332,8 @@ def bootstrap(
         judged = tuple(other.replace(names=None) for other in resampled[:JUDGED])
         judging_progress = part(progress, _LAST, 1)
         held_out, answers, answers_chance = work.judging.sums(judged, bits(), crew, agreed, judging_progress)
-    facts = (drawn, chance_of(tree, fitted), ceiling, unanswered, confidence)
-    found = _summed_up(tree, resampled, agreed(), scores, held_out, facts)
+    facts = {"unit": drawn, "chance": chance_of(tree, fitted), "ceiling": ceiling, "unanswered": unanswered}
+    found = _summed_up(tree, resampled, agreed(), scores, held_out, confidence, facts)
     if progress is not None:
         progress(1.0)
     if np.isnan(answers_chance):
@@ -418,11 +417,11 @@ def _of_scan(
         return lambda at, some: np.asarray(_ordhc.verdicts(trees[at], block.rows[some]) == 1)
 
     n_judged = min(len(trees), JUDGED)
-    sums = sums_of_part(
-        Part(0, count, blocks()), n_judged, bits_left_out(n_judged, work.times, count), scores_of
-    )
-    facts = (unit, chance_of_scan(tree, scan, plan.accepts), None, unanswered, request.confidence)
-    return _summed_up(tree, resampled, consensus(resampled), scores, sums, facts)
+    bits = bits_left_out(n_judged, work.times, count)
+    sums = sums_of_part(slice(0, count), blocks(), n_judged, bits, scores_of)
+    chance = chance_of_scan(tree, scan, plan.accepts)
+    facts = {"unit": unit, "chance": chance, "ceiling": None, "unanswered": unanswered}
+    return _summed_up(tree, resampled, consensus(resampled), scores, sums, request.confidence, facts)
 
 
 def _of_vectors(plan: Plan, data: Any, request: _Request, progress: Progress | None) -> Bootstrap:
@@ -441,10 +440,10 @@ def _of_vectors(plan: Plan, data: Any, request: _Request, progress: Progress | N
         trees=tuple(trees),
         scores={},
         intervals={},
-        confidence=float(request.confidence),
+        confidence=request.confidence,
         unanswered=unanswered,
         unit="coordinate",
-        chance=float("nan"),
+        chance=math.nan,
         ceiling=None,
         unbiased=unbiased(shares, n_resamples),
     )
@@ -459,11 +458,12 @@ def _summed_up(
     agreed: Dendrogram,
     scores: NDArray[np.float64],
     sums: LeftOut,
-    facts: tuple[str, float, NoiseCeiling | None, NDArray[np.int64], float],
+    confidence: float,
+    facts: dict[str, Any],
 ) -> Bootstrap:
-    unit, chance, ceiling, unanswered, confidence = facts
     found = dict(zip(("revenue", "satisfied", "held_out"), scores.T, strict=True))
-    estimate = _mean(found["held_out"])
+    known = scores[~np.isnan(scores[:, 2]), 2]
+    estimate = float(known.mean()) if len(known) else math.nan
     held_out = Interval(estimate, *interval_left_out(estimate, sums, _quantile(confidence)))
     return Bootstrap(
         tree=tree.replace(support=_ordhc.support(engine_tree(tree), [engine_tree(other) for other in trees])),
@@ -471,32 +471,18 @@ def _summed_up(
         trees=trees,
         scores=found,
         intervals={"held_out": held_out},
-        confidence=float(confidence),
-        unanswered=unanswered,
-        unit=unit,
-        chance=chance,
-        ceiling=ceiling,
+        confidence=confidence,
+        **facts,
     )
 
 
-def _mean(values: NDArray[np.float64]) -> float:
-    there = values[~np.isnan(values)]
-    return float(there.mean()) if len(there) else float("nan")
-
-
-def _units_to_draw(
+def units_to_draw(
     data: Triplets | Quadruplets, group: ArrayLike | None, unit: str | None
 ) -> tuple[NDArray[np.int64], str]:
-    groups = groups_to_draw(group, len(data))
-    if groups is None:
+    """Return the unit of each row, numbered from 0, and the kind of unit ("group" or "answer")."""
+    if group is None:
         return units_of(data, unit)
+    groups = numbered(coded("group", group, len(data))[0])[0]
     if unit is not None:
         raise InputError("give group= or unit=, not both")
     return groups, "group"
-
-
-def groups_to_draw(group: ArrayLike | None, m: int) -> NDArray[np.int64] | None:
-    """Return the group of each row, numbered from 0 in order of first appearance; None without groups."""
-    if group is None:
-        return None
-    return numbered(coded("group", group, m)[0])[0]

@@ -33,10 +33,9 @@ def left_out(n_folds: int) -> list[tuple[int, ...]]:
     single = [(fold,) for fold in range(n_folds)]
     if n_folds < 3:
         return [*single]
-    pairs = {
-        tuple(sorted((fold, (fold + step) % n_folds))) for fold in range(n_folds) for step in (1, NEIGHBOURS)
-    }
-    return [*single, *sorted(pair for pair in pairs if pair[0] != pair[1])]
+    steps = range(1, NEIGHBOURS + 1)
+    pairs = {tuple(sorted((fold, (fold + step) % n_folds))) for fold in range(n_folds) for step in steps}
+    return [*single, *sorted(pairs)]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ __all__ = [
     "JUDGED",
     "Block",
     "LeftOut",
-    "Part",
     "Parts",
     "Scores",
     "bits_left_out",
@@ -67,15 +66,6 @@ class Block:
     weights: Floats
     units: NDArray[np.int64]
     at: NDArray[np.int64] | slice | None = None
-
-
-@dataclass(frozen=True)
-class Part:
-    """The units (people, answers or files) from `first` to `end`, and blocks with all their comparisons."""
-
-    first: int
-    end: int
-    blocks: Iterable[Block]
 
 
 @dataclass(frozen=True)
@@ -145,7 +135,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Parts(Sequence[Part]):
+class Parts:
     """All units (people, answers or files) with their comparisons, in parts of limited size.
 
     Attributes
@@ -191,14 +181,10 @@ class Parts(Sequence[Part]):
     def units_of(self, number: int) -> slice:
         return slice(number * self._size, min(self.n_units, (number + 1) * self._size))
 
-    def __getitem__(self, number: Any) -> Any:
-        if not 0 <= number < len(self):
-            raise IndexError(number)
-        first, end = self.units_of(number).start, self.units_of(number).stop
-        return Part(first, end, self._blocks(*np.searchsorted(self.units, [first, end], sorter=self._order)))
-
-    def _blocks(self, start: int, end: int) -> Iterator[Block]:
-        order = self._order
+    def blocks(self, number: int) -> Iterator[Block]:
+        """Yield blocks with all comparisons of a part."""
+        order, units = self._order, self.units_of(number)
+        start, end = np.searchsorted(self.units, [units.start, units.stop], sorter=order).tolist()
         while start < end:
             stop = end if self._are_mixed else min(end, start + _ROWS)
             if self.answers is not None and stop < end:
@@ -207,9 +193,8 @@ class Parts(Sequence[Part]):
                 is_sorted = (ids[1:] >= ids[:-1]).all()
                 stop = stop + int(np.searchsorted(ids[1:], ids[0], side="right")) if is_sorted else end
             at = slice(start, stop) if order is None else order[start:stop]
-            units = self.units[at]
-            weights = np.ones(len(units)) if self.weights is None else self.weights[at]
-            yield Block(self.rows[at], weights, units, at)
+            weights = np.ones(stop - start) if self.weights is None else self.weights[at]
+            yield Block(self.rows[at], weights, self.units[at], at)
             start = stop
 
 
@@ -226,22 +211,23 @@ def bits_left_out(count: int, times: Callable[[int], NDArray[np.integer]], n_uni
 
 
 def sums_of_part(
-    part: Part,
+    units: slice,
+    blocks: Iterable[Block],
     count: int,
     bits: NDArray[np.uint8],
     scores_of: Callable[[Block], Scores],
 ) -> LeftOut:
     """Return the scores of `count` trees on the units of a part that their resamples did not draw.
 
-    `bits` is the result of `bits_left_out` for these units. `scores_of` takes a block and returns a function.
-    This function takes the number of a tree and the indices of comparisons in the block, and returns the
-    scores of these comparisons. The returned function is called on
-    several threads.
+    `blocks` have all comparisons of `units`. `bits` is the result of `bits_left_out` for these units.
+    `scores_of` takes a block and returns a function. This function takes the number of a tree and the indices
+    of comparisons in the block, and returns the scores of these comparisons. The returned function is called
+    on several threads.
     """
     out = np.unpackbits(bits, axis=0, count=count, bitorder="little").astype(bool)
-    most, hits = np.zeros(part.end - part.first), np.zeros(out.shape)
-    for block in part.blocks:
-        some, codes = np.unique(block.units - part.first, return_inverse=True)
+    most, hits = np.zeros(units.stop - units.start), np.zeros(out.shape)
+    for block in blocks:
+        some, codes = np.unique(block.units - units.start, return_inverse=True)
         codes = codes.ravel()
         # Usually the block has all units of the part. A slice avoids copies of large arrays.
         where = slice(None) if len(some) == len(most) else some

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,6 @@ from ordhc.io.spill import Spill
 from ordhc.metrics.answers import right_answers
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 __all__ = ["LeftOutScores"]
 
@@ -88,9 +86,8 @@ class LeftOutScores:
             found = run_tasks(executor, _of_part, to_do, meanwhile=meanwhile, progress=progress)
         half = len(found) // 2
         chances = [each for _, of_part in found[:half] for each in of_part]
-        answers, held_out = (
-            LeftOut.joined([sums for sums, _ in each]) for each in (found[:half], found[half:])
-        )
+        sums = [each for each, _ in found]
+        answers, held_out = LeftOut.joined(sums[:half]), LeftOut.joined(sums[half:])
         return held_out, answers, _mean_chance(chances)
 
     @cached_property
@@ -133,7 +130,8 @@ class LeftOutScores:
             return lambda at, some: right_answers(trees[at], rows, choices)[0][numbers[some]]
 
         scores_of = of_answers if is_whole else of_rows
-        return sums_of_part(self._parts[number], count, bits, scores_of), chances
+        units, blocks = self._parts.units_of(number), self._parts.blocks(number)
+        return sums_of_part(units, blocks, count, bits, scores_of), chances
 
 
 def _mean_chance(chances: list[tuple[float, float]]) -> float:

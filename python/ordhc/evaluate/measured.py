@@ -1,6 +1,7 @@
 """Read and interpolate the scores of simulated studies."""
 
 import csv
+import itertools
 import math
 from functools import cache
 
@@ -38,15 +39,13 @@ class Table:
         self.items = np.array(sorted({int(row["items"]) for row in rows}))
         self.accuracies = np.array(sorted({float(row["accuracy"]) for row in rows}))
         self.checks: dict[str, Floats] = {}
-        for method in METHODS:
-            of_method = {float(row["answers_per_item"]) for row in rows if row["method"] == method}
-            self.checks[method] = np.array(sorted(of_method))
         self.scores: dict[tuple[str, str, str], Floats] = {}
-        for method, checks in self.checks.items():
-            for noise in NOISES:
-                for score in SCORES:
-                    shape = (len(_ENDS), len(self.items), len(self.accuracies), len(checks))
-                    self.scores[method, noise, score] = np.full(shape, np.nan)
+        for method in METHODS:
+            checks = {float(row["answers_per_item"]) for row in rows if row["method"] == method}
+            self.checks[method] = np.array(sorted(checks))
+            shape = (len(_ENDS), len(self.items), len(self.accuracies), len(checks))
+            for noise, score in itertools.product(NOISES, SCORES):
+                self.scores[method, noise, score] = np.full(shape, np.nan)
         for row in rows:
             at = (
                 int(np.searchsorted(self.items, int(row["items"]))),
@@ -64,17 +63,17 @@ class Table:
         for `n` leaves and the share of right answers `accuracy`.
         """
         scores = self.scores[method, noise, score]
-        between = _between(np.log(self.items.astype(np.float64)), math.log(n), scores, 1)
-        between = _between(self.accuracies, accuracy, between, 1)
+        between = _between(np.log(self.items.astype(np.float64)), math.log(n), scores)
+        between = _between(self.accuracies, accuracy, between)
         return self.checks[method], np.stack([not_falling(curve) for curve in between])
 
 
-def _between(points: Floats, at: float, values: Floats, axis: int) -> Floats:
+def _between(points: Floats, at: float, values: Floats) -> Floats:
+    """Interpolate `values` along their second axis, whose coordinates are `points`, at the point `at`."""
     place = float(np.interp(at, points, np.arange(len(points))))
     low = min(int(place), len(points) - 2)
     share = place - low
-    one, other = (np.take(values, which, axis=axis) for which in (low, low + 1))
-    found: Floats = (1 - share) * one + share * other
+    found: Floats = (1 - share) * values[:, low] + share * values[:, low + 1]
     return found
 
 

@@ -97,10 +97,7 @@ class StudyPlan:
 
     def __getitem__(self, method: str) -> Way:
         """Return the `Way` whose method has this name."""
-        for way in self.ways:
-            if way.method == method:
-                return way
-        raise KeyError(method)
+        return {way.method: way for way in self.ways}[method]
 
     @property
     def n_questions(self) -> int:

@@ -15,7 +15,7 @@ from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
-from ordhc._workers import Shared, as_executor, run_tasks
+from ordhc._workers import as_executor
 from ordhc.clustering.posterior import Posterior, drawn_posterior
 from ordhc.clustering.sampling import people_of
 from ordhc.comparison.canonical import canonical_order, in_order
@@ -26,6 +26,7 @@ from ordhc.evaluate.given import ADAPTIVE, comparisons_of
 from ordhc.evaluate.intervals import FEWEST_UNITS, about, ratio_of_sums
 from ordhc.evaluate.mixture import STARTS_OF_ALL, People, answer_probabilities, fit_mixture, weighted
 from ordhc.evaluate.structure.words import Estimate, Verdict
+from ordhc.evaluate.tasks import results_of
 from ordhc.io.spill import Spill
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -300,15 +301,8 @@ def people_groups(
     # k = 0: a second fit of a single tree, whose predictions are averaged with those of k trees for each k.
     tasks = [(fold, k) for k in (0, *numbers) for fold in range(folds)]
     fits = part(progress, 0, 0.85)
-    if workers is not None:
-        with Spill(spill) as folder:
-            shared = Shared((people, parts, seed), lambda: folder.folder)
-            found = run_tasks(workers, _worked, [(shared, *task) for task in tasks], progress=fits)
-    else:
-        found = [
-            _predicted(people, parts, seed, *task, part(fits, at / len(tasks), (at + 1) / len(tasks)))
-            for at, task in enumerate(tasks)
-        ]
+    with Spill(None if workers is None else spill) as folder:
+        found = results_of(_predicted, (people, parts, seed), tasks, workers, folder, fits)
     likely = np.empty((1 + len(numbers), len(people.data)))
     for (fold, k), each in zip(tasks, found, strict=True):
         likely[k, parts == fold] = each
@@ -350,20 +344,14 @@ def _parts(people: People, folds: int, seed: int) -> Numbers:
     return found
 
 
-def _predicted(
-    people: People, parts: Numbers, seed: int, fold: int, k: int, progress: Progress | None = None
-) -> Floats:
+def _predicted(data: tuple[People, Numbers, int], fold: int, k: int, progress: Progress | None) -> Floats:
     """Predict a fold's answers by k trees fitted to the other folds; return their probabilities.
 
     With k = 0 the model is one tree too, but with other random numbers than with k = 1.
     """
+    people, parts, seed = data
     own = int(np.random.default_rng((seed, fold, k)).integers(1 << 31))
     return answer_probabilities(people[parts != fold], people[parts == fold], max(k, 1), own, progress)
-
-
-def _worked(shared: Shared, fold: int, k: int) -> Floats:
-    people, parts, seed = shared.value()
-    return _predicted(people, parts, seed, fold, k)
 
 
 def _mean(people: People, values: Floats) -> Estimate:

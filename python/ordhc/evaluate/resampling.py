@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,14 +24,11 @@ from ordhc.comparison.rows import changed
 from ordhc.evaluate.ceiling import satisfied_share
 from ordhc.evaluate.left_scores import LeftOutScores
 from ordhc.io.spill import Spill
-from ordhc.similarities.comparisons import adds
+from ordhc.similarities.similarity import is_adds
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
-
-__all__ = ["Resampling"]
+__all__ = ["Resampling", "are_sums"]
 
 _Resample = tuple[_ordhc.Tree, tuple[float, float, float]]
 #: The trees of n resamples, and their (n, 3) scores: revenue, satisfied, held out.
@@ -59,8 +56,6 @@ class _Watch:
             self.progress(float(self.shares.mean()))
 
     def wait(self, future: Future[_Resample]) -> _Resample:
-        from concurrent.futures import wait
-
         while not wait([future], timeout=0.1).done:
             if self.progress is not None:
                 self.progress(float(self.shares.mean()))
@@ -82,12 +77,7 @@ class Resampling:
 
     @property
     def is_additive(self) -> bool:
-        """True if Rust code can make a resample in one pass: draw answers, and add up their similarities."""
-        build, merge = self.plan.similarity, self.plan.linkage
-        in_engine = merge.native is not None or merge.coefficients is not None
-        plain = self.initial_clusters is None and self.plan.refine is None
-        plain = plain and not self.plan.may_have_lengths
-        return build is not None and build.build is adds and in_engine and plain
+        return are_sums(self.plan, self.initial_clusters)
 
     def here(self, n_resamples: int, progress: Progress | None) -> Resamples:
         return (self.additive if self.is_additive else self.one_by_one)(range(n_resamples), progress)
@@ -109,8 +99,7 @@ class Resampling:
     ) -> Resamples:
         """Compute all resamples in an executor; this process calls `meanwhile` while workers compute."""
         executor, _, shared = crew
-        parts = cut(n_resamples, executor)
-        tasks = [(shared, part) for part in parts]
+        tasks = [(shared, part) for part in cut(n_resamples, executor)]
         found = run_tasks(executor, _some, tasks, meanwhile=meanwhile, progress=progress)
         trees = [engine_tree(tree) for some, _ in found for tree in some]
         return trees, np.concatenate([scores for _, scores in found])
@@ -131,47 +120,34 @@ class Resampling:
         )
 
     def one_by_one(self, which: range, progress: Progress | None) -> Resamples:
-        from concurrent.futures import ThreadPoolExecutor
-
-        trees: list[_ordhc.Tree] = []
-        scores = np.empty((len(which), 3))
         watch = _Watch(len(which), progress)
+        futures: list[Future[_Resample]] = []
+        found: list[_Resample] = []
         with ThreadPoolExecutor(_ordhc.n_threads()) as pool:
             try:
-                for at, (tree, found) in enumerate(self._results(pool, watch, which)):
-                    trees.append(tree)
-                    scores[at] = found
+                try:
+                    for at, index in enumerate(which):
+                        futures.append(pool.submit(self.resample, at, index, watch))
+                except RuntimeError:
+                    # No further thread can be started: compute here what no thread has begun.
+                    for future in futures:
+                        future.cancel()
+                for at, index in enumerate(which):
+                    if at < len(futures) and not futures[at].cancelled():
+                        found.append(watch.wait(futures[at]))
+                    else:
+                        found.append(self.resample(at, index, watch))
                     watch.report(at, 1.0)
             except BaseException:
                 # Only the main thread receives signals such as Ctrl-C; other threads stop by this event.
                 watch.stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        return trees, scores
+        return _joined(found)
 
     def one_after_the_other(self, which: range) -> Resamples:
         watch = _Watch(len(which), None)
-        found = [self.resample(at, number, watch) for at, number in enumerate(which)]
-        return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
-
-    def _results(self, pool: Executor, watch: _Watch, which: range) -> Iterator[_Resample]:
-        pending: deque[Future[_Resample]] = deque()
-        for at, index in enumerate(which):
-            try:
-                pending.append(pool.submit(self.resample, at, index, watch))
-            except RuntimeError:
-                # If no further thread can be started, compute the rest here, after the running resamples.
-                for future in pending:
-                    future.cancel()
-                for done, future in enumerate(pending):
-                    yield (
-                        self.resample(done, which[done], watch) if future.cancelled() else watch.wait(future)
-                    )
-                for left in range(len(pending), len(which)):
-                    yield self.resample(left, which[left], watch)
-                return
-        while pending:
-            yield watch.wait(pending.popleft())
+        return _joined([self.resample(at, number, watch) for at, number in enumerate(which)])
 
     def resample(self, at: int, index: int, watch: _Watch) -> _Resample:
         go_on = partial(watch.report, at)
@@ -194,6 +170,23 @@ class Resampling:
         satisfied = satisfied_share(self.tree, drawn, shares[0])
         held_out = satisfied_share(tree, self.data[left], shares[1])
         return engine_tree(tree), (revenue, satisfied, held_out)
+
+
+def _joined(found: list[_Resample]) -> Resamples:
+    return [tree for tree, _ in found], np.array([scores for _, scores in found]).reshape(-1, 3)
+
+
+def are_sums(plan: Plan, initial_clusters: ArrayLike | None) -> bool:
+    """Return True if Rust code can make a resample in one pass: draw answers, and add up similarities."""
+    merge = plan.linkage
+    return (
+        plan.similarity is not None
+        and is_adds(plan.similarity)
+        and (merge.native is not None or merge.coefficients is not None)
+        and not plan.may_have_lengths
+        and plan.refine is None
+        and initial_clusters is None
+    )
 
 
 def _some(shared: Shared, which: range) -> tuple[list[Dendrogram], NDArray[np.float64]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,13 +25,13 @@ from ordhc.comparison.rows import changed
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import ORDERS
 from ordhc.evaluate.folds import Result, Sums
+from ordhc.evaluate.resampling import are_sums
 from ordhc.io.parts import fingerprint, parts_of, ranges
 from ordhc.io.portions import Portion, rows_of_units
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.metrics.streamed import best_of, revenue_of, satisfied_of
 from ordhc.plugins.registry import Named
-from ordhc.similarities.similarity import is_adds
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 
@@ -78,23 +78,14 @@ class ScannedResampling:
     def _in_parts(self, n_resamples: int, executor: Executor | None, progress: Progress | None) -> list[Any]:
         scan = self.scan.without_executor()
         scan.executor = executor
-        job = _Resamples(replace(self, scan=self.scan.without_executor(resume=False)))
         # Each part takes two passes over the files.
-        most = _PARTS if self._share_a_pass(self._plan()) else None
+        most = _PARTS if are_sums(self._plan(), self.initial_clusters) else None
         tasks = [(which,) for which in ranges(scan, n_resamples, most=most)]
         with Spill(scan.spill) as spill:
-            folders = parts_of(scan, job, tasks, spill, progress)
-            return [pickle.loads((Path(folder) / "trees").read_bytes()) for folder in folders]
+            return _Stored(self, ScannedResampling.some, "trees").results(scan, tasks, spill, progress)
 
     def _plan(self) -> Plan:
         return self.plan or Plan.of(self.scan, **self.asked)
-
-    def _share_a_pass(self, plan: Plan) -> bool:
-        merge = plan.linkage
-        in_engine = merge.native is not None or merge.coefficients is not None
-        in_engine = in_engine and plan.similarity is not None and is_adds(plan.similarity)
-        in_engine = in_engine and not plan.may_have_lengths
-        return in_engine and plan.refine is None and self.initial_clusters is None
 
     def some(
         self, which: range, progress: Progress | None = None
@@ -105,8 +96,8 @@ class ScannedResampling:
         """
         plan = self._plan()
         n = self.scan.n_leaves
-        in_engine = self._share_a_pass(plan)
-        together = max(1, self.scan.memory // max(1, 4 * n * (n - 1))) if in_engine else 1
+        in_one_pass = are_sums(plan, self.initial_clusters)
+        together = max(1, self.scan.memory // max(1, 4 * n * (n - 1))) if in_one_pass else 1
         trees: list[Dendrogram] = []
         scores = np.zeros((len(which), 3))
         for start in range(0, len(which), together):
@@ -114,7 +105,7 @@ class ScannedResampling:
             times = np.stack([self.times(index) for index in some])
             rows = slice(start, start + len(some))
             tree_progress = part(progress, start / len(which), (start + len(some)) / len(which))
-            if in_engine:
+            if in_one_pass:
                 made, scores[rows] = self._tallied(plan, times, tree_progress)
             else:
                 made, scores[rows] = self._fitted(plan, times[0], tree_progress)
@@ -122,6 +113,13 @@ class ScannedResampling:
         if progress is not None:
             progress(1.0)
         return trees, scores
+
+    def facts(self, which: range) -> tuple[Any, ...]:
+        """Return all settings that determine the resamples with the numbers `which`."""
+        plan = Plan.of(self.scan, **self.asked)
+        initial = None if self.initial_clusters is None else np.asarray(self.initial_clusters)
+        about = (self.unit, self.seed, plan.settings, plan.accepts, which)
+        return "resamples", self.tree.merges, self.tree.heights, initial, *about
 
     def times(self, index: int) -> NDArray[np.uint32]:
         return _ordhc.draw_times(len(self.sizes), None, self.seed, index).astype(np.uint32)
@@ -165,25 +163,30 @@ def _fit_and_scores(progress: Progress | None) -> list[Progress | None]:
 
 
 @dataclass(frozen=True)
-class _Resamples:
-    """Writes some resamples to a file; a later run with `resume` reads the file instead."""
+class _Stored:
+    """Writes the results of each task to a file; a later run with `resume` reads the file instead."""
 
-    work: ScannedResampling
+    work: ScannedResampling | ScannedFold
+    compute: Callable[..., Any]
+    file: str
 
     @cached_property
     def _rows(self) -> tuple[Any, ...]:
         return self.work.scan.key(self.work.scan.pieces)
 
-    def name(self, which: range) -> str:
-        """Return the name of the folder: a hash of all settings that determine the resamples."""
-        work, tree = self.work, self.work.tree
-        plan = Plan.of(work.scan, **work.asked)
-        initial = None if work.initial_clusters is None else np.asarray(work.initial_clusters)
-        about = (work.unit, work.seed, plan.settings, plan.accepts, which)
-        return fingerprint("resamples", tree.merges, tree.heights, initial, *about, self._rows)
+    def name(self, *task: Any) -> str:
+        return fingerprint(*self.work.facts(*task), self._rows)
 
-    def make(self, folder: Path, which: range, *, progress: Progress | None = None) -> None:
-        (folder / "trees").write_bytes(pickle.dumps(self.work.some(which, progress), protocol=5))
+    def make(self, folder: Path, *task: Any, progress: Progress | None = None) -> None:
+        results = self.compute(self.work, *task, progress)
+        (folder / self.file).write_bytes(pickle.dumps(results, protocol=5))
+
+    def results(
+        self, scan: Scan, tasks: Sequence[tuple[Any, ...]], spill: Spill, progress: Progress | None
+    ) -> list[Any]:
+        job = replace(self, work=replace(self.work, scan=self.work.scan.without_executor(resume=False)))
+        folders = parts_of(scan, job, tasks, spill, progress)
+        return [pickle.loads((Path(folder) / self.file).read_bytes()) for folder in folders]
 
 
 @dataclass(frozen=True)
@@ -251,9 +254,12 @@ class ScannedFold:
     ) -> list[Any]:
         scan = self.scan.without_executor()
         scan.executor = executor
-        job = _Fold(replace(self, scan=self.scan.without_executor(resume=False)))
-        folders = parts_of(scan, job, tasks, spill, progress)
-        return [pickle.loads((Path(folder) / "scores").read_bytes()) for folder in folders]
+        return _Stored(self, ScannedFold.scores, "scores").results(scan, tasks, spill, progress)
+
+    def facts(self, without: tuple[int, ...], method: Named) -> tuple[Any, ...]:
+        """Return all settings that determine the scores of a task."""
+        plan = Plan.of(self.scan, method=method)
+        return "fold", self.parts, self.unit, without, plan.settings, plan.accepts
 
     def result(
         self, left: Sequence[tuple[int, ...]], found: Sequence[tuple[NDArray[np.float64], float, float]]
@@ -266,28 +272,6 @@ class ScannedFold:
         seconds = float(np.mean([seconds for _, seconds, _ in found]))
         chance = float(np.mean([chance for _, _, chance in found]))
         return Result(satisfied, revenue, seconds, chance)
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """Writes the scores of one tree to a file; a later run with `resume` reads the file instead."""
-
-    work: ScannedFold
-
-    @cached_property
-    def _rows(self) -> tuple[Any, ...]:
-        return self.work.scan.key(self.work.scan.pieces)
-
-    def name(self, without: tuple[int, ...], method: Named) -> str:
-        work = self.work
-        plan = Plan.of(work.scan, method=method)
-        about = (work.unit, without, plan.settings, plan.accepts)
-        return fingerprint("fold", work.parts, *about, self._rows)
-
-    def make(
-        self, folder: Path, without: tuple[int, ...], method: Named, *, progress: Progress | None = None
-    ) -> None:
-        (folder / "scores").write_bytes(pickle.dumps(self.work.scores(without, method, progress), protocol=5))
 
 
 def share_of(sums: Sequence[float] | NDArray[np.float64]) -> float:

@@ -10,22 +10,22 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
-from ordhc._workers import Shared, as_executor, run_tasks, worth
+from ordhc._workers import as_executor, worth
 from ordhc.clustering.cost import warn_of_cost
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, best_method
 from ordhc.comparison.comparisons import Quadruplets, Triplets
-from ordhc.comparison.units import questions_of
 from ordhc.errors import InputError
 from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
 from ordhc.evaluate.ceiling import NoiseCeiling, noise_ceiling
 from ordhc.evaluate.folds import Result, Score, chosen_within, difference, left_out, score
 from ordhc.evaluate.scanned import ScannedFold, checked_plan
+from ordhc.evaluate.tasks import results_of
 from ordhc.evaluate.trials import Folds, bundled, split, together
 from ordhc.io.portions import unit_of
 from ordhc.io.scan import Scan, kind_of
@@ -40,7 +40,6 @@ __all__ = [
     "Selection",
     "default_methods",
     "noise_ceiling",
-    "questions",
     "select",
 ]
 
@@ -489,7 +488,14 @@ def _results(
 ) -> list[Result]:
     left = work.left_out()
     with Spill(spill) as folder:
-        found = _fits(work, left, methods, workers, folder, meanwhile, progress)
+        if isinstance(work, ScannedFold) and work.scan.resume is not None:
+            pairs = [(without, method) for without in left for method in methods]
+            each = work.in_parts(pairs, workers, folder, progress)
+            found = [each[at : at + len(methods)] for at in range(0, len(each), len(methods))]
+        else:
+            # One task makes the trees of all methods without some folds, so the data are split only once.
+            tasks = [(without, tuple(methods)) for without in left]
+            found = results_of(_scored, work, tasks, workers, folder, progress, meanwhile=meanwhile)
     return [work.result(left, [of_fold[at] for of_fold in found]) for at in range(len(methods))]
 
 
@@ -503,47 +509,17 @@ def _candidate(method: str, result: Result, behind: Score) -> Candidate:
     )
 
 
-def _fits(
-    work: Folds | ScannedFold,
-    left: Sequence[tuple[int, ...]],
-    methods: Sequence[Named],
-    executor: Executor | None,
-    folder: Spill,
-    meanwhile: Callable[[], Any],
-    progress: Progress | None,
-) -> list[list[Any]]:
-    """Return the scores of trees: for each element of `left`, a list with the scores of each method.
-
-    `left` has the folds that are left out together. One task makes the trees of all methods for one element
-    of `left`, so that the data are split only once.
-    """
-    if isinstance(work, ScannedFold) and work.scan.resume is not None:
-        pairs = [(without, method) for without in left for method in methods]
-        found = work.in_parts(pairs, executor, folder, progress)
-        return [found[at : at + len(methods)] for at in range(0, len(found), len(methods))]
-    if executor is not None:
-        shared = Shared(work, lambda: folder.folder)
-        tasks = [(shared, without, tuple(methods)) for without in left]
-        return run_tasks(executor, _scores, tasks, meanwhile=meanwhile, progress=progress)
-    shares = [part(progress, at / len(left), (at + 1) / len(left)) for at in range(len(left))]
-    return [_scored(work, without, methods, share) for without, share in zip(left, shares, strict=True)]
-
-
 def _scored(
     work: Folds | ScannedFold,
     without: tuple[int, ...],
     methods: Sequence[Named],
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> list[Any]:
     count = len(methods)
     return [
         work.scores(without, method, part(progress, at / count, (at + 1) / count))
         for at, method in enumerate(methods)
     ]
-
-
-def _scores(shared: Shared, without: tuple[int, ...], methods: Sequence[Named]) -> list[Any]:
-    return _scored(shared.value(), without, methods)
 
 
 def _suits_scan(scan: Scan, method: str) -> bool:
@@ -557,7 +533,3 @@ def _suits_scan(scan: Scan, method: str) -> bool:
     except InputError:
         return False
     return plan.refine is None or scan.n_leaves <= MOVES_UP_TO
-
-
-def questions(data: Triplets | Quadruplets) -> NDArray[np.int64]:
-    return questions_of(data)[0]

@@ -21,9 +21,9 @@ from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.choices import Choices
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.rows import changed, persons_of
-from ordhc.comparison.units import answers_of, questions_of, shares_of, units_of
+from ordhc.comparison.units import answers_of, questions_of, shares_of
 from ordhc.errors import InputError
-from ordhc.evaluate.bootstrap import groups_to_draw
+from ordhc.evaluate.bootstrap import units_to_draw
 from ordhc.evaluate.ceiling import chance_of
 from ordhc.evaluate.folds import Result, Sums, left_out
 from ordhc.metrics.answers import right_answers
@@ -225,12 +225,7 @@ def split(
 
     A unit is a person ("group"), or a question ("answer"). All answers of a unit are in one fold.
     """
-    kept = "group"
-    units = groups_to_draw(group, len(data))
-    if units is not None and unit is not None:
-        raise InputError("give group= or unit=, not both")
-    if units is None:
-        units, kept = units_of(data, unit)
+    units, kept = units_to_draw(data, group, unit)
     if kept == "answer":
         units, _ = questions_of(data)
     count = int(units.max()) + 1 if len(units) else 0

@@ -17,6 +17,8 @@ from ordhc.tree.parts import engine_tree, shape_of
 
 __all__ = ["aari", "ari", "dendrogram_purity"]
 
+_NO_LEVELS = "all merges of the reference have the same height, so it has no levels"
+
 
 def ari(tree: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
     """Return the adjusted Rand index of labels and a cut of the tree (Hubert & Arabie 1985).
@@ -118,16 +120,18 @@ def aari(
                 'a tree without heights and lengths has no order of merges to cut by: give levels="depth"'
             )
     if isinstance(other, Dendrogram):
-        wanted = _levels_of(other) if levels is None else _levels(levels, 1)
+        wanted = engine_tree(other).levels() if levels is None else _levels(levels, 1)
+        if levels is None and not wanted:
+            raise InputError(_NO_LEVELS)
         return _ordhc.aari_of_trees(engine_tree(tree), engine_tree(other), wanted, progress)[0]
     columns = other.T
     if levels is not None:
         wanted = _levels(levels, 0)
-        beyond = [level for level in wanted if level >= len(columns)]
-        if beyond:
-            raise InputError(
-                f"levels contain {beyond[0]}, but the labels have columns 0 to {len(columns) - 1}"
-            )
+        for level in wanted:
+            if level >= len(columns):
+                raise InputError(
+                    f"levels contain {level}, but the labels have columns 0 to {len(columns) - 1}"
+                )
         columns = np.ascontiguousarray(columns[wanted])
     return _ordhc.aari(engine_tree(tree), columns, progress)[0]
 
@@ -140,9 +144,9 @@ def _by_depth(tree: Dendrogram, other: Dendrogram | NDArray[np.int64]) -> float:
         n_levels = int(their_gaps.max(initial=0))
         truths = (_at_depth(their_order, their_gaps, level + 1) for level in range(n_levels))
         if not n_levels:
-            raise InputError("all merges of the reference have the same height, so it has no levels")
+            raise InputError(_NO_LEVELS)
     else:
-        n_levels, truths = other.shape[1], (np.ascontiguousarray(column) for column in other.T)
+        truths = (np.ascontiguousarray(column) for column in other.T)
     scores = [_ordhc.ari(_at_depth(order, gaps, level + 1), truth) for level, truth in enumerate(truths)]
     return float(np.mean(scores))
 
@@ -171,14 +175,6 @@ def _levels(given: Any, at_least: int) -> list[int]:
     if found.ndim != 1:
         raise InputError(f"levels have shape {found.shape}; a list of whole numbers is needed")
     return [int(level) for level in found]
-
-
-def _levels_of(tree: Dendrogram) -> list[int]:
-    """Return the numbers of clusters at which a cut does not separate merges of equal height."""
-    found = engine_tree(tree).levels()
-    if not found:
-        raise InputError("all merges of the reference have the same height, so it has no levels")
-    return found
 
 
 def dendrogram_purity(tree: Any, labels: ArrayLike, *, join_ties: bool = False) -> float:

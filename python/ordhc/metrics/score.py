@@ -109,10 +109,9 @@ def _without_metric(reference: Any) -> str:
             "ordhc.read_tree, ordhc.read_answers and ordhc.io.read_reference"
         )
     is_tree = isinstance(reference, Dendrogram | str)
-    known = [name for name in registry.names("metric") if not is_tree or "tree" in _taken(name)]
+    known = [
+        name
+        for name in registry.names("metric")
+        if not is_tree or "tree" in registry.get("metric", name).reference
+    ]
     return f"give a metric for {type(reference).__name__}: {', '.join(known)}"
-
-
-def _taken(name: str) -> tuple[str, ...]:
-    taken: tuple[str, ...] = registry.get("metric", name).reference
-    return taken

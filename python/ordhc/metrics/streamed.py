@@ -5,7 +5,7 @@ The results equal those for all comparisons at once, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,11 @@ def matched(tree: Any, scan: Scan, kinds: tuple[str, ...], what: str) -> Dendrog
 
 def revenue_of(tree: Dendrogram, scan: Scan, progress: Progress | None = None) -> int | float:
     """Return the revenue of the tree; an exact int if the comparisons have no weights."""
-    reported = _with_progress(scan, progress)
+    blocks = _blocks(scan, progress)
     if not scan.weighted:
-        return sum(int(_ordhc.revenue(engine_tree(tree), b.rows, None)) for b in reported(scan))
+        return sum(int(_ordhc.revenue(engine_tree(tree), block.rows, None)) for block in blocks)
     total = _Sum()
-    for rows, weights in _cut(reported(scan)):
+    for rows, weights in _cut(blocks):
         total.add(float(_ordhc.revenue(engine_tree(tree), rows, weights)))
     return _finite(total.value, "revenue")
 
@@ -50,9 +50,10 @@ def best_of(scan: Scan, progress: Progress | None = None) -> int | float:
     if not scan.weighted:
         return len(scan) * each
     total = _Sum()
-    for block in _with_progress(scan, progress)(scan):
+    for block in _blocks(scan, progress):
         assert block.weights is not None
-        total.add_all((block.weights * each).tolist())
+        for weight in (block.weights * each).tolist():
+            total.add(weight)
     return _finite(total.value, "best revenue")
 
 
@@ -61,7 +62,7 @@ def satisfied_of(
 ) -> tuple[float, float, float]:
     """Return the total weights of comparisons that a tree agrees with, disagrees with and does not decide."""
     total = np.zeros(3)
-    blocks = _with_progress(scan, progress)(scan)
+    blocks = _blocks(scan, progress)
     parts: Iterable[tuple[Any, Any]] = _cut(blocks) if scan.weighted else ((b.rows, None) for b in blocks)
     for rows, weights in parts:
         total += _ordhc.satisfied(engine_tree(tree), rows, weights)
@@ -69,18 +70,13 @@ def satisfied_of(
     return agreed, disagreed, unresolved
 
 
-def _with_progress(
-    scan: Scan, progress: Progress | None
-) -> Callable[[Iterable[Comparisons]], Iterator[Comparisons]]:
-    def blocks_of(blocks: Iterable[Comparisons]) -> Iterator[Comparisons]:
-        done = 0
-        for block in blocks:
-            yield block
-            done += len(block)
-            if progress is not None:
-                progress(min(1.0, done / max(1, len(scan))))
-
-    return blocks_of
+def _blocks(scan: Scan, progress: Progress | None) -> Iterator[Comparisons]:
+    done = 0
+    for block in scan:
+        yield block
+        done += len(block)
+        if progress is not None:
+            progress(min(1.0, done / max(1, len(scan))))
 
 
 def _cut(blocks: Iterable[Comparisons]) -> Iterator[tuple[Any, Any]]:
@@ -113,10 +109,6 @@ class _Sum:
         large, small = (self.total, x) if abs(self.total) >= abs(x) else (x, self.total)
         self.lost += (large - total) + small
         self.total = total
-
-    def add_all(self, values: list[float]) -> None:
-        for value in values:
-            self.add(value)
 
     @property
     def value(self) -> float:

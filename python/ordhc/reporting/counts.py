@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.evaluate.held_out import Answers
 from ordhc.evaluate.people import agreement_of
+from ordhc.evaluate.structure.misfits import incidences
 
-__all__ = ["counts_of", "fingerprint", "forms_of", "in_numbers", "leaves_asked", "weighed"]
+__all__ = ["counts_of", "fingerprint", "forms_of", "in_numbers", "weighed"]
 
 FORMS = {
     "triplet": ("triplet", "triplets"),
@@ -31,12 +33,6 @@ def weighed(data: Comparisons) -> Comparisons:
     return data if data.weights is None else data[data.weights > 0]
 
 
-def leaves_asked(data: Comparisons, answers: Answers) -> NDArray[np.int64]:
-    width = data.rows.shape[1]
-    pairs = np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)])
-    return np.bincount(np.unique(pairs, axis=0)[:, 0], minlength=len(answers))
-
-
 def forms_of(data: Comparisons, answers: Answers) -> NDArray[np.str_]:
     """Return the form of each answer, a key of `FORMS`.
 
@@ -46,7 +42,7 @@ def forms_of(data: Comparisons, answers: Answers) -> NDArray[np.str_]:
     single = "triplet" if isinstance(data, Triplets) else "quadruplet"
     found = np.where(answers.sizes == 1, single, "ranking").astype("<U12")
     if isinstance(data, Triplets):
-        two = np.flatnonzero((answers.sizes == 2) & (leaves_asked(data, answers) == 3))
+        two = np.flatnonzero((answers.sizes == 2) & (np.bincount(incidences(data)[0]) == 3))
         order = np.argsort(answers.of_row, kind="stable")
         ends = np.cumsum(answers.sizes)
         first, second = (data.rows[order[ends[two] - back]] for back in (2, 1))
@@ -72,18 +68,13 @@ def counts_of(
     number of rows that were left out on reading.
     """
     forms, counts = np.unique(forms_of(data, answers), return_counts=True)
-    n = data.n_leaves
-    width = data.rows.shape[1]
-    asked = np.unique(
-        np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)]), axis=0
-    )
-    per_item = np.bincount(asked[:, 1], minlength=n)
+    numbers, leaves = incidences(data)
+    per_item = np.bincount(leaves, minlength=data.n_leaves)
     times = np.bincount(answers.question)
     people = answers.person
     per_person = None if people is None else np.unique(people, return_counts=True)[1]
-    agreement = agreement_of(answers, leaves_asked(data, answers))
     return {
-        "n_items": n,
+        "n_items": data.n_leaves,
         "n_answers": len(answers),
         "n_comparisons": len(data),
         "kind": type(data).__name__.lower(),
@@ -99,13 +90,7 @@ def counts_of(
         "answers_per_person": None if per_person is None else spread(per_person),
         "answers_per_item": spread(per_item),
         "items_without_answers": np.flatnonzero(per_item == 0).tolist(),
-        "agreement": {
-            "between": agreement.between,
-            "n_between": agreement.n_between,
-            "within": agreement.within,
-            "n_within": agreement.n_within,
-            "chance": agreement.chance,
-        },
+        "agreement": asdict(agreement_of(answers, np.bincount(numbers))),
         "sha256": fingerprint(given),
     }
 

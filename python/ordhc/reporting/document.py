@@ -14,6 +14,7 @@ from ordhc.reporting.parts import (
     interval,
     note,
     paragraph,
+    roomy_span,
     section,
     table,
     text,
@@ -90,14 +91,11 @@ def _head(numbers: Numbers, title: str) -> Markup:
         cells.append((f"{data['n_people']:,}", "people" if data["n_people"] != 1 else "person"))
     held = accuracy["held_out_questions"] or accuracy["held_out"]
     predicted = share_predicted(numbers)
+    if predicted is None and held is not None:
+        predicted = held["estimate"], held["chance"]
     if predicted is not None:
-        cells.append(
-            (percent(predicted[0]), f"of held-out answers predicted; chance {percent(predicted[1])}")
-        )
-    elif held is not None:
-        cells.append(
-            (percent(held["estimate"]), f"of held-out answers predicted; chance {percent(held['chance'])}")
-        )
+        share, chance = map(percent, predicted)
+        cells.append((share, f"of held-out answers predicted; chance {chance}"))
     else:
         cells.append((percent(accuracy["on_all_answers"]), "of its own answers satisfied"))
     if clusters["n_known"]:
@@ -201,12 +199,6 @@ def _data(numbers: Numbers, tree: Dendrogram) -> Markup:
     )
 
 
-def _span(values: list[float]) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    room = max(0.08 * (high - low), 0.02)
-    return max(low - room, 0.0), min(high + room, 1.0)
-
-
 def _method(numbers: Numbers) -> Markup:
     method, accuracy = numbers["method"], numbers["accuracy"]
     selection, held, ceiling = method["selection"], accuracy["held_out"], ceiling_of(accuracy)
@@ -282,7 +274,7 @@ def _compared(method: Numbers, selection: Numbers) -> list[Markup]:
     if best_known is not None and best_known["n_answers"] >= FEWEST_IN_PERCENT:
         band = (best_known["accuracy_low"], best_known["accuracy_high"])
     known = [c[f"answers{end}"] for c in candidates for end in ("", "_low", "_high")]
-    span = _span([each for each in (*known, chance, *(band or ())) if each is not None])
+    span = roomy_span([each for each in (*known, chance, *(band or ())) if each is not None])
     rows: list[tuple[str, ...]] = []
     best = None
     for at, each in enumerate(candidates):

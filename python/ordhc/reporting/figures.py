@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -50,18 +51,9 @@ def tree_figure(
     is_coloured = not truncate or n_clusters <= truncate
     k = in_numbers(n_clusters, "cluster", "clusters")
     sentences.append(f"Colours are {k}." if is_coloured else f"{k} are too many to colour.")
-    drawn = _inline(
-        "tree",
-        lambda: plot_dendrogram(
-            tree,
-            width=WIDTH,
-            truncate=truncate,
-            n_clusters=n_clusters if is_coloured else None,
-            theme="light",
-        ),
-        n_clusters if is_coloured else 1,
-        f"Dendrogram of {tree.n_leaves:,} items",
-    )
+    coloured = n_clusters if is_coloured else None
+    title = f"Dendrogram of {tree.n_leaves:,} items"
+    drawn = _dendrogram("tree", tree, coloured or 1, title, truncate=truncate, n_clusters=coloured)
     return drawn, sentences
 
 
@@ -69,31 +61,22 @@ def misfits_figure(tree: Dendrogram, marked: Sequence[int]) -> str | None:
     """Return a picture of the tree that marks the nodes `marked`; None for more than `WHOLE` items."""
     if tree.n_leaves > WHOLE:
         return None
-    return _inline(
-        "misfits",
-        lambda: plot_dendrogram(
-            tree.replace(support=None), width=WIDTH, marked=marked, node_names=False, theme="light"
-        ),
-        2,
-        f"Dendrogram of {tree.n_leaves:,} items, marked where points predict answers better",
-    )
+    title = f"Dendrogram of {tree.n_leaves:,} items, marked where points predict answers better"
+    return _dendrogram("misfits", tree.replace(support=None), 2, title, marked=marked, node_names=False)
 
 
-def lengths_figure(tree: Dendrogram, unanswered: Sequence[int]) -> tuple[str | None, str]:
-    """Return a picture of a tree with lengths of edges and its caption; None for more than `WHOLE` items."""
+def lengths_figure(tree: Dendrogram, unanswered: Sequence[int]) -> str | None:
+    """Return a picture of a tree with lengths of edges; None for more than `WHOLE` items."""
     tree = _without(tree, unanswered) or tree
     if tree.n_leaves > WHOLE:
-        return None, ""
-    drawn = _inline(
-        "lengths",
-        lambda: plot_dendrogram(tree.replace(support=None), width=WIDTH, theme="light"),
-        1,
-        f"Tree of {tree.n_leaves:,} items with lengths of edges",
-    )
-    return (
-        drawn,
-        "The same tree with lengths of edges: the further right an item's edge ends, the less typical it is.",
-    )
+        return None
+    title = f"Tree of {tree.n_leaves:,} items with lengths of edges"
+    return _dendrogram("lengths", tree.replace(support=None), 1, title)
+
+
+def _dendrogram(key: str, tree: Dendrogram, n_colours: int, title: str, **options: Any) -> str:
+    draw = partial(plot_dendrogram, tree, width=WIDTH, theme="light", **options)
+    return _inline(key, draw, n_colours, title)
 
 
 def _without(tree: Dendrogram, unanswered: Sequence[int]) -> Dendrogram | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -13,11 +14,11 @@ from ordhc._progress import Progress, part
 from ordhc._version import __version__
 from ordhc.clustering.cluster import fit
 from ordhc.clustering.expected import Predicted
-from ordhc.clustering.mixing import Mixing
 from ordhc.clustering.plan import MOVES_UP_TO, Plan, biased_text
-from ordhc.clustering.posterior import posterior
+from ordhc.clustering.posterior import Posterior, posterior
 from ordhc.clustering.sampling import drawn_by
 from ordhc.comparison.comparisons import Comparisons
+from ordhc.comparison.units import shares_of
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import Bootstrap, bootstrap
 from ordhc.evaluate.ceiling import noise_ceiling, satisfied_share
@@ -72,7 +73,6 @@ class Findings:
     tree: Dendrogram
     method: str
     was_given: bool
-    plan: Plan
     unanswered: list[int]
     selection: Selection | None
     held_out: HeldOut | None
@@ -80,17 +80,11 @@ class Findings:
     on_random: Predicted | None
     people: list[Standing] | None
     resampled: Bootstrap | None
-    #: The number of trees drawn from the posterior, if support comes from these trees, and the diagnostics of
-    #: its chains.
-    n_drawn: int | None
-    mixing: Mixing | None
-    #: The result of `typical_items`.
-    lengths: dict[str, Any] | None
+    #: The posterior, if support comes from its trees.
+    drawn: Posterior | None
     others: dict[str, Dendrogram]
     structure: Structure | None
     people_groups: PeopleGroups | None
-    unit: str
-    folds: int
     n_clusters: int
     notes: dict[str, str]
 
@@ -166,21 +160,16 @@ def found_in(
         tree=tree,
         method=method,
         was_given=asked.method is not None,
-        plan=plan,
         unanswered=unanswered.tolist(),
         selection=selection,
         held_out=apart,
         on_random=None if heldout is None else scored(drawn or tree, heldout),
         people=people,
         resampled=resampled,
-        n_drawn=None if drawn is None else len(drawn.trees),
-        mixing=None if drawn is None else drawn.diagnostics,
-        lengths=None if drawn is None else typical_items(drawn),
+        drawn=drawn,
         others=others,
         structure=compared,
         people_groups=grouped,
-        unit=unit,
-        folds=folds,
         n_clusters=asked.n_clusters or _natural(tree, len(unanswered)),
         notes=notes,
     )
@@ -323,7 +312,7 @@ def sections_of(
 ) -> dict[str, Any]:
     ceiling = noise_ceiling(data, progress=progress)
     accuracy: dict[str, Any] = {
-        "on_all_answers": satisfied_share(found.tree, data, _shares(data)),
+        "on_all_answers": satisfied_share(found.tree, data, shares_of(data)),
         "held_out": None,
         "held_out_questions": None,
         "ceiling": None if ceiling is None else asdict(ceiling),
@@ -331,8 +320,8 @@ def sections_of(
     if (folds := found.held_out) is not None:
         accuracy["held_out"] = {
             "estimate": folds.accuracy,
-            "low": _number(folds.low),
-            "high": _number(folds.high),
+            "low": folds.low,
+            "high": folds.high,
             "confidence": 0.95,
             "unit": folds.unit,
             "folds": folds.folds,
@@ -348,8 +337,12 @@ def sections_of(
             "confidence": 0.95,
             "n_answers": apart.n_answers,
             "chance": apart.chance,
-            "by": "tree" if found.n_drawn is None else "posterior",
+            "by": "tree" if found.drawn is None else "posterior",
         }
+    compared = None if found.structure is None else found.structure.to_dict()
+    if compared is not None:
+        # The report has a section `tree`.
+        del compared["tree"]
     selection = None
     if found.selection is not None:
         selection = found.selection.to_dict()
@@ -368,8 +361,8 @@ def sections_of(
         "accuracy": accuracy,
         "people": None if found.people is None else [asdict(each) for each in found.people],
         "clusters": _clusters(found, tree),
-        "lengths": found.lengths,
-        "structure": None if found.structure is None else _without_tree(found.structure),
+        "lengths": None if found.drawn is None else typical_items(found.drawn),
+        "structure": compared,
         "people_groups": None if found.people_groups is None else _with_distances(found.people_groups),
         "sensitivity": _sensitivity(found),
         "notes": found.notes,
@@ -377,26 +370,12 @@ def sections_of(
     }
 
 
-def _without_tree(found: Structure) -> dict[str, Any]:
-    return {name: value for name, value in found.to_dict().items() if name != "tree"}
-
-
 def _with_distances(found: PeopleGroups) -> dict[str, Any]:
     groups = found.to_dict()
     first = found.groups[0].dendrogram
     for group, each in zip(found.groups, groups["groups"], strict=True):
-        each["triplet_distance"] = _number(triplet_distance(group.dendrogram, first))
+        each["triplet_distance"] = triplet_distance(group.dendrogram, first)
     return groups
-
-
-def _shares(data: Comparisons) -> Any:
-    from ordhc.comparison.units import shares_of
-
-    return shares_of(data)
-
-
-def _number(value: float) -> float | None:
-    return value if value == value else None
 
 
 def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
@@ -406,8 +385,9 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
     for node in tree.nodes():
         if node.is_leaf or node.parent is None:
             continue
-        share = None if support is None else _number(float(support[node.label - n]))
-        known += [] if share is None else [share]
+        share = None if support is None else float(support[node.label - n])
+        if share is not None and not math.isnan(share):
+            known.append(share)
         nodes.append(
             {
                 "label": node.label,
@@ -418,13 +398,18 @@ def _clusters(found: Findings, tree: Dendrogram) -> dict[str, Any]:
                 "leaves": np.sort(node.leaves).tolist() if node.size <= LISTED else None,
             }
         )
-    resampled = found.resampled
+    made: Bootstrap | Posterior | None = found.resampled
+    unit, mixing = None, None
+    if found.resampled is not None:
+        unit = found.resampled.unit
+    elif found.drawn is not None:
+        made, unit = found.drawn, "posterior"
+        chains = found.drawn.diagnostics
+        mixing = {"r_hat": chains.r_hat, "effective_size": chains.effective_size}
     return {
-        "n_resamples": found.n_drawn if resampled is None else len(resampled.trees),
-        "unit": ("posterior" if found.n_drawn else None) if resampled is None else resampled.unit,
-        "mixing": None
-        if found.mixing is None
-        else {"r_hat": found.mixing.r_hat, "effective_size": found.mixing.effective_size},
+        "n_resamples": None if made is None else len(made.trees),
+        "unit": unit,
+        "mixing": mixing,
         "n_clusters": len(nodes),
         "n_known": len(known),
         "at_least": {f"{least:g}": sum(share >= least for share in known) for least in SUPPORT},

@@ -23,16 +23,19 @@ def items_section(numbers: Mapping[str, Any], tree: Dendrogram) -> Markup:
     span = span_of(found)
     rows = [
         (
-            tree.labels[item.leaf],
-            item.kind,
-            f"{item.length:.2f}",
-            f"{item.low:.2f} to {item.high:.2f}",
-            interval(item.length, item.low, item.high, chance=0.0, span=span),
+            tree.labels[item["leaf"]],
+            item["kind"],
+            f"{item['length']:.2f}",
+            f"{item['low']:.2f} to {item['high']:.2f}",
+            interval(item["length"], item["low"], item["high"], chance=0.0, span=span),
         )
         for item in extremes_of(found)
     ]
     caption = "Lengths of leaves with 95% credible intervals; the mean, 0, is dashed. The JSON has all items."
-    drawn, said = lengths_figure(from_dict(found["tree"]), numbers["method"]["unanswered"])
+    drawn = lengths_figure(from_dict(found["tree"]), numbers["method"]["unanswered"])
+    said = (
+        "The same tree with lengths of edges: the further right an item's edge ends, the less typical it is."
+    )
     return section(
         "items",
         "Typical and untypical items",

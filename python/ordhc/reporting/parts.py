@@ -4,7 +4,18 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["Markup", "figure", "interval", "note", "paragraph", "section", "table", "text", "tiles"]
+__all__ = [
+    "Markup",
+    "figure",
+    "interval",
+    "note",
+    "paragraph",
+    "roomy_span",
+    "section",
+    "table",
+    "text",
+    "tiles",
+]
 
 
 class Markup(str):
@@ -72,6 +83,13 @@ def table(
         body.append(f"<tr{mark}>{''.join(cells)}</tr>")
     below = paragraph(caption, "quiet") if caption else ""
     return Markup(f'<div class="table"><table>{head}<tbody>{"".join(body)}</tbody></table></div>{below}')
+
+
+def roomy_span(shares: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of a line on which all `shares` can be drawn, for `interval`."""
+    low, high = min(shares), max(shares)
+    room = max(0.08 * (high - low), 0.02)
+    return max(low - room, 0.0), min(high + room, 1.0)
 
 
 def interval(

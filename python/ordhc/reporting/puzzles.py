@@ -1,5 +1,6 @@
 """Make the section `unexplained` of a report: answers that contradict the tree, and items in such answers."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.evaluate.held_out import Answers, verdicts
+from ordhc.evaluate.structure.misfits import incidences
 from ordhc.reporting.counts import forms_of
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import lca_size
@@ -52,19 +54,14 @@ def puzzles_of(tree: Dendrogram, data: Comparisons, answers: Answers) -> dict[st
         "n_unexplained": int(against.sum()),
         "share": float(np.average(against, weights=answers.weights)),
         "listed": listed,
-        "items": _items(tree, data, answers, against),
+        "items": _items(tree, data, against),
     }
 
 
-def _items(
-    tree: Dendrogram, data: Comparisons, answers: Answers, against: NDArray[np.bool_]
-) -> list[dict[str, Any]]:
-    width, n = data.rows.shape[1], data.n_leaves
-    pairs = np.unique(
-        np.column_stack([np.repeat(answers.of_row, width), data.rows.ravel().astype(np.int64)]), axis=0
-    )
-    total = np.bincount(pairs[:, 1], minlength=n)
-    bad = np.bincount(pairs[:, 1], against[pairs[:, 0]], n)
+def _items(tree: Dendrogram, data: Comparisons, against: NDArray[np.bool_]) -> list[dict[str, Any]]:
+    numbers, leaves = incidences(data)
+    total = np.bincount(leaves, minlength=data.n_leaves)
+    bad = np.bincount(leaves, against[numbers], data.n_leaves)
     share = bad / np.maximum(total, 1)
     kept = np.flatnonzero(total >= FEWEST)
     order = kept[np.lexsort((kept, -share[kept]))]
@@ -93,18 +90,12 @@ def said_in_words(data: Comparisons, answers: Answers, at: int, form: str) -> st
 
 def _tree_in_words(tree: Dendrogram, data: Comparisons, answers: Answers, at: int) -> str:
     row = data.rows[answers.first[at]].astype(np.int64)
-    labels = tree.labels
-    if not isinstance(data, Triplets):
-        i, j, k, other = row.tolist()
-        state = int(verdicts(tree, data[[int(answers.first[at])]])[0])
-        if state == 0:
-            return "does not decide"
-        return f"{labels[k]} and {labels[other]} merge first"
-    i, j, k = row.tolist()
-    pairs = [(i, j), (i, k), (j, k)]
-    sizes = [int(lca_size(tree, *pair)) for pair in pairs]
-    least = min(sizes)
-    if sizes.count(least) > 1:
-        return "does not decide"
-    one, other = pairs[sizes.index(least)]
-    return f"{labels[one]} and {labels[other]} merge first"
+    if isinstance(data, Triplets):
+        pairs = list(itertools.combinations(row.tolist(), 2))
+        sizes = [int(lca_size(tree, *pair)) for pair in pairs]
+        is_open = sizes.count(min(sizes)) > 1
+        one, other = pairs[sizes.index(min(sizes))]
+    else:
+        is_open = verdicts(tree, data[[int(answers.first[at])]])[0] == 0
+        one, other = row[2:].tolist()
+    return "does not decide" if is_open else f"{tree.labels[one]} and {tree.labels[other]} merge first"

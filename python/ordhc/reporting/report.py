@@ -92,18 +92,16 @@ class Report:
         """
         from ordhc.io.files import check_writable, write_bytes
 
-        for each in (path, *beside(path)):
+        targets = (path, *beside(path))
+        for each in targets:
             check_writable(each)
-        ending = _ending(path)
-        if ending == ".json":
-            content = self.to_json().encode("utf-8", "surrogatepass")
-        elif ending == ".pdf":
-            content = self.to_pdf()
-        else:
-            content = self.to_html().encode("utf-8", "surrogatepass")
-        write_bytes(path, content)
-        for each in beside(path):
-            write_bytes(each, self.to_json().encode("utf-8", "surrogatepass"))
+        for each in targets:
+            ending = _ending(each)
+            if ending == ".pdf":
+                write_bytes(each, self.to_pdf())
+            else:
+                content = self.to_json() if ending == ".json" else self.to_html()
+                write_bytes(each, content.encode("utf-8", "surrogatepass"))
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -5,7 +5,7 @@ from typing import Any
 
 from ordhc.reporting.counts import in_numbers
 from ordhc.reporting.figures import misfits_figure
-from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, section, table
+from ordhc.reporting.parts import Markup, figure, interval, note, paragraph, roomy_span, section, table
 from ordhc.reporting.words import percent, percent_range, three_digits
 from ordhc.tree.dendrogram import Dendrogram
 
@@ -43,9 +43,7 @@ def structure_section(numbers: Numbers, tree: Dendrogram) -> Markup:
 
 def _scores(found: Numbers) -> Markup:
     scores = found["scores"]
-    ends = [value for each in scores for value in each["accuracy"].values() if value is not None]
-    room = max(0.08 * (max(ends) - min(ends)), 0.02)
-    span = max(min(ends) - room, 0.0), min(max(ends) + room, 1.0)
+    span = roomy_span([end for each in scores for end in each["accuracy"].values() if end is not None])
     least = min(range(len(scores)), key=lambda at: scores[at]["log_loss"]["value"])
     chance = scores[0]["accuracy"]["value"]
     rows = []

@@ -5,43 +5,19 @@ The posterior estimates a length for each leaf, which is large if the leaf is fa
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ordhc.clustering.posterior import Posterior
 
-__all__ = ["Extreme", "extremes_of", "span_of", "lengths_in_words", "typical_items"]
+__all__ = ["extremes_of", "span_of", "lengths_in_words", "typical_items"]
 
 #: The maximum number of items that are listed at each end.
 SHOWN = 5
 #: The length of a leaf says how untypical the item is. Below this standard deviation of all lengths, items
 #: count as equally typical. A difference of 0.2 changes the odds of an answer by about a fifth.
 EVEN = 0.2
-
-
-@dataclass(frozen=True)
-class Extreme:
-    """One of the most or least typical items.
-
-    Attributes
-    ----------
-    leaf
-        The number of the item.
-    kind
-        "typical" or "untypical"; empty if there are too few items to distinguish both.
-    length
-        The length of the item's leaf, see `Posterior.lengths`; the mean of all items is 0.
-    low, high
-        The ends of the 95% interval of `length`.
-    """
-
-    leaf: int
-    kind: str
-    length: float
-    low: float
-    high: float
 
 
 def typical_items(drawn: Posterior) -> dict[str, Any] | None:
@@ -60,12 +36,17 @@ def typical_items(drawn: Posterior) -> dict[str, Any] | None:
     return {"deviation": float(np.std(drawn.lengths)), "items": items, "tree": drawn.tree.to_dict()}
 
 
-def extremes_of(found: Mapping[str, Any]) -> list[Extreme]:
+def extremes_of(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the most and the least typical items: their entries in `found`, each with its `kind`.
+
+    `found` is the result of `typical_items`. `kind` is "typical" or "untypical"; empty if there are too few
+    items to distinguish both.
+    """
     order = sorted(found["items"], key=lambda item: (item["length"], item["leaf"]))
-    few = len(order) <= 2 * SHOWN
-    shown = order if few else order[:SHOWN] + order[-SHOWN:]
-    kinds = [""] * len(shown) if few else ["typical"] * SHOWN + ["untypical"] * SHOWN
-    return [Extreme(kind=kind, **item) for kind, item in zip(kinds, shown, strict=True)]
+    if len(order) <= 2 * SHOWN:
+        return [{**item, "kind": ""} for item in order]
+    ends = {"typical": order[:SHOWN], "untypical": order[-SHOWN:]}
+    return [{**item, "kind": kind} for kind, items in ends.items() for item in items]
 
 
 def span_of(found: Mapping[str, Any]) -> tuple[float, float]:

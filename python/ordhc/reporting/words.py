@@ -131,6 +131,7 @@ _LINKAGES = {
     ),
     "build": ("BUILD, the tree that satisfies all triplets", ("build",)),
 }
+_OBJECTIVES = {"dasgupta": ("Dasgupta's cost", "dasgupta"), "revenue": ("the revenue", "revenue")}
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -324,17 +325,16 @@ def people_sentence(people: Sequence[Numbers]) -> str:
     return f"{'; '.join(found)}." if found else "Nobody answers unlike the others."
 
 
-def _cite(*keys: str) -> str:
+def _cite(cited: list[str], *keys: str) -> str:
+    """Return a citation in parentheses, and add the keys of its references to `cited`."""
+    cited += keys
     return f" ({'; '.join(CITED[key] for key in keys)})" if keys else ""
 
 
-def _recipe(settings: Numbers) -> tuple[str, list[str]]:
-    cited: list[str] = []
-
+def _recipe(settings: Numbers, cited: list[str]) -> str:
     def described(known: Mapping[str, tuple[str, tuple[str, ...]]], name: str, what: str) -> str:
         text, sources = known.get(name, (f"the {what} “{name}”", ()))
-        cited.extend(sources)
-        return text + _cite(*sources)
+        return text + _cite(cited, *sources)
 
     parts = []
     if settings["similarity"] is not None:
@@ -346,47 +346,42 @@ def _recipe(settings: Numbers) -> tuple[str, list[str]]:
         )
     parts.append(f"clusters were merged by {described(_LINKAGES, settings['linkage'], 'linkage')}")
     if settings["refine"] is not None:
-        objective = {"dasgupta": "Dasgupta's cost", "revenue": "the revenue"}.get(
-            settings["refine"], "the share of answers satisfied"
-        )
-        source = {"dasgupta": ("dasgupta",), "revenue": ("revenue",)}.get(settings["refine"], ())
-        cited.extend(source)
-        parts.append(f"subtrees were then moved as long as this improved {objective}{_cite(*source)}")
+        objective, *sources = _OBJECTIVES.get(settings["refine"], ("the share of answers satisfied",))
+        improved = f"{objective}{_cite(cited, *sources)}"
+        parts.append(f"subtrees were then moved as long as this improved {improved}")
     text = "; ".join(parts) + "."
-    return text[0].upper() + text[1:], cited
+    return text[0].upper() + text[1:]
 
 
-def _support(clusters: Numbers) -> str:
+def _support(clusters: Numbers, cited: list[str]) -> str:
     share = f"Support is the share of {clusters['n_resamples']:,} trees that contain the cluster"
     if clusters["unit"] == "posterior":
         return f"{share}, drawn by their posterior probability."
     drawn = "people" if clusters["unit"] == "group" else "answers"
-    return f"{share}, each made from as many {drawn} drawn with replacement{_cite('support')}."
+    return f"{share}, each made from as many {drawn} drawn with replacement{_cite(cited, 'support')}."
 
 
-def _choice(method: Numbers) -> tuple[str, list[str]]:
+def _choice(method: Numbers, cited: list[str]) -> str:
     selection = method["selection"]
     if selection is None or method["was_given"]:
-        return f"The tree was made by the method {method['name']}.", []
+        return f"The tree was made by the method {method['name']}."
     preferred = selection["preferred"]
     names = ", ".join(candidate["method"] for candidate in selection["candidates"])
     together = "a person's answers" if selection["unit"] == "group" else "answers to the same question"
-    cited = ["revenue"] if selection["by"] == "revenue" else []
-    text = (
+    source = _cite(cited, "revenue") if selection["by"] == "revenue" else ""
+    return (
         f"Among the methods {names} we chose the one with the best held-out "
-        f"{SCORES[selection['by']]}{_cite(*cited)} "
+        f"{SCORES[selection['by']]}{source} "
         f"in {selection['folds']}-fold cross-validation, with {together} in one fold"
         + (", scored on held-out answers to random questions" if selection["on_random"] else "")
         + (f", preferring {preferred} unless it is clearly worse" if preferred else "")
         + f": {method['name']}."
     )
-    return text, cited
 
 
-def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
+def _on_held_out(numbers: Numbers, cited: list[str]) -> list[str]:
     accuracy = numbers["accuracy"]
     said: list[str] = []
-    cited: list[str] = []
     held = accuracy["held_out"]
     if held is not None:
         over = "people" if held["unit"] == "group" else "questions"
@@ -398,7 +393,7 @@ def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
                 f"This error covers the variation over {over}, {CITED['cochran']}, and over the trees of "
                 "other data, by a jackknife over pairs of folds)"
             )
-            cited.extend(["wilson", "cochran"])
+            cited += ["wilson", "cochran"]
         of = _asked_for(numbers)
         said.append(
             f"Trees made without a fold satisfied {percent(held['estimate'])}{interval} of the answers in "
@@ -412,14 +407,14 @@ def _on_held_out(numbers: Numbers) -> tuple[list[str], list[str]]:
             f"same question predict {percent(ceiling['lower'])} of them, and the best tree for each question "
             f"satisfies {percent(ceiling['upper'])} (noise ceiling)."
         )
-    return said, cited
+    return said
 
 
-def _on_people(numbers: Numbers) -> tuple[list[str], list[str]]:
+def _on_people(numbers: Numbers, cited: list[str]) -> list[str]:
     if numbers["people"] is None:
-        return [], []
+        return []
     held = numbers["accuracy"]["held_out"]
-    cited = ["wilson"]
+    cited.append("wilson")
     said = [
         "The accuracy of a person is the share of their answers satisfied by "
         + (
@@ -439,14 +434,14 @@ def _on_people(numbers: Numbers) -> tuple[list[str], list[str]]:
             "Reliability is estimated from repeated questions by Dawid and Skene's model (1979) with one "
             "parameter per person."
         )
-    return said, cited
+    return said
 
 
 def methods(numbers: Numbers) -> tuple[str, list[str]]:
-    """Return a paragraph for the methods section of a paper, and the keys of its references in order."""
+    """Return a paragraph for the methods section of a paper, and the keys of its references."""
     data, method = numbers["data"], numbers["method"]
     cited = ["ordhc"]
-    versions, asked = numbers["versions"], numbers["settings"]
+    versions = numbers["versions"]
     who = "" if data["n_people"] is None else f" from {in_numbers(data['n_people'], 'person', 'people')}"
     said = [
         f"We analysed {forms(data)} ({in_numbers(data['n_comparisons'], 'comparison', 'comparisons')})"
@@ -455,37 +450,22 @@ def methods(numbers: Numbers) -> tuple[str, list[str]]:
     ]
     if numbers["session"] is not None:
         said += collected(numbers["session"])
-    chosen, sources = _choice(method)
-    said.append(chosen)
-    cited.extend(sources)
-    recipe, sources = _recipe(method["settings"])
-    said.append(recipe)
-    cited.extend(sources)
+    said += [_choice(method, cited), _recipe(method["settings"], cited)]
     model, sources = posterior_model(numbers)
-    said += model
-    cited.extend(sources)
-    on_held_out, sources = _on_held_out(numbers)
-    said += on_held_out
-    cited.extend(sources)
-    clusters = numbers["clusters"]
-    if clusters["n_resamples"]:
-        said.append(_support(clusters))
-        if clusters["unit"] != "posterior":
-            cited.append("support")
-    of_people, sources = _on_people(numbers)
-    said += of_people
-    cited.extend(sources)
+    said += [*model, *_on_held_out(numbers, cited)]
+    cited += sources
+    if numbers["clusters"]["n_resamples"]:
+        said.append(_support(numbers["clusters"], cited))
+    said += _on_people(numbers, cited)
     if numbers["sensitivity"]:
-        cited.append("triplets")
         said.append(
             "Trees of different methods are compared by the share of sets of three items on which they differ"
-            + _cite("triplets")
-            + "."
+            f"{_cite(cited, 'triplets')}."
         )
     if numbers.get("topics"):
-        cited.append("topics")
-        said.append("Clusters are named by class-based tf-idf against their siblings" + _cite("topics") + ".")
-    seed = asked["seed"]
+        source = _cite(cited, "topics")
+        said.append(f"Clusters are named by class-based tf-idf against their siblings{source}.")
+    seed = numbers["settings"]["seed"]
     said.append(f"Folds and resamples are drawn with seed {seed}; the same seed gives the same numbers.")
     return " ".join(said), list(dict.fromkeys(cited))
 

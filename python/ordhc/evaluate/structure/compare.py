@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -15,13 +15,13 @@ from ordhc import _checks, _html
 from ordhc._json import finite
 from ordhc._progress import Progress, part, shows_progress
 from ordhc._text import aligned
-from ordhc._workers import Shared, as_executor, run_tasks
+from ordhc._workers import as_executor
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.evaluate.answers import AnswerCeiling, answer_ceilings
 from ordhc.evaluate.given import ADAPTIVE, comparisons_of
 from ordhc.evaluate.structure.coins import CoinFlips
-from ordhc.evaluate.structure.misfits import FALSE, Misfit, Misfits, find_misfits
+from ordhc.evaluate.structure.misfits import FALSE, Misfit, find_misfits
 from ordhc.evaluate.structure.scored import BOTH, CHANCE, WEIGHTED, Scored, scored
 from ordhc.evaluate.structure.trial import (
     ADDITIVE,
@@ -32,10 +32,10 @@ from ordhc.evaluate.structure.trial import (
     ULTRAMETRIC,
     Found,
     Trial,
-    fitted,
     named,
 )
 from ordhc.evaluate.structure.words import Estimate, Evidence, Verdict, verdict_of
+from ordhc.evaluate.tasks import results_of
 from ordhc.evaluate.trials import split
 from ordhc.io.spill import Spill
 from ordhc.tree.dendrogram import Dendrogram
@@ -141,15 +141,12 @@ class Structure:
 
     def __getitem__(self, name: str) -> StructureScore:
         """Return the score of a structure by its name."""
-        for score in self.scores:
-            if score.name == name:
-                return score
-        raise KeyError(name)
+        return {score.name: score for score in self.scores}[name]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes as values for JSON; NaN becomes None."""
-        fields = {name: value for name, value in vars(self).items() if name != "tree"}
-        known: dict[str, Any] = finite({name: _plain(value) for name, value in fields.items()})
+        known: dict[str, Any] = finite(asdict(replace(self, tree=None)))  # type: ignore[arg-type]
+        del known["tree"]
         known["coins"]["text"] = self.coins.text
         return {**known, "caution": self.caution, "tree": self.tree.to_dict()}
 
@@ -232,12 +229,6 @@ class Structure:
 
     def __repr__(self) -> str:
         return f"<Structure: {self.verdict.kind}, {'sure' if self.verdict.sure else 'not sure'}>"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 @shows_progress("comparing structures")
@@ -343,17 +334,8 @@ def structure(
     units, parts, kept = split(answers, folds, seed, None, unit)
     trial = Trial(answers, units, parts, seed)
     tasks = [(fold, what) for fold in range(folds) for what in PARTS]
-    if workers is not None:
-        with Spill(spill) as folder:
-            shared = Shared(trial, lambda: folder.folder)
-            fitting = part(progress, 0, 0.99)
-            found = run_tasks(workers, fitted, [(shared, *task) for task in tasks], progress=fitting)
-    else:
-        found = []
-        for done, (fold, what) in enumerate(tasks):
-            found.append(trial.predicted(fold, what))
-            if progress is not None:
-                progress(0.99 * (done + 1) / len(tasks))
+    with Spill(None if workers is None else spill) as folder:
+        found = results_of(Trial.predicted, trial, tasks, workers, folder, part(progress, 0, 0.99))
     compared = _compared(trial, folds, found, kept, trial.tree() if tree is None else tree)
     if progress is not None:
         progress(1.0)
@@ -416,7 +398,7 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
         )
         for name in (CHANCE, EFFECTS, FLAT, ULTRAMETRIC, ADDITIVE, *spaces, WEIGHTED, BOTH)
     ]
-    tested: Misfits = find_misfits(answers, trial.data, drawn, losses[tree] - losses[WEIGHTED])
+    misfits, n_looked_at = find_misfits(answers, trial.data, drawn, losses[tree] - losses[WEIGHTED])
     return Structure(
         verdict_of(evidence),
         tuple(scores),
@@ -424,8 +406,8 @@ def _compared(trial: Trial, folds: int, found: Sequence[Found], kept: str, drawn
         points_share,
         dimensions,
         _coins(answers, tree, kept),
-        tested.misfits,
-        (tested.n_items, tested.n_clusters),
+        misfits,
+        n_looked_at,
         drawn,
         answer_ceilings(trial.data),
         len(answers.weight),

@@ -13,7 +13,7 @@ from ordhc.evaluate.structure.words import Estimate
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import shape_of
 
-__all__ = ["Misfit", "Misfits", "common_clusters", "find_misfits", "incidences"]
+__all__ = ["Misfit", "common_clusters", "find_misfits", "incidences"]
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -60,20 +60,10 @@ class Misfit:
         return f"{what}: {self.behind} nats more per answer ({self.n_answers:,} answers)"
 
 
-@dataclass(frozen=True)
-class Misfits:
-    """The items and clusters whose answers points in space predict better than the tree does.
-
-    They are sorted by the mean difference between the log losses of the tree and of points, largest first.
-    """
-
-    misfits: tuple[Misfit, ...]
-    n_items: int
-    n_clusters: int
-
-
-def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, behind: Floats) -> Misfits:
-    """Return the items and clusters whose answers are predicted better by points in space than by the tree.
+def find_misfits(
+    scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram, behind: Floats
+) -> tuple[tuple[Misfit, ...], tuple[int, int]]:
+    """Return `Structure.misfits` and `Structure.n_looked_at`.
 
     `scored` was made from `data`. `behind` is (a,): for each answer of `scored`, the log loss of the tree
     minus that of points.
@@ -87,7 +77,7 @@ def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram,
     common = common_clusters(tree, answers, leaves, len(scored.at))
     members = [(leaf, answers[leaves == leaf]) for leaf in range(tree.n_leaves)]
     members += [(node, np.flatnonzero(common == node)) for node in range(tree.n_leaves, len(tree.parents))]
-    found, tails, counts = [], [], [0, 0]
+    found, tails = [], []
     for label, of in members:
         if len(of) < FEWEST:
             continue
@@ -95,16 +85,16 @@ def find_misfits(scored: Scored, data: Triplets | Quadruplets, tree: Dendrogram,
         among[of] = 1.0
         difference, tail = scored.better(behind, among)
         if tail == tail:
-            counts[label >= tree.n_leaves] += 1
             found.append((label, len(of), difference))
             tails.append(tail)
-    shares = _false_shares(tails)
     misfits = [
         Misfit(label, _name(tree, label), tree.node(label).size, count, difference, share)
-        for (label, count, difference), share in zip(found, shares, strict=True)
+        for (label, count, difference), share in zip(found, _false_shares(tails), strict=True)
         if share <= FALSE
     ]
-    return Misfits(tuple(sorted(misfits, key=lambda each: -each.behind.value)), *counts)
+    n_items = sum(label < tree.n_leaves for label, *_ in found)
+    misfits.sort(key=lambda each: -each.behind.value)
+    return tuple(misfits), (n_items, len(found) - n_items)
 
 
 def incidences(data: Triplets | Quadruplets) -> tuple[Numbers, Numbers]:

@@ -20,8 +20,8 @@ _SPREADS = (0.3, 0.6, 1.2, 2.4, 5.0)
 _EVEN, _ROUNDS = 1.0, 100
 _CLUSTERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 _ITERATIONS, _TOLERANCE = 60, 1e-5
-#: The value of the noise at which the solver begins. The noise is half of the share of random answers.
-_NOISE = 0.02
+#: The logit of the share of random answers at which the solver begins. The share is twice the noise.
+_START = float(np.log(0.04 / 0.96))
 #: Added to squared distances, so that distances are differentiable at 0.
 _ROUNDED = 1e-3
 
@@ -72,10 +72,6 @@ def _prior(noise: float) -> tuple[float, float]:
     return -0.5 * float(np.log(share)) - 10 * float(np.log1p(-share)), -0.5 * (1 - share) + 10 * share
 
 
-def _start(noise: float) -> float:
-    return float(np.log(2 * noise / (1 - 2 * noise)))
-
-
 def _points(
     choices: Choices, dimensions: int, deviation: float, spread: float, start: Floats | None = None
 ) -> Fitted:
@@ -90,7 +86,7 @@ def _points(
     size = n * dimensions
     if start is None:
         start = np.zeros(size + n + 1)
-        start[-1] = _start(_NOISE)
+        start[-1] = _START
 
     def unpacked(x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         X, lengths = x[:size].reshape(n, dimensions), x[size:-1]
@@ -126,7 +122,7 @@ def _clusters(choices: Choices, labels: NDArray[np.int64], deviation: float) -> 
     """
     is_same = (labels[:, None] == labels).astype(np.float64)
     start = np.zeros(choices.n_leaves + 2)
-    start[0], start[-1] = 1.0, _start(_NOISE)
+    start[0], start[-1] = 1.0, _START
 
     def function(x: Floats) -> tuple[float, Floats]:
         lengths = x[1:-1]
@@ -163,8 +159,8 @@ def chosen_clusters(
     whole: Choices,
     deviation: float,
     cuts: tuple[Callable[[int], NDArray[np.int64]], Callable[[int], NDArray[np.int64]]],
-) -> tuple[Fitted, int]:
-    """Fit a model of closeness by flat clusters; return the model, and the number of clusters.
+) -> Fitted:
+    """Fit a model of closeness by flat clusters.
 
     The number of clusters is the one with which a model of the answers `inner` predicts the answers `apart`
     best. The returned model is fitted to all answers, `whole`. The closeness of two leaves falls
@@ -176,7 +172,7 @@ def chosen_clusters(
     numbers = [number for number in _CLUSTERS if number <= max(2, whole.n_leaves // 2)]
     losses = [loss_of(apart, _clusters(inner, cuts[0](number), deviation)) for number in numbers]
     number = numbers[int(np.argmin(losses))]
-    return _clusters(whole, cuts[1](number), deviation), number
+    return _clusters(whole, cuts[1](number), deviation)
 
 
 def chosen_points(
@@ -208,7 +204,7 @@ def chosen_points(
         best: tuple[float, float, Fitted] | None = None
         for spread in _SPREADS:
             scaled = begin * (spread / max(float(np.sqrt((begin**2).mean())), 1e-9))
-            start = np.concatenate([scaled.ravel(), np.zeros(n), [_start(_NOISE)]])
+            start = np.concatenate([scaled.ravel(), np.zeros(n), [_START]])
             model = _points(inner, d, deviation, spread, start)
             loss = loss_of(apart, model)
             if best is None or loss < best[0]:

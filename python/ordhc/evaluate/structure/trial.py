@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc._workers import Shared
+from ordhc._progress import Progress
 from ordhc.clustering.cluster import cluster
 from ordhc.clustering.posterior import Posterior, posterior
 from ordhc.clustering.sampling import CHAINS, seconds_of, sweeps_for
@@ -36,7 +36,6 @@ __all__ = [
     "ULTRAMETRIC",
     "Found",
     "Trial",
-    "fitted",
     "named",
     "seconds_needed",
 ]
@@ -91,16 +90,20 @@ class Trial:
         found: NDArray[np.int64] = numbers[np.sort(np.unique(numbers, return_index=True)[1])]
         return found
 
-    def predicted(self, fold: int, what: str) -> Found:
+    def predicted(self, fold: int, what: str, progress: Progress | None) -> Found:
         """Fit the structures `what` (one of `PARTS`) outside a fold, and predict the answers inside."""
         train, test = self.parted(fold)
         kinds = Choices.of(test).kinds
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OrdhcWarning)
             if what == POINTS:
-                return self._spaces(train, kinds)
-            found = _trees(train, what == ADDITIVE, self.seed + fold)
-        return {what: list(map(found.answer_tables(test), kinds))}
+                found = self._spaces(train, kinds)
+            else:
+                trees = _trees(train, what == ADDITIVE, self.seed + fold)
+                found = {what: list(map(trees.answer_tables(test), kinds))}
+        if progress is not None:
+            progress(1.0)
+        return found
 
     def tree(self) -> Dendrogram:
         with warnings.catch_warnings():
@@ -111,7 +114,7 @@ class Trial:
         inner, apart = _split(train, self.seed)
         some, rest, whole = Choices.of(inner), Choices.of(apart), Choices.of(train)
         effects, deviation = chosen_effects(some, rest, whole)
-        flat, _ = chosen_clusters(some, rest, whole, deviation, (_cuts(inner), _cuts(train)))
+        flat = chosen_clusters(some, rest, whole, deviation, (_cuts(inner), _cuts(train)))
         dimensions = tuple(d for d in DIMENSIONS if d < train.n_leaves)
         models, weights = chosen_points(some, rest, whole, deviation, dimensions, _spectral(inner))
         by_name: dict[str, Fitted] = {EFFECTS: effects, FLAT: flat}
@@ -149,11 +152,6 @@ def _trees(data: Triplets | Quadruplets, lengths: bool, seed: int) -> Posterior:
 
 def named(dimensions: int) -> str:
     return "points in 1 dimension" if dimensions == 1 else f"points in {dimensions} dimensions"
-
-
-def fitted(shared: Shared, fold: int, what: str) -> Found:
-    found: Found = shared.value().predicted(fold, what)
-    return found
 
 
 def _split(data: Triplets | Quadruplets, seed: int) -> tuple[Triplets | Quadruplets, Triplets | Quadruplets]:
