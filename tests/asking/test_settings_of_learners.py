@@ -101,21 +101,6 @@ def test_flat_settings_without_a_name(flat, name):
     assert from_settings(flat).name == name
 
 
-def test_settings_that_need_others():
-    with pytest.raises(InputError, match="parallel = 3 needs the schedule 'questions'"):
-        learners.Insertion(schedule="rounds", parallel=3)
-    with pytest.raises(InputError, match="exact=True places one leaf after the other"):
-        learners.Insertion(schedule="rounds", exact=True)
-    with pytest.raises(InputError, match="robust needs p"):
-        ordhc.Learner(6, "robust")
-    with pytest.raises(InputError, match="needs a Session"):
-        ordhc.Learner(6, learners.Robust(p="by person"))
-    with pytest.raises(InputError, match="assume = 'uniform' needs noise='independent'"):
-        learners.Robust(p=0.8, assume="uniform", noise="persistent")
-    with pytest.raises(InputError, match="noise = 'persistent' needs p below 1"):
-        learners.Revise(TREE, noise="persistent")
-
-
 def questions_of(n, seed, **given):
     """All questions that a learner asks of a tree, round by round."""
     learner, oracle = (
@@ -332,17 +317,6 @@ def test_wrapped_oracles_err_as_well():
         wrong.noise = noise
         with pytest.raises(InputError, match="of the oracle"):
             ordhc.learn(wrong)
-
-
-@pytest.mark.parametrize("method", ["single", "complete"])
-@pytest.mark.parametrize("n", [3, 4, 7, 20, 40])
-def test_pairs_are_compared_once(method, n):
-    S = np.random.default_rng(n).random((n, n))
-    S += S.T
-    asked = ordhc.oracles.Recording(ordhc.oracles.from_similarity(S))
-    tree = ordhc.learn(asked, n, method)
-    assert len(np.unique(asked.rows, axis=0)) == len(asked.rows)
-    assert ordhc.metrics.robinson_foulds(tree, ordhc.linkage(S, method, dissimilarity=False)) == 0
 
 
 @pytest.mark.parametrize("n_resamples", [2**40, 2**63 - 1])
