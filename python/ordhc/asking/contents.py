@@ -171,10 +171,7 @@ class Contents:
     def note_seen(self, who: str, now: float) -> None:
         self.seen.pop(who, None)
         self.seen[who] = now
-        while True:
-            first = next(iter(self.seen))
-            if self.seen[first] >= now - _PRESENT_SECONDS:
-                return
+        while self.seen[first := next(iter(self.seen))] < now - _PRESENT_SECONDS:
             del self.seen[first]
 
     @contextmanager

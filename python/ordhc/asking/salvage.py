@@ -91,7 +91,7 @@ def salvage(
     >>> salvage(path, os.path.join(folder, "new.ordhc")).n_answers
     1
     """
-    report = _checks.callback("progress", progress) or _ignore
+    report = _checks.callback("progress", progress) or (lambda _: None)
     path, new = os.fspath(path), os.fspath(new)
     if not Path(path).is_file():
         raise InputError("there is no such file", path=path)
@@ -132,10 +132,6 @@ def salvage(
     _add_state_and_places(new, state, {seq: place for seq, place in places.items() if seq <= len(kept)})
     report(1.0)
     return Salvaged(log.n_answered, n_kept, lost, tuple(notes))
-
-
-def _ignore(_: float) -> None:
-    pass
 
 
 def _state_and_places(rows: list[Row]) -> tuple[dict[str, str], dict[int, int]]:
