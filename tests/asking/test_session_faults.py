@@ -4,18 +4,14 @@ import os
 import random
 import shutil
 import signal
-import threading
 
-import numpy as np
 import pytest
 
 import ordhc
-from ordhc import oracles
 from ordhc.asking.salvage import salvage
 from ordhc.errors import InputError
 from support.learners import by_settings
 from support.processes import printed
-from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answers_of, finish, state
 
 KINDS = [
@@ -275,27 +271,3 @@ def test_flipped_bits(memory_path):
             assert found == want, at
     assert n_errors > 100
     assert n_salvaged > 10
-
-
-def test_several_threads_share_one_session(memory_path):
-    truth = random_tree(60, 3)
-    oracle = oracles.from_tree(truth)
-    told = []
-    with ordhc.Session(
-        memory_path / "a", n_leaves=60, method=ordhc.learners.Insertion(schedule="rounds")
-    ) as session:
-
-        def work(name):
-            while not session.done:
-                questions = session.ask(5, who=name, lease=30)
-                session.tell(questions.ids, oracle(questions.rows), who=name)
-                told.append(len(questions))
-
-        threads = [threading.Thread(target=work, args=(f"worker {k}",)) for k in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert session.status.n_answered == sum(told)
-        assert np.array_equal(oracle(answers_of(session)[0]), answers_of(session)[1])
-        assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0

@@ -10,29 +10,19 @@ import pytest
 from click.testing import CliRunner
 
 import ordhc
-from ordhc import oracles
 from ordhc.asking import store
 from ordhc.cli import group
 from ordhc.errors import InputError
 from support.learners import by_settings
-from support.sessions import answers_of
+from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, finish
+from support.trees import same
 
 DATA = Path(__file__).parents[1] / "data"
-NAMES = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu"]
-TRUTH = ordhc.as_dendrogram("(((0,1),2),((3,4),(5,6)));")
-ORACLE = oracles.from_tree(TRUTH)
-
-
-def answer(session, limit=1, who=None):
-    questions = session.ask(limit, who=who)
-    session.tell(questions.ids, ORACLE(questions.rows), who=who)
-    return questions
 
 
 def finished(session):
-    while not session.done:
-        assert len(answer(session, 5))
-    return ordhc.metrics.robinson_foulds(session.tree(), TRUTH.replace(names=NAMES)) == 0
+    finish(session)
+    return same(session.tree(), TRUTH)
 
 
 # --- several people --------------------------------------------------------------------------
@@ -83,8 +73,8 @@ def test_late_and_repeated_answers_are_kept(tmp_path):
         with ordhc.Session(
             tmp_path / "b", NAMES, method=ordhc.learners.Insertion(schedule="rounds")
         ) as other:
-            same = other.ask(2)
-            other.tell(same.ids, wrong)
+            again = other.ask(2)
+            other.tell(again.ids, wrong)
             assert other.tree() == session.tree()
         assert session.tell([questions.ids[0], 99], [0, 0]) == ["late", "foreign"]
         assert session.status.n_answered == 3

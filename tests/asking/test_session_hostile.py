@@ -1,6 +1,5 @@
 """Session files made to hang whoever opens them, and sessions where nothing can be written."""
 
-import os
 import shutil
 import signal
 import sqlite3
@@ -11,9 +10,8 @@ from pathlib import Path
 import pytest
 
 import ordhc
-from ordhc.asking import store
 from support.processes import command_line, printed
-from support.sessions import NAMES, answer, state
+from support.sessions import NAMES, answer, make_read_only, state
 
 SLOW = "length(hex(zeroblob(200000000 + a))) > 0"
 
@@ -184,29 +182,8 @@ def test_statements_are_interrupted(tmp_path):
         assert answer(session, 1)
 
 
-@pytest.fixture
-def read_only(monkeypatch):
-    """Folders where SQLite makes no files, as on a file system that is mounted read-only."""
-    connect, access = sqlite3.connect, os.access
-
-    def refuse(folder):
-        def refused(path, *arguments, **options):
-            if str(folder) in str(path):
-                error = sqlite3.OperationalError("unable to open database file")
-                error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
-                raise error
-            return connect(path, *arguments, **options)
-
-        monkeypatch.setattr(store.sqlite3, "connect", refused)
-        monkeypatch.setattr(
-            store.os, "access", lambda path, mode: str(folder) not in str(path) and access(path, mode)
-        )
-
-    return refuse
-
-
 @pytest.mark.parametrize("has_log", [False, True])
-def test_sessions_are_read_where_nothing_can_be_written(tmp_path, read_only, has_log):
+def test_sessions_are_read_where_nothing_can_be_written(tmp_path, monkeypatch, has_log):
     folder = tmp_path / "archive"
     folder.mkdir()
     path = folder / "a.ordhc"
@@ -219,7 +196,7 @@ def test_sessions_are_read_where_nothing_can_be_written(tmp_path, read_only, has
     if not has_log:
         shutil.copyfile(tmp_path / "a.ordhc", path)
     files = sorted(folder.iterdir())
-    read_only(folder)
+    make_read_only(monkeypatch, folder)
     with ordhc.Session(path) as session:
         assert state(session) == expected
         with pytest.raises(OSError, match="cannot be written, so this call has no effect"):

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -11,44 +12,14 @@ from support.processes import printed
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 # Forks happen in a process of their own: this one may have threads.
-BEGIN = """
+ALL_CALLS = """
 import json, random, sys
 import ordhc
 from ordhc import oracles
 from support.learners import by_settings
 from support.sessions import answers_of, answer, told_until_killed
 from support.random_data import random_tree
-"""
 
-ONE_SESSION = """
-path = sys.argv[1]
-truth = random_tree(1000, 1)
-oracle = oracles.from_tree(truth)
-ordhc.Session(path, n_leaves=1000, method=ordhc.learners.Insertion(parallel=50)).close()
-chance = random.Random(1)
-
-def work(session, tell):
-    while True:
-        tell(bytes([answer(session, 3, oracle=oracle)]))
-
-acknowledged = 0
-for _ in range(100):
-    acknowledged += sum(told_until_killed(path, work, chance.random() * 0.03))
-    with ordhc.Session(path) as session:
-        kept = session.status.n_answered
-        # The last answers may be on the disk without having been acknowledged.
-        assert acknowledged <= kept <= acknowledged + 3, (acknowledged, kept)
-        acknowledged = kept
-        rows, answers, _ = answers_of(session)
-        assert (oracle(rows) == answers).all()
-with ordhc.Session(path) as session:
-    while not session.done:
-        answer(session, None, oracle=oracle)
-    assert ordhc.metrics.robinson_foulds(session.tree(), truth) == 0
-print(acknowledged)
-"""
-
-ALL_CALLS = """
 n, kills, seconds, wrong, *kinds = json.loads(sys.argv[2])
 truth = random_tree(n, 1)
 oracle = oracles.from_tree(truth)
@@ -110,36 +81,35 @@ print(sum(counts))
 """
 
 
-def assert_whole(path):
-    file = sqlite3.connect(path)
-    assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    file.close()
-
-
 @pytest.mark.slow
-def test_killing_loses_nothing(tmp_path):
-    assert int(printed(BEGIN + ONE_SESSION, tmp_path / "a")) > 100
-    assert_whole(tmp_path / "a")
-
-
-@pytest.mark.slow
-def test_two_hundred_kills_during_any_call(memory_path):
-    kinds = [
-        {"parallel": 20},
-        {"repeat": 3, "parallel": 4},
-        {"p": 0.9, "parallel": 8},
-        {"schedule": "rounds"},
-    ]
-    how = json.dumps([400, 200, 0.03, 0, *kinds])
-    assert int(printed(BEGIN + ALL_CALLS, memory_path / "a", how, timeout=600)) > 200
-    for number in range(4):
-        assert_whole(memory_path / f"a-{number}")
-
-
-@pytest.mark.slow
-def test_kills_while_trees_are_drawn(memory_path):
-    kinds = [{"method": "uncertain", "budget": 400}, {"method": "uncertain", "budget": 500, "repeat": 2}]
-    how = json.dumps([24, 60, 0.3, 0.05, *kinds])
-    assert int(printed(BEGIN + ALL_CALLS, memory_path / "a", how, timeout=600)) > 60
-    for number in range(2):
-        assert_whole(memory_path / f"a-{number}")
+@pytest.mark.parametrize(
+    ("n", "kills", "seconds", "wrong", "kinds"),
+    [
+        (
+            400,
+            200,
+            0.03,
+            0,
+            [
+                {"parallel": 20},
+                {"repeat": 3, "parallel": 4},
+                {"p": 0.9, "parallel": 8},
+                {"schedule": "rounds"},
+            ],
+        ),
+        # Trees are drawn.
+        (
+            24,
+            60,
+            0.3,
+            0.05,
+            [{"method": "uncertain", "budget": 400}, {"method": "uncertain", "budget": 500, "repeat": 2}],
+        ),
+    ],
+)
+def test_kills_during_any_call(memory_path, n, kills, seconds, wrong, kinds):
+    how = json.dumps([n, kills, seconds, wrong, *kinds])
+    assert int(printed(ALL_CALLS, memory_path / "a", how, timeout=600)) > kills
+    for number in range(len(kinds)):
+        with closing(sqlite3.connect(memory_path / f"a-{number}")) as file:
+            assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)

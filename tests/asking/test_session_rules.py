@@ -127,7 +127,6 @@ def test_medians_and_places_are_those_written_out(rows):
 
 
 @functools.cache
-@functools.cache
 def chosen(seed=0, n=24, budget=350):
     """Answers to questions that a learner chose, of people who are right 85 % of the time."""
     groups = [

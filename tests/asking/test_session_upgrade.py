@@ -13,7 +13,7 @@ import ordhc
 from ordhc.asking import schema
 from ordhc.asking.salvage import salvage
 from ordhc.errors import InputError
-from support.sessions import NAMES, ORACLE, answer, answers_of, finish, state
+from support.sessions import NAMES, ORACLE, answer, answers_of, finish, make_read_only, state
 
 DATA = Path(__file__).parents[1] / "data"
 #: What the file of format 1 holds, as it was told to the version that has written it.
@@ -109,17 +109,7 @@ def test_a_format_that_another_process_has_upgraded_meanwhile_is_left(old):
 def test_an_earlier_format_is_read_where_nothing_can_be_written(old, monkeypatch):
     path, expected = old
     before = path.read_bytes()
-    connect = sqlite3.connect
-
-    def refuse(file, *arguments, **options):
-        if str(file).startswith(path.as_uri()):
-            error = sqlite3.OperationalError("unable to open database file")
-            error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
-            raise error
-        return connect(file, *arguments, **options)
-
-    monkeypatch.setattr(sqlite3, "connect", refuse)
-    monkeypatch.setattr("os.access", lambda *_: False)
+    make_read_only(monkeypatch, path.parent)
     with ordhc.Session(path) as session:
         assert state(session) == expected
     assert path.read_bytes() == before

@@ -12,7 +12,6 @@ import pytest
 import ordhc
 from ordhc import oracles
 from ordhc.errors import InputError
-from ordhc.tree.parts import lca_size
 from support.answers import levels, people
 from support.random_data import random_tree
 from support.sessions import NAMES, ORACLE, TRUTH, answer, answers_of, state
@@ -209,20 +208,9 @@ def test_what_the_learner_may_not_ask_is_filled(tmp_path):
         assert session.status.n_placed == 3
 
 
-def triplets_of(tree, seed=0, m=600):
-    """Triplets (a, b, c) as a tree has them, of no more than half of all."""
-    rng = np.random.default_rng(seed)
-    rows = rng.permuted(rng.integers(tree.n_leaves, size=(4 * m, 3)), axis=1)
-    rows = np.unique(rows[(np.diff(np.sort(rows, axis=1)) > 0).all(axis=1)], axis=0)
-    near, far = (np.asarray(lca_size(tree, rows[:, 0], rows[:, at])) for at in (1, 2))
-    swap = near > far
-    rows[swap] = rows[swap][:, [0, 2, 1]]
-    return ordhc.Triplets(rng.permutation(rows[near != far])[:m], n_leaves=tree.n_leaves)
-
-
 def test_only_what_was_recorded_is_asked():
     truth = random_tree(14, 3)
-    t = triplets_of(truth)
+    t = ordhc.datasets.comparisons_of(truth, 600)
     oracle = oracles.recorded(t)
     known = set(map(tuple, oracle.known.tolist()))
     assert oracle.known.shape[1] == 4

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import time
 
 import ordhc
@@ -43,6 +44,21 @@ def state(session):
         session.status.n_placed,
         session.status.remaining,
     )
+
+
+def make_read_only(patch, folder):
+    """Let SQLite make no files in a folder, as on a file system that is mounted read-only."""
+    connect, access = sqlite3.connect, os.access
+
+    def refused(path, *arguments, **options):
+        if str(folder) in str(path):
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+            raise error
+        return connect(path, *arguments, **options)
+
+    patch.setattr(sqlite3, "connect", refused)
+    patch.setattr(os, "access", lambda path, mode: str(folder) not in str(path) and access(path, mode))
 
 
 def told_until_killed(path, work, seconds):

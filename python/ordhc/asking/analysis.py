@@ -157,15 +157,13 @@ class Analysis:
     def comparisons(
         self, weights: str | None, heldout: bool | None, left_out: Collection[str] | None
     ) -> Triplets | Quadruplets:
-        log, at, found = self._log, self._log.answer_rows(), None
+        log, at = self._log, self._log.answer_rows()
+        of_people = None
         if (weights or ("reliability" if self.rules() else "equal")) == "reliability":
             alpha, beta = self._posterior(at)
-            found = weights_of(alpha / (alpha + beta), self._n_options(at))[log.who[at]]
+            of_people = weights_of(alpha / (alpha + beta), self._n_options(at))
         names = self._excluded(at) if left_out is None else left_out
-        excluded = [log.ids[name] for name in names if name in log.ids]
-        if excluded:
-            keep = ~np.isin(log.who[at], excluded)
-            at, found = at[keep], None if found is None else found[keep]
+        at = at[~np.isin(log.who[at], [log.ids[name] for name in names if name in log.ids])]
         if heldout is not None:
             is_heldout = self._kinds(at) == HELDOUT
             if heldout:
@@ -175,12 +173,10 @@ class Analysis:
                 numbers, count = numbered(questions)
                 elsewhere = np.bincount(numbers, ~is_heldout, minlength=count) > 0
                 is_heldout &= ~elsewhere[numbers]
-            keep = is_heldout if heldout else ~is_heldout
-            at, found = at[keep], None if found is None else found[keep]
-        keep = ~log.are_retired(log.leaves[at])
-        if not keep.all():
-            at, found = at[keep], None if found is None else found[keep]
+            at = at[is_heldout if heldout else ~is_heldout]
+        at = at[~log.are_retired(log.leaves[at])]
         who = [log.people[person][0] for person in log.who[at].tolist()]
+        found = None if of_people is None else of_people[log.who[at]]
         if found is not None and found.sum() > 0:
             found = found / found.mean()
         rows, answers, is_adaptive = log.leaves[at], log.answers[at], bool((self._kinds(at) == ASKED).any())
@@ -193,7 +189,8 @@ class Analysis:
         return comparisons_of(rows, answers, n, own, who, weights=found, adaptive=is_adaptive)
 
     def analysed(self, weights: str | None, exclude: Collection[str] | None) -> Analysed:
-        rules, by_rules, table = self.rules(), self.excluded(), self.table()
+        rules, table = self.rules(), self.table()
+        by_rules = self._excluded(self._log.answer_rows())
         who = table["who"].tolist()
         people = set(who)
         for name in exclude or ():
@@ -243,9 +240,6 @@ class Analysis:
     def set_question(self, text: str) -> None:
         if self._contents.store.state("question") != text:
             self._contents.store.set_state("question", text)
-
-    def excluded(self) -> dict[str, tuple[str, ...]]:
-        return self._excluded(self._log.answer_rows())
 
     def _excluded(self, at: Rows, figures: Figures | None = None) -> dict[str, tuple[str, ...]]:
         history = self.rules()

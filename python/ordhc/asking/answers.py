@@ -37,30 +37,26 @@ def comparisons_of(
     groups = None
     if who is not None and any(name is not None for name in who):
         groups = np.array([name or "" for name in who], dtype=object)
+    kind: type[Triplets | Quadruplets]
+    numbers: dict[str, Any] = {}
     if rows.shape[1] == 4:
-        decided = answers != 0
+        kind, n_each, decided = Quadruplets, 1, answers != 0
         table = np.where((answers > 0)[:, None], rows, rows[:, [2, 3, 0, 1]])[decided]
-        return Quadruplets(
-            table,
-            n_leaves,
-            names,
-            None if weights is None else weights[decided],
-            groups=None if groups is None else groups[decided],
-            adaptive=adaptive,
-        )
-    decided = answers >= 0
-    rows, odd = rows[decided], answers[decided].astype(np.int64)
-    at = np.arange(len(rows))
-    a, b, c = rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]
-    table = np.stack([np.stack([a, b, c], axis=1), np.stack([b, a, c], axis=1)], axis=1).reshape(-1, 3)
-    return Triplets(
+    else:
+        kind, n_each, decided = Triplets, 2, answers >= 0
+        rows, odd = rows[decided], answers[decided].astype(np.int64)
+        at = np.arange(len(rows))
+        a, b, c = rows[at, (odd + 1) % 3], rows[at, (odd + 2) % 3], rows[at, odd]
+        table = np.stack([a, b, c, b, a, c], axis=1).reshape(-1, 3)
+        numbers = {"answers": np.repeat(np.flatnonzero(decided), 2)}
+    return kind(
         table,
         n_leaves,
         names,
-        None if weights is None else np.repeat(weights[decided], 2),
-        answers=np.repeat(np.flatnonzero(decided), 2),
-        groups=None if groups is None else np.repeat(groups[decided], 2),
+        None if weights is None else np.repeat(weights[decided], n_each),
+        groups=None if groups is None else np.repeat(groups[decided], n_each),
         adaptive=adaptive,
+        **numbers,
     )
 
 

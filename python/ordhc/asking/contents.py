@@ -99,19 +99,15 @@ class Contents:
                 progress(1.0)
             return
         was_stale, self._is_stale = self._is_stale, True
+        generation = self.store.state("forgotten")
+        if generation != self._generation:
+            # A person was forgotten, which changed earlier events. Read all events again.
+            self._n_committed, self._generation, was_stale = 0, generation, True
         if was_stale:
             self.log.cut(self._n_committed)
             self._snapshots = [found for found in self._snapshots if found[0] <= self._n_committed]
             self.seen.clear()
             self._seen_at = 0
-        generation = self.store.state("forgotten")
-        if generation != self._generation:
-            # A person was forgotten, which changed earlier events. Read all events again.
-            self.log.cut(0)
-            self.seen.clear()
-            self._n_committed, self._seen_at, self._generation = 0, 0, generation
-            self._snapshots = self._snapshots[:1]
-            was_stale = True
         try:
             known, total = self.log.n, self.store.n_events()
             if total > len(self.log.kinds) and total - known > _CHUNK:
@@ -171,10 +167,7 @@ class Contents:
     def note_seen(self, who: str, now: float) -> None:
         self.seen.pop(who, None)
         self.seen[who] = now
-        while True:
-            first = next(iter(self.seen))
-            if self.seen[first] >= now - _PRESENT_SECONDS:
-                return
+        while self.seen[first := next(iter(self.seen))] < now - _PRESENT_SECONDS:
             del self.seen[first]
 
     @contextmanager

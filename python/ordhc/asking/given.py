@@ -13,6 +13,7 @@ from ordhc.errors import InputError
 
 __all__ = [
     "checked_answers",
+    "checked_ids",
     "checked_p",
     "checked_people",
     "checked_places",
@@ -48,6 +49,15 @@ def checked_answers(
     for at in np.flatnonzero((verdicts < -1) | (verdicts > largest))[:1].tolist():
         raise InputError(f"the answer is {verdicts[at]}, outside -1..{largest}", row=at)
     return list(zip(rows_of, verdicts.tolist(), strict=True))
+
+
+def checked_ids(ids: ArrayLike, answers: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the (m,) numbers of questions, and the (m,) answers, which are not checked further."""
+    numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
+    given = np.atleast_1d(_checks.whole_numbers("answers", answers))
+    if numbers.shape != given.shape or numbers.ndim != 1:
+        raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+    return numbers, given
 
 
 def checked_rows(rows: ArrayLike, width: int, n_leaves: int) -> list[tuple[int, ...]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from ordhc import _checks
 from ordhc._progress import Progress, shows_progress
-from ordhc.asking.learner import Learner
 from ordhc.asking.loop import learn, learner_for
 from ordhc.asking.methods import Method
 from ordhc.asking.wrappers import as_oracle
@@ -93,7 +93,10 @@ def insert(
     answer = as_oracle(oracle)
     learner = learner_for(answer, leaves, method, {**settings, "budget": budget, "start": start})
     found = learn(answer, learner=learner, batch=batch, progress=progress)
-    places = {str(item): _places(learner, item) for item in new}
+    places = {
+        str(item): [{**asdict(place), "leaves": list(place.leaves)} for place in learner.places(item)]
+        for item in new
+    }
     return found.replace(settings={**(start.settings or {}), "inserted": places})
 
 
@@ -118,11 +121,3 @@ def _new_leaves(tree: Dendrogram, items: Any) -> tuple[list[Any], Any]:
         if name in known:
             raise InputError(f"items: the tree already has a leaf {_checks.quoted(name)}")
     return names, [*tree.names, *names]
-
-
-def _places(learner: Learner, item: Any) -> list[dict[str, Any]]:
-    found = learner.places(item)
-    return [
-        {"probability": place.probability, "where": place.where, "leaves": list(place.leaves)}
-        for place in found
-    ]

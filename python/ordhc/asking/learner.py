@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html, _ordhc
 from ordhc._progress import Progress, shows_progress
-from ordhc.asking.given import checked_p, numbers_of_people
+from ordhc.asking.given import checked_ids, checked_p, numbers_of_people
 from ordhc.asking.methods import Common, Insertion, Majority, Method, Robust, RobustPaper, Uncertain
 from ordhc.asking.prior import read_prior
 from ordhc.asking.questions import Questions
@@ -234,10 +234,7 @@ class Learner:
         InputError
             A question is not open, or an answer is impossible. The answers before it are kept.
         """
-        numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
-        given = np.atleast_1d(_checks.whole_numbers("answers", answers))
-        if numbers.shape != given.shape or numbers.ndim != 1:
-            raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+        numbers, given = checked_ids(ids, answers)
         probabilities = self._checked_p(p, len(numbers))
         if who is not None and not isinstance(self._method, Uncertain):
             raise InputError(

@@ -117,7 +117,8 @@ class Log:
         #: The number of leaves that the learner places in parallel, from the last `PARALLEL` event.
         self.parallel = 1
         self._histories: dict[int, History] = {}
-        self._is_idle_at = 0
+        # The result of `is_idle` for the first `_is_idle_at` events.
+        self._is_idle, self._is_idle_at = False, 0
         self._update_leaves()
 
     def _update_leaves(self) -> None:
@@ -440,11 +441,7 @@ class Log:
                 and not self._is_for_learner(self.kinds[self.refs[row] - 1])
             ):
                 continue
-            self._idle, self._is_idle_at = bool(kind == ASKED and self.leaves[row, 0] < 0), self.n
-            return self._idle
-        if self._is_idle_at == 0:
-            return False
+            self._is_idle = bool(kind == ASKED and self.leaves[row, 0] < 0)
+            break
         self._is_idle_at = self.n
-        return self._idle
-
-    _idle = False
+        return self._is_idle

@@ -13,10 +13,10 @@ from ordhc import _checks, _ordhc
 from ordhc.asking.events import ADDED, RETIRED
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.methods import Insertion, Method
+from ordhc.asking.prior import read_prior
 from ordhc.asking.schema import FORMAT, damaged
 from ordhc.asking.session_learner import new_learner
 from ordhc.asking.settings import as_method, kept_settings
-from ordhc.asking.start import kept_start
 from ordhc.asking.store import Store, create
 from ordhc.errors import InputError
 from ordhc.io.guard import brief
@@ -42,7 +42,7 @@ class Given:
         """Return the checked arguments; `settings` are `repeat`, `budget`, `limit`, `seed` and `start`."""
         given = {key: value for key, value in settings.items() if value is not None}
         if "start" in given:
-            given["start"] = kept_start(given["start"])
+            given["start"] = read_prior(given["start"]).to_dict()
         if fill is not None:
             given["fill"] = checked_fill(fill)
         if distinct is not None:

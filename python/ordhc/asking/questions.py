@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.asking.events import check_questions
-from ordhc.errors import InputError
 
 __all__ = ["Questions", "checked_among"]
 
@@ -45,7 +44,5 @@ class Questions:
 
 def checked_among(rows: ArrayLike, n_leaves: int) -> NDArray[np.int32]:
     table = _checks.whole_numbers("among", rows)
-    if table.ndim != 2 or table.shape[1] not in (3, 4):
-        raise InputError(f"among= has shape {table.shape}, not (m, 3) or (m, 4)")
     check_questions(table, n_leaves, "among: ")
     return np.ascontiguousarray(table, dtype=np.int32)

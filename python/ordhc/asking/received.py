@@ -36,11 +36,10 @@ def check_supported(supported_by: int | None, subject: Any) -> None:
     _checks.whole("supported_by", supported_by, at_least=0)
     if subject.width != 3:
         raise InputError("supported_by is for questions about three leaves")
-    n_recorded = (
-        sum(len(answers) for _, answers in _received.get(subject, ())) if isinstance(subject, Learner) else 0
-    )
-    if isinstance(subject, Learner) and n_recorded != subject.status.n_answered:
-        elsewhere = subject.status.n_answered - n_recorded
+    if not isinstance(subject, Learner):
+        return
+    n_recorded = sum(len(answers) for _, answers in _received.get(subject, ()))
+    if elsewhere := subject.status.n_answered - n_recorded:
         raise InputError(
             f"supported_by counts only answers from ordhc.learn, but {elsewhere:,} of the learner's answers "
             "were given outside of it: give all answers to ordhc.supported(tree, triplets, at_least)"

@@ -91,7 +91,7 @@ def salvage(
     >>> salvage(path, os.path.join(folder, "new.ordhc")).n_answers
     1
     """
-    report = _checks.callback("progress", progress) or _ignore
+    report = _checks.callback("progress", progress) or (lambda _: None)
     path, new = os.fspath(path), os.fspath(new)
     if not Path(path).is_file():
         raise InputError("there is no such file", path=path)
@@ -121,7 +121,8 @@ def salvage(
             f"and the method is {from_settings(found['learner']).name}."
         )
     width = from_settings(found["learner"]).width
-    kept, times, lost = _checked(rows, found["n_leaves"], width, part(report, 0.4, 0.85))
+    log = Log(found["n_leaves"], width)
+    kept, times, lost = _checked(rows, log, part(report, 0.4, 0.85))
     n_kept = len(kept) - len(lost)
     if lost:
         kept.append(Event(USE))
@@ -129,13 +130,8 @@ def salvage(
         notes.append("If a lost event had taken an answer back, this answer counts again.")
     create(new, found, width, kept, at=times)
     _add_state_and_places(new, state, {seq: place for seq, place in places.items() if seq <= len(kept)})
-    n_answers = _n_answers(kept, found["n_leaves"], width)
     report(1.0)
-    return Salvaged(n_answers, n_kept, lost, tuple(notes))
-
-
-def _ignore(_: float) -> None:
-    pass
+    return Salvaged(log.n_answered, n_kept, lost, tuple(notes))
 
 
 def _state_and_places(rows: list[Row]) -> tuple[dict[str, str], dict[int, int]]:
@@ -283,13 +279,14 @@ def _event(row: Row, width: int) -> Event | None:
 
 
 def _checked(
-    rows: list[tuple[int, Row]], n_leaves: int, width: int, progress: Progress | None
+    rows: list[tuple[int, Row]], log: Log, progress: Progress | None
 ) -> tuple[list[Event], list[float], tuple[int, ...]]:
+    """Append the readable events to `log`; return all events, their times, and the numbers of lost events."""
+    width = log.width
     found = _events(rows, width, part(progress, 0, 0.8))
     kept: list[Event] = []
     times: list[float] = []
     lost: dict[int, None] = {}
-    log = Log(n_leaves, width)
     last = max(found, default=0)
     for first in range(1, last + 1, _CHUNK):
         if progress is not None:
@@ -329,9 +326,3 @@ def _detached(found: tuple[Event, float] | None, seq: int, lost: dict[int, None]
             return event
     lost[seq] = None
     return Event(LOST)
-
-
-def _n_answers(events: list[Event], n_leaves: int, width: int) -> int:
-    log = Log(n_leaves, width)
-    log.extend(pack(events, 1, width))
-    return len(log.answer_rows())

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _html
@@ -26,6 +25,7 @@ from ordhc.asking.events import IMPORT, KNOWN, SAMPLERS, USE, Event
 from ordhc.asking.fill import DEFAULT_FILL, checked_fill
 from ordhc.asking.given import (
     checked_answers,
+    checked_ids,
     checked_people,
     checked_places,
     checked_rows,
@@ -323,10 +323,7 @@ class Session:
         InputError
             An impossible answer; the error names its question. No answer of this call is stored.
         """
-        numbers = np.atleast_1d(_checks.whole_numbers("ids", ids))
-        given = np.atleast_1d(_checks.whole_numbers("answers", answers))
-        if numbers.shape != given.shape or numbers.ndim != 1:
-            raise InputError(f"answers have shape {given.shape} for ids of shape {numbers.shape}")
+        numbers, given = checked_ids(ids, answers)
         asked, verdicts, largest = numbers.tolist(), given.tolist(), 2 if self._width == 3 else 1
         for at, answer in enumerate(verdicts):
             if not -1 <= answer <= largest:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordhc import _checks, _ordhc
 from ordhc._progress import without_bars
 from ordhc.asking.oracle import Answering, checked_questions
+from ordhc.asking.people import as_questions
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.similarities.vectors import as_vectors, normalized
@@ -167,46 +168,30 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
         raise InputError(f"recorded answers are Triplets or Quadruplets, not {_checks.quoted(data)}")
     missing = _checks.choice("missing", missing, ("error", "none"))
     weights = np.ones(len(data)) if data.weights is None else data.weights
+    width = 3 if isinstance(data, Triplets) else 4
+    # For two pairs, the weight of "the first pair is closer" minus the weight of "the second pair is closer".
     known: dict[tuple[int, ...], float] = {}
-    for row, weight in zip(data.rows.tolist(), weights.tolist(), strict=True):
-        if len(row) == 3:
-            key: tuple[int, ...] = (row[0], *sorted(row[1:]))
-            sign = 1 if row[1] < row[2] else -1
-        else:
-            near, far = sorted(row[:2]), sorted(row[2:])
-            sign = 1 if near < far else -1
-            key = (*near, *far) if sign == 1 else (*far, *near)
-        known[key] = known.get(key, 0.0) + sign * weight
+    pairs = data.rows if width == 4 else data.rows[:, [0, 1, 0, 2]]
+    keys, closer_pair = as_questions(pairs, np.ones(len(pairs), dtype=np.int8))
+    signed = np.where(closer_pair == 0, weights, -weights)
+    for key, weight in zip(map(tuple, keys.tolist()), signed.tolist(), strict=True):
+        known[key] = known.get(key, 0.0) + weight
 
     def unknown(row: list[int]) -> InputError:
         names = [data.names[leaf] if data.names else str(leaf) for leaf in row]
         return InputError(f"the recorded answers do not decide the question about {', '.join(names)}")
 
+    def closer(i: int, j: int, k: int, m: int) -> float:
+        first = (i, j) if i < j else (j, i)
+        second = (k, m) if k < m else (m, k)
+        return known.get(first + second, 0.0) if first < second else -known.get(second + first, 0.0)
+
     def farther(a: int, b: int, c: int) -> float:
-        """Return the weight of the triplets "a is closer to b than to c".
-
-        The weight of the opposite triplets, "a is closer to c than to b", is subtracted.
-        """
-        value = known.get((a, *sorted((b, c))), 0.0)
-        return value if b < c else -value
-
-    def of_pairs(row: list[int]) -> float:
-        near, far = sorted(row[:2]), sorted(row[2:])
-        return known.get((*near, *far), 0.0) - known.get((*far, *near), 0.0)
-
-    def of_anchor(i: int, j: int, k: int, m: int) -> float:
-        """Return the weight of the triplets "(i, j) is closer than (k, m)", minus that of the opposite.
-
-        The result is 0 unless the two pairs share exactly one leaf.
-        """
-        if len({i, j, k, m}) != 3:
-            return 0.0
-        anchor = i if i in (k, m) else j
-        return farther(anchor, i + j - anchor, k + m - anchor)
+        return closer(a, b, a, c)
 
     def one(row: list[int]) -> int:
         if len(row) == 4:
-            value = of_anchor(*row) if width == 3 else of_pairs(row)
+            value = closer(*row)
             if value == 0 and missing == "error":
                 raise unknown(row)
             return int(np.sign(value))
@@ -222,7 +207,6 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
             return -1
         return votes.index(best)
 
-    width = 3 if isinstance(data, Triplets) else 4
     widths = (3, 4) if width == 3 else (4,)
 
     def answer(rows: ArrayLike) -> NDArray[np.int8]:
@@ -232,23 +216,23 @@ def recorded(data: Triplets | Quadruplets, *, missing: str = "error") -> Answeri
 
     made = Answering(answer, data.n_leaves, data.names, widths)
     clear = [key for key, value in known.items() if value != 0]
-    if width == 3 and _are_odd_ones_out(clear, farther):
-        rows = sorted({tuple(sorted(key)) for key in clear})
-        made.known = np.array(rows, dtype=np.int32).reshape(-1, 3)
-    elif width == 3:
-        made.known = np.array([(a, b, a, c) for a, b, c in clear], dtype=np.int32).reshape(-1, 4)
-    else:
-        made.known = np.array(clear, dtype=np.int32).reshape(-1, 4)
+    if width == 3:
+        clear = [_anchored(*key) for key in clear]
+        # Do the triplets (b, a, c) and (a, b, c) both name the odd one out?
+        if all(
+            farther(b, a, c) > 0 if farther(a, b, c) > 0 else farther(c, a, b) > 0 for a, b, _, c in clear
+        ):
+            clear = sorted({tuple(sorted((a, b, c))) for a, b, _, c in clear})
+        else:
+            width = 4
+    made.known = np.array(clear, dtype=np.int32).reshape(-1, width)
     return made
 
 
-def _are_odd_ones_out(clear: list[tuple[int, ...]], farther: Callable[[int, int, int], float]) -> bool:
-    """Return True if for each triplet (a, b, odd) the triplet (b, a, odd) is known too."""
-    for a, b, c in clear:
-        near, odd = (b, c) if farther(a, b, c) > 0 else (c, b)
-        if farther(near, a, odd) <= 0:
-            return False
-    return True
+def _anchored(i: int, j: int, k: int, m: int) -> tuple[int, ...]:
+    """Return two pairs as (a, b, a, c), where `a` is the leaf that both have."""
+    a = i if i in (k, m) else j
+    return a, i + j - a, a, k + m - a
 
 
 def person(names: Sequence[str] | None = None) -> Answering:

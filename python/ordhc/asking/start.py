@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
-from ordhc.asking.prior import read_prior
 from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import engine_tree, from_engine
 
-__all__ = ["kept_start", "start_tree", "supported_tree"]
+__all__ = ["start_tree", "supported_tree"]
 
 #: The length of the shortest edge that can be divided, as a share of the longest edge. Shorter edges are no
 #: larger than rounding errors.
@@ -37,10 +36,6 @@ def start_tree(tree: Dendrogram, names: Sequence[str] | None, n_leaves: int) -> 
         if name not in place:
             raise InputError(f"start= has the leaf {shown(name)}, which is not a leaf of the learner")
     return engine_tree(tree), [place[name] for name in tree.names]
-
-
-def kept_start(start: Any) -> dict[str, Any]:
-    return read_prior(start).to_dict()
 
 
 def supported_tree(
@@ -158,7 +153,9 @@ def _heights(start: Dendrogram, found: Dendrogram, old: list[int | None], is_old
     # A new root is as far above the old root as the old root is above its highest child cluster.
     heights, root = known, len(above) - 1
     if np.isnan(heights[root]):
-        inner = [start.heights[child - start.n_leaves] for child in _inner_children(start)]
+        inner = [
+            start.heights[child.label - start.n_leaves] for child in start.root.children if not child.is_leaf
+        ]
         highest = max(inner, key=lambda h: abs(h - leaf_level), default=leaf_level)
         step = float(base[root] - highest) or 1.0
         heights[root] = base[root] + step * steps[root]
@@ -175,10 +172,6 @@ def _leaf_level(tree: Dendrogram) -> float:
         return 0.0
     heights = tree.heights
     return float(heights.max() + ((heights.max() - heights.min()) / len(heights) or 1.0))
-
-
-def _inner_children(tree: Dendrogram) -> list[int]:
-    return [child.label for child in tree.root.children if not child.is_leaf]
 
 
 def _lengths(start: Dendrogram, found: Dendrogram, old: list[int | None]) -> Floats:

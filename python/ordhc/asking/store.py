@@ -336,14 +336,7 @@ class Store:
         """Append events at time `at` (seconds since 1970); the first event gets the number `after` + 1."""
         rows = as_rows(events, after + 1, self.width, at)
         with self._errors:
-            self._write(self._insert, rows)
-
-    def _write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        if len(rows) == 1:
-            # `execute` is faster than `executemany` for one row.
-            self._db.execute(statement, rows[0])
-        else:
-            self._db.executemany(statement, rows)
+            self._db.executemany(self._insert, rows)
 
     def version(self) -> int:
         """Return a number that changes whenever another connection changes the file."""
@@ -404,7 +397,7 @@ class Store:
         with self._errors:
             if not self._has_places():
                 self._db.execute(PLACES)
-            self._write("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
+            self._db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?, ?)", rows)
 
     def places(self) -> dict[int, int]:
         """Return where chosen items were shown on the page: the position by event number of the answer."""
@@ -422,7 +415,7 @@ class Store:
     def forget_places(self, numbers: Iterable[int]) -> None:
         with self._errors:
             if self._has_places():
-                self._write("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
+                self._db.executemany("DELETE FROM places WHERE seq = ?", [(number,) for number in numbers])
 
     def _has_places(self) -> bool:
         query = "SELECT count(*) FROM sqlite_master WHERE name = 'places'"
@@ -446,8 +439,8 @@ class Store:
     def lease(self, numbers: Iterable[int], who: str, until: float) -> None:
         rows = [(number, who, until, sum_of(number, who, until)) for number in numbers]
         with self._errors:
-            self._write("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
+            self._db.executemany("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", rows)
 
     def release(self, numbers: Iterable[int]) -> None:
         with self._errors:
-            self._write("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])
+            self._db.executemany("DELETE FROM leases WHERE question = ?", [(number,) for number in numbers])

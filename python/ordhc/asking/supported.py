@@ -10,7 +10,7 @@ from ordhc import _checks
 from ordhc.comparison.comparisons import Triplets
 from ordhc.errors import InputError
 from ordhc.tree.dendrogram import Dendrogram
-from ordhc.tree.parts import without_nodes
+from ordhc.tree.parts import lca_nodes, without_nodes
 
 __all__ = ["contracted", "supported"]
 
@@ -91,12 +91,13 @@ def contracted(tree: Dendrogram, rows: NDArray[Any], answers: NDArray[Any], at_l
     """
     at_least = _checks.whole("at_least", at_least, at_least=0)
     three, odd = _distinct(rows, answers)
-    above, lower, upper, right = _places(tree, three, odd)
+    lower, upper, right = _places(tree, three, odd)
+    above = tree.parents.tolist()
     deciding: dict[int, list[int]] = {}
     for question, at in enumerate(lower):
         if at >= 0:
             deciding.setdefault(at, []).append(question)
-    root, counts = len(tree.parents) - 1, dict[int, tuple[int, int]]()
+    root, counts = len(above) - 1, dict[int, tuple[int, int]]()
     removed: list[tuple[int, dict[str, Any]]] = []
     for node in tree.nodes("postorder"):
         label = node.label
@@ -141,48 +142,26 @@ def _distinct(rows: NDArray[Any], answers: NDArray[Any]) -> tuple[NDArray[np.int
 
 def _places(
     tree: Dendrogram, three: NDArray[np.int64], odd: Sequence[int]
-) -> tuple[dict[int, int], list[int], list[int], list[bool]]:
-    """Return the parents of nodes, and for each question the two nodes at which its three leaves merge.
+) -> tuple[list[int], list[int], list[bool]]:
+    """Return for each question the two nodes at which its three leaves merge, and if the tree agrees.
 
     Returns
     -------
-    above
-        The parent of each node.
     lower, upper
         For each question, the node at which the two leaves that are closest in the tree merge, and the node
         at which they merge with the third leaf. `lower` is -1 if all three leaves merge at the same node.
     right
         For each question, True if the tree and the answer have the same odd one out.
     """
-    parents = tree.parents
-    above = dict(enumerate(parents.tolist()))
-    depth = np.zeros(len(parents), dtype=np.int64)
-    for node in range(len(parents) - 2, -1, -1):
-        depth[node] = depth[parents[node]] + 1
-    # `jumps[k][node]` is the ancestor 2^k levels above a node.
-    jumps = [np.where(parents < 0, np.arange(len(parents)), parents)]
-    while 2 ** len(jumps) <= depth.max(initial=1):
-        jumps.append(jumps[-1][jumps[-1]])
-
-    def common_ancestor(i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.int64]:
-        deeper = depth[i] >= depth[j]
-        low, high = np.where(deeper, i, j), np.where(deeper, j, i)
-        for step in reversed(range(len(jumps))):
-            low = np.where(depth[low] - depth[high] >= 2**step, jumps[step][low], low)
-        for jump in reversed(jumps):
-            apart = jump[low] != jump[high]
-            low, high = np.where(apart, jump[low], low), np.where(apart, jump[high], high)
-        return np.where(low == high, low, jumps[0][low])
-
     a, b, c = three.T
-    ancestors = np.stack([common_ancestor(b, c), common_ancestor(a, c), common_ancestor(a, b)], axis=1)
-    by_depth = depth[ancestors]
-    pair = by_depth.argmax(axis=1)
+    ancestors = np.stack([lca_nodes(tree, b, c), lca_nodes(tree, a, c), lca_nodes(tree, a, b)], axis=1)
+    # The lower of two nodes above the same leaf has the smaller number.
+    pair = ancestors.argmin(axis=1)
     at = np.arange(len(three))
     lower, upper = ancestors[at, pair], ancestors[at, (pair + 1) % 3]
     lower = np.where(lower == upper, -1, lower)
     right = three[at, pair] == np.array(odd, dtype=np.int64)
-    return above, lower.tolist(), upper.tolist(), right.tolist()
+    return lower.tolist(), upper.tolist(), right.tolist()
 
 
 def _rebuilt(tree: Dendrogram, removed: set[int], counts: dict[int, tuple[int, int]]) -> Dendrogram:

@@ -27,6 +27,7 @@ from ordhc.asking.oracle import (
     settled,
     then,
 )
+from ordhc.asking.people import as_questions
 from ordhc.asking.sources import from_tree, recorded
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
@@ -86,21 +87,16 @@ def noisy(
         if not len(answers):
             return answers
         # Sort by leaf, so that the wrong answer does not depend on the order of the leaves in the question.
-        order = np.argsort(table, axis=1)
-        places = order[np.arange(len(table))[:, None], [[0, 1, 2]]]
-        others = places[places != answers[:, None]].reshape(-1, 2) if (answers >= 0).all() else None
-        mistakes = np.empty(len(answers), dtype=np.int8)
-        which = (
-            random.integers(0, 2, len(answers)) if wrong == "random" else np.zeros(len(answers), dtype=int)
-        )
-        if others is not None:
-            mistakes[:] = others[np.arange(len(answers)), which]
-        else:
-            if wrong == "random":
+        places = np.argsort(table, axis=1)
+        # The wrong answers of each question, then the right answer unless it is -1.
+        right_is_last = np.argsort(places == answers[:, None], axis=1, kind="stable")
+        wrong_first = np.take_along_axis(places, right_is_last, axis=1)
+        which = np.zeros(len(answers), dtype=int)
+        if wrong == "random":
+            which = random.integers(0, 2, len(answers))
+            if (answers < 0).any():
                 which = np.where(answers < 0, random.integers(0, 3, len(answers)), which)
-            for row, truth in enumerate(answers.tolist()):
-                rest = [place for place in places[row].tolist() if place != truth]
-                mistakes[row] = rest[which[row] % len(rest)]
+        mistakes = wrong_first[np.arange(len(answers)), which]
         if wrong == "none":
             mistakes[answers >= 0] = -1
         return np.where(random.random(len(answers)) < p, answers, mistakes).astype(np.int8)
@@ -120,15 +116,8 @@ class _Repeated:
     """A random generator whose numbers depend only on the seed and on the leaves of each question."""
 
     def __init__(self, table: NDArray[Any], seed: int) -> None:
-        pairs = [np.sort(table[:, :2], axis=1), np.sort(table[:, 2:], axis=1)]
-        if table.shape[1] == 3:
-            key = np.sort(table, axis=1)
-        else:
-            later = (pairs[0][:, 0] > pairs[1][:, 0]) | (
-                (pairs[0][:, 0] == pairs[1][:, 0]) & (pairs[0][:, 1] > pairs[1][:, 1])
-            )
-            key = np.where(later[:, None], np.hstack(pairs[::-1]), np.hstack(pairs))
-        self._key = key.astype(np.uint64)
+        questions, _ = as_questions(table, np.zeros(len(table), dtype=np.int8))
+        self._key = questions.astype(np.uint64)
         self._seed = seed
 
     def random(self, size: int) -> NDArray[np.float64]:
