@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.cluster.hierarchy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,18 +80,6 @@ def test_leaves_that_stay_keep_their_clusters_and_paths(text, data):
 
 
 @QUICK
-@given(texts(), st.data())
-def test_the_ancestor_is_the_smallest_cluster_of_all(text, data):
-    tree = tree_of(text)
-    names = data.draw(st.lists(st.sampled_from(tree.names), min_size=1))
-    holding = [node for node in tree.nodes() if set(names) <= set(node.leaf_names)]
-    found = tree.node(names)
-    assert found == min(holding, key=lambda node: node.size)
-    assert found == tree.node([tree.names.index(name) for name in names])
-    assert found.depth == len(holding) - 1
-
-
-@QUICK
 @given(naive.trees(max_leaves=9))
 def test_cophenetic_is_the_height_of_the_ancestor(tree):
     n = tree.n_leaves
@@ -100,14 +87,6 @@ def test_cophenetic_is_the_height_of_the_ancestor(tree):
     expected = [[tree.node([i, j]).height for j in range(n)] for i in range(n)]
     assert np.array_equal(square, expected)
     assert np.array_equal(tree.cophenetic(), square[np.triu_indices(n, 1)])
-
-
-@pytest.mark.parametrize("linkage", ["average", "centroid", "single"])
-@pytest.mark.parametrize("n", [2, 3, 40])
-def test_cophenetic_is_scipys(linkage, n):
-    y = np.random.default_rng(n).integers(1, 9, n * (n - 1) // 2).astype(float)
-    tree = ordhc.linkage(y, linkage, dissimilarity=True)
-    assert np.allclose(tree.cophenetic(), scipy.cluster.hierarchy.cophenet(tree.to_linkage_matrix()))
 
 
 def test_leaves_of_similarities_stand_where_they_are():
