@@ -22,6 +22,7 @@ from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.spilled import PairSums, Run, written_run
+from ordhc.similarities.triangles import mark_answered
 
 __all__ = ["mapped_sums"]
 
@@ -48,9 +49,9 @@ class _Runs:
         )
         runs: list[Run] = []
         for block in self.scan.blocks(pieces, progress=progress):
-            rows, weights = block.data.rows, block.data.weights
-            answered[rows[weights > 0].ravel() if weights is not None else rows.ravel()] = True
-            sums.add(rows if self.number is None else self.number[rows], weights)
+            data = block.data
+            mark_answered(answered, data)
+            sums.add(data.rows if self.number is None else self.number[data.rows], data.weights)
             runs += sums.take_runs(folder, len(runs), last=False)
         sums.take_runs(folder, len(runs), last=True)
         np.save(folder / "answered.npy", answered)
