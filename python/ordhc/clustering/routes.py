@@ -47,7 +47,10 @@ def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     if plan.similarity is None:
         return by_comparisons(plan, data, initial, progress)
     if is_sparse(plan, data.n_leaves, len(data)):
-        return by_sparse_adds(plan, data, initial, progress)
+        rule = _ordhc.Linkage.native(str(plan.linkage.native))
+        return from_engine(
+            _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
+        )
     return by_matrix(plan, data, initial, progress)
 
 
@@ -69,13 +72,6 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     if not isinstance(tree, Dendrogram) or tree.n_leaves != data.n_leaves:
         raise PluginError(f"{plan.title} gave {tree!r}, not a Dendrogram of {data.n_leaves} leaves")
     return _moved(plan, tree, data, initial, after)
-
-
-def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree by AddS similarities, of which only values other than 0 are stored."""
-    rule = _ordhc.Linkage.native(str(plan.linkage.native))
-    tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
-    return from_engine(tree)
 
 
 def by_vectors(

@@ -86,16 +86,8 @@ def mapped_sums(
     sums = _Merged(scan.n_leaves, memory, spill, both=both, whole=scan.survey.whole)
     for folder in folders:
         answered |= np.load(Path(folder) / "answered.npy")
-        for run in Run.all_in(Path(folder)):
-            sums.add_run(run)
-    bounds = sums.bounds(at_least=len(parts))
-    cuts = [np.concatenate([[0], run.cuts(bounds), [run.length]]) for run in sums.runs]
-    blocks = []
-    for block in range(len(bounds) + 1):
-        some = [(run, int(at[block]), int(at[block + 1])) for run, at in zip(sums.runs, cuts, strict=True)]
-        some = [(run, start, end) for run, start, end in some if end > start]
-        if some:
-            blocks.append((block, tuple(some)))
+        sums.runs += Run.all_in(Path(folder))
+    blocks = list(sums.chunks(at_least=len(parts)))
     merged = parts_of(scan, _Merging(), blocks, spill, part(progress, _MAPPING, 1))
     sums.blocks = [run for folder in merged for run in Run.all_in(Path(folder))]
     return sums, answered
