@@ -1033,11 +1033,11 @@ class Dendrogram:
             if node == shape.root:
                 raise InputError("there is no edge above the root")
             below = share * float(lengths[node])
-        found = rooting.rerooted(shape, lengths, node, below)
+        parents, lengths, old, edges = rooting.rerooted(shape, lengths, node, below)
         tree, order = _ordhc.Tree.of_nodes(
-            n, found.parents, None, None if is_shape else found.lengths, dissimilarity=True, sort=True
+            n, parents, None, None if is_shape else lengths, dissimilarity=True, sort=True
         )
-        nodes, edges = found.nodes[order][n:], found.edges[order][n:]
+        nodes, edges = old[order][n:], edges[order][n:]
         support, names = self.support, self.node_names
         if support is not None:
             known = np.append(support, np.nan)
