@@ -6,7 +6,6 @@ import scipy.cluster.hierarchy as sch
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
-from support.engines import merged
 
 LINKAGES = ("complete", "average", "weighted", "ward")
 
@@ -24,33 +23,6 @@ def test_numbers_of_32_bits_give_the_tree_of_the_same_numbers_in_64(name):
     tree = ordhc.linkage(y, name, dissimilarity=True)
     assert tree == ordhc.linkage(y.astype(np.float64), name, dissimilarity=True)
     np.testing.assert_allclose(tree.heights, sch.linkage(y.astype(np.float64), name)[:, 2], rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", LINKAGES)
-@pytest.mark.parametrize("n", [2, 3, 31, 64, 65, 100, 200, 511, 512, 513])
-def test_few_leaves_as_scipy(name, n):
-    y = pairs(n, seed=n)
-    y.flags.writeable = False
-    Z = ordhc.linkage(y, name, dissimilarity=True).to_linkage_matrix()
-    expected = sch.linkage(y, name)
-    np.testing.assert_allclose(Z[:, 2], expected[:, 2], rtol=1e-12)
-    np.testing.assert_array_equal(Z[:, :2], np.sort(expected[:, :2], axis=1))
-
-
-@pytest.mark.parametrize("name", LINKAGES)
-@pytest.mark.parametrize("kind", ["whole", "tenths", "equal", "bits"])
-def test_ties_of_few_leaves_as_one_pair_after_the_other(name, kind):
-    random = np.random.default_rng(3)
-    for n in (12, 40, 90):
-        m = n * (n - 1) // 2
-        y = {
-            "whole": random.integers(0, 9, m) * 1.0,
-            "tenths": random.integers(1, 9, m) * 0.1,
-            "equal": np.full(m, 0.3),
-            "bits": random.integers(0, 2, m) * 1.0,
-        }[kind]
-        tree = ordhc.linkage(y, name, dissimilarity=True)
-        assert tree.merges.tolist() == merged(y, name, dissimilarity=True).merges.tolist()
 
 
 def test_negative_dissimilarities_are_told_whatever_the_layout():
@@ -80,14 +52,3 @@ def test_wards_linkage_of_few_coordinates_as_scipy(p, kind):
     np.testing.assert_allclose(tree.heights, expected[:, 2], rtol=1e-9, atol=1e-12)
     if kind != "twice":
         np.testing.assert_array_equal(tree.merges, np.sort(expected[:, :2], axis=1))
-
-
-def test_wards_linkage_of_a_grid_as_from_a_matrix():
-    X = np.stack(np.meshgrid(np.arange(20.0), np.arange(17.0)), axis=-1).reshape(-1, 2)
-    free = ordhc.cluster(ordhc.Vectors(X, storage="vectors"), similarity="euclidean", linkage="ward")
-    assert (
-        free.merges.tolist()
-        == ordhc.cluster(
-            ordhc.Vectors(X, storage="matrix"), similarity="euclidean", linkage="ward"
-        ).merges.tolist()
-    )

@@ -15,11 +15,13 @@ LINKAGES = ["single", "complete", "average", "weighted", "ward", "centroid", "me
 def pairs(kind, n, seed):
     random = np.random.default_rng([n, seed])
     size = n * (n - 1) // 2
-    return random.random(size) if kind == "uniform" else random.integers(0, 5, size) / 1.0
+    if kind == "uniform":
+        return random.random(size)
+    return random.integers(0, 5, size) * (1.0 if kind == "whole" else 0.1)
 
 
 @pytest.mark.parametrize("name", LINKAGES)
-@pytest.mark.parametrize("kind", ["uniform", "whole"])
+@pytest.mark.parametrize("kind", ["uniform", "whole", "tenths"])
 def test_few_leaves_merge_as_the_naive_engine_says(name, kind):
     for n in (1, 2, 3, 7, 24, 65, 130):
         y = pairs(kind, n, 0)

@@ -219,3 +219,5 @@ def test_the_order_of_rows_and_numbers_of_leaves_do_not_matter(kind):
     one, other = (ordhc.posterior(each, chains=1, sweeps=6, lengths=True) for each in (data, moved))
     np.testing.assert_allclose(other.similarity[np.ix_(order, order)], one.similarity)
     np.testing.assert_allclose(other.lengths[order], one.lengths)
+    paths, same = (each.tree.cophenetic(square=True) for each in (one, other))
+    np.testing.assert_allclose(same[np.ix_(order, order)], paths, atol=1e-9)

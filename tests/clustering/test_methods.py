@@ -60,15 +60,6 @@ def test_mulk4_and_4k_are_the_formulas(data, name):
     np.testing.assert_array_equal(ordhc.similarity(data, name, layout="condensed"), K[upper])
 
 
-@FEW
-@given(comparisons(3))
-def test_adds_are_the_twins(t):
-    expected = np.array(twins.adds3(t.rows, t.weights, t.n_leaves), dtype=float)
-    np.testing.assert_array_equal(ordhc.similarity(t, "adds3"), expected)
-    np.testing.assert_array_equal(ordhc.similarity(t.to_quadruplets(), "adds4"), expected)
-    assert twins.adds4(twins.as_quadruplets(t.rows), t.weights, t.n_leaves) == expected.tolist()
-
-
 # Methods.
 
 
@@ -226,9 +217,6 @@ def test_vectors():
         ({"method": "4-sl", "normalize": True}, "no parameter 'normalize'"),
         ({"method": "mulk3-al", "normalise": True}, "there are: normalize"),
         ({"method": "build", "initial_clusters": [0, 0, 1]}, "takes no initial_clusters"),
-        ({"initial_clusters": [0, 0]}, r"shape \(2,\)"),
-        ({"initial_clusters": [0, 0.5, 1]}, r"initial_clusters\[1\] = 0.5 is not a whole"),
-        ({"initial_clusters": ["a", "b", "c"]}, "not whole numbers"),
     ],
 )
 def test_bad_options(options, text):

@@ -137,16 +137,6 @@ def test_neighbors_may_be_given():
         assert empty.n_leaves == 60
 
 
-def test_an_index_of_many(monkeypatch):
-    from sklearn.neighbors import NearestNeighbors
-
-    X = blobs(2500)
-    indices = NearestNeighbors(n_neighbors=15).fit(X).kneighbors(X, return_distance=False)
-    tree = ordhc.cluster(ordhc.Vectors(X, neighbors=indices), similarity="euclidean", linkage="ward")
-    exact = ordhc.cluster(X, similarity="euclidean", linkage="ward")
-    assert ordhc.score(tree, exact.cut(12), "ari", n_clusters=12) > 0.95
-
-
 @pytest.mark.parametrize(
     "X",
     [

@@ -1,18 +1,15 @@
 """Trees don't depend on the numbers of leaves and the order of rows."""
 
-import itertools
 import warnings
 from functools import partial
 
 import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ordhc
 from ordhc.comparison.canonical import canonical_order
 from ordhc.errors import OrdhcWarning
-from support.trees import clusters
 
 
 def renumbered(data, number, rng):
@@ -65,22 +62,6 @@ def test_searches_do_not_depend_on_numbers_and_rows(seed, weighted, four):
     for objective in ("revenue",) if four else ("revenue", "satisfied"):
         refined = ordhc.refine(start, data, objective, seed=seed)
         assert ordhc.refine(start.relabel(number), moved, objective, seed=seed).relabel(back) == refined
-
-
-@pytest.mark.parametrize("method", ["adds3-al", "mulk3-al", "3-al", "adds4-al", "mulk4-al", "4k-al", "4-al"])
-@given(seed=st.integers(0, 2**32))
-@settings(deadline=None, max_examples=15)
-def test_without_ties_no_method_depends_on_numbers(method, seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(5, 12))
-    triplets = [(i, *rest) for i in range(n) for rest in itertools.permutations(set(range(n)) - {i}, 2)]
-    data = ordhc.Triplets(triplets, n, weights=rng.random(len(triplets)))
-    number = rng.permutation(n)
-    moved = renumbered(data, number, rng)
-    tree, other = ordhc.cluster(data, method=method), ordhc.cluster(moved, method=method)
-    other = other.relabel(np.argsort(number))
-    assert clusters(other) == clusters(tree)
-    assert np.allclose(other.heights, tree.heights, rtol=1e-9, atol=1e-9)
 
 
 def test_equal_vectors_and_numbers():

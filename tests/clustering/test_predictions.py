@@ -92,12 +92,7 @@ def test_simulated_answers_are_those_of_the_model():
     heights = -H if truth.kind == "dissimilarity" else H
     tree = ordhc.Dendrogram(truth.merges, -truth.heights, kind="similarity")
     np.testing.assert_array_equal(heights_of_pairs(tree), heights)
-    odd = ordhc.Triplets.from_odd_one_out([[0, 1, 2]], n_leaves=6)
-    for like, is_odd in (
-        (odd, True),
-        (ordhc.Triplets([[0, 1, 2]], n_leaves=6), False),
-        (ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6), False),
-    ):
+    for like in (ordhc.Triplets([[0, 1, 2]], n_leaves=6), ordhc.Quadruplets([[0, 1, 2, 3]], n_leaves=6)):
         found = simulated(heights, Crowd.of(like, 0.05, {}), 30_000, like, 1)
         assert found.rows[: len(like)].tolist() == like.rows.tolist()
         rows = found.rows[len(like) :].astype(int)
@@ -108,10 +103,6 @@ def test_simulated_answers_are_those_of_the_model():
             some = np.isclose(d, step)
             right = np.mean(near[some] > far[some])
             p = 0.05 + 0.9 / (1 + np.exp(-step))
-            if is_odd:
-                # Of each right answer two triplets say so, of each wrong one one of two says the contrary.
-                ok = 0.1 / 3 + 0.9 / (1 + 2 * np.exp(-step))
-                p = 2 * ok / (2 * ok + (1 - ok))
             assert right == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / some.sum()) + 0.01)
 
 

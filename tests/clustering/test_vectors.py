@@ -14,6 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.similarities.principal import select_dimension
+from support.trees import clusters_of
 
 
 def positive(n, p, seed=0, dtype=np.float64):
@@ -41,13 +42,6 @@ def naive_dot(X):
     return heights, [max(heights[parents[leaf]], alpha[leaf, leaf]) for leaf in one]
 
 
-def clusters_of(tree):
-    sets = [frozenset([leaf]) for leaf in range(tree.n_leaves)]
-    for a, b in tree.merges.tolist():
-        sets.append(sets[a] | sets[b])
-    return dict(zip(sets[tree.n_leaves :], tree.heights.tolist(), strict=True))
-
-
 @pytest.mark.parametrize("memory", ["auto", "matrix", "vectors"])
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(2, 14), p=st.integers(1, 6), seed=st.integers(0, 10_000))
@@ -55,7 +49,7 @@ def test_dot_products_are_the_papers_algorithm(memory, n, p, seed):
     X = positive(n, p, seed)
     tree = ordhc.cluster(ordhc.Vectors(X, storage=memory), method="dot-al")
     heights, own = naive_dot(X)
-    found = clusters_of(tree)
+    found = dict(zip(clusters_of(tree), tree.heights.tolist(), strict=True))
     assert found.keys() == heights.keys()
     np.testing.assert_allclose([found[c] for c in heights], list(heights.values()), rtol=1e-12)
     np.testing.assert_allclose(tree.leaf_heights, own, rtol=1e-12)

@@ -104,10 +104,3 @@ def test_ward_needs_no_matrix(sparse):
     ]
     assert cosine[0].merges.tolist() == cosine[1].merges.tolist()
     np.testing.assert_allclose(cosine[0].leaf_heights, cosine[1].leaf_heights)
-    with pytest.raises(InputError, match="needs a matrix to start from initial_clusters"):
-        ordhc.cluster(
-            ordhc.Vectors(X, storage="vectors"),
-            similarity="euclidean",
-            linkage="ward",
-            initial_clusters=[0] * 70,
-        )

@@ -155,18 +155,6 @@ def test_the_bar_is_a_length(layout):
     np.testing.assert_allclose(drawn, unit * np.sort(d.lengths[:-1]), rtol=1e-6, atol=1e-9)
 
 
-def test_the_bar_of_an_unrooted_tree_of_heights_is_a_length_of_edges():
-    d = ordhc.linkage(
-        np.random.default_rng(1).random(190), dissimilarity=True, names=[*"abcdefghijklmnopqrst"]
-    )
-    ax = plot_dendrogram(d, layout="unrooted")
-    (bar,) = [line for line in ax.lines if line.get_gid() == "ordhc-scale"]
-    (said,) = (float(text.get_text()) for text in ax.texts if re.fullmatch(r"[\d.]+", text.get_text()))
-    unit = np.ptp(np.array(bar.get_data()), axis=1).max() / said
-    drawn = sorted(math.dist(*line) for line in ax.collections[0].get_segments())
-    np.testing.assert_allclose(drawn, unit * np.sort(d.lengths[:-1]), rtol=1e-6)
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_collapsed_clusters_reach_from_the_farthest_leaf_to_the_nearest(layout):
     d = read("((a:1,b:3,c:2):1,(d:1,e:0.5):2);")
@@ -184,13 +172,6 @@ def test_collapsed_clusters_reach_from_the_farthest_leaf_to_the_nearest(layout):
         for outline, ends in zip(outlines, ((3.0, 1.0), (1.0, 0.5)), strict=True):
             far, near = (math.dist(outline[at], outline[0]) for at in (1, -1))
             assert far / near == pytest.approx(ends[0] / ends[1])
-
-
-@pytest.mark.parametrize("most", [2, 5, 11, 25])
-def test_truncated_phylograms_are_those_that_collapse_gives(most):
-    d = phylogeny(40, seed=2, most=2)
-    names = [text.get_text() for text in plot_dendrogram(d, truncate=most).get_yticklabels()]
-    assert sorted(names) == sorted(d.collapse(most).labels)
 
 
 def test_clusters_of_phylograms_are_cut_by_the_longest_path(tmp_path):

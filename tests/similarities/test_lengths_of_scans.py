@@ -2,9 +2,8 @@
 
 import json
 import warnings
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -19,9 +18,10 @@ from ordhc.errors import InputError
 from ordhc.io import blocks
 from ordhc.similarities import lengths as of_lengths
 from ordhc.similarities import triangles
-from support.executors import Backwards, Losing, Twice
+from support.executors import EXECUTORS, Backwards
 from support.lengths_twin import plain_adds, plain_lengths, random_answers
 from support.processes import run
+from support.scans import same_bits, same_similarity, same_tree
 
 pytest.importorskip("scipy")
 
@@ -61,28 +61,6 @@ def files(folder, data, cuts, people=None, **means):
     )
 
 
-def same_tree(scan, data, **options):
-    by = options.pop("by", {})
-    found, expected = ordhc.cluster(scan, **options, **by), ordhc.cluster(data, **options)
-    np.testing.assert_array_equal(found.merges, expected.merges)
-    np.testing.assert_array_equal(found.heights, expected.heights)
-    assert found.settings == expected.settings
-    return found
-
-
-def same_similarity(scan, data, name, lengths=True, **by):
-    for layout in ("condensed", "square"):
-        found = ordhc.similarity(scan, name, lengths=lengths, layout=layout, **by)
-        expected = ordhc.similarity(data, name, lengths=lengths, layout=layout)
-        np.testing.assert_array_equal(found, expected, strict=True)
-    found, expected = (
-        ordhc.similarity(each, name, lengths=lengths, layout="sparse", **more)
-        for each, more in ((scan, by), (data, {}))
-    )
-    for part in ("indptr", "indices", "data"):
-        np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
-
-
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     st.sampled_from([3, 4]),
@@ -106,7 +84,7 @@ def test_as_of_everything_in_memory(tmp_path_factory, width, n, m, kind, seed, s
         patch.setattr(blocks, "ROWS", 7)
         patch.setattr(triangles, "GATHERED", 22)
         for lengths in (True, None):
-            same_similarity(scan, data, name, lengths)
+            same_similarity(scan, data, name, lengths=lengths)
         twin = plain_adds(data, plain_lengths(data))
         found = ordhc.similarity(scan, name, lengths=True)
         assert np.allclose(found, twin, atol=1e-3 * max(1, np.abs(twin).max()))
@@ -120,15 +98,6 @@ def test_as_of_everything_in_memory(tmp_path_factory, width, n, m, kind, seed, s
             same_tree(scan, data, method=f"{name}-al+lengths+spr")
             same_tree(scan, data, method=f"{name}-al+lengths+spr", tie_seed=3)
             same_tree(scan, data, method=f"{name}-al", lengths=True, tie_seed=seed)
-
-
-MADE = {
-    "threads": lambda: ThreadPoolExecutor(3),
-    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
-    "backwards": Backwards,
-    "twice": Twice,
-    "losing": Losing,
-}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -146,12 +115,12 @@ def test_whoever_counts(tmp_path, width, made, kind):
     spill = tmp_path / "spill"
     spill.mkdir()
     told = []
-    with MADE[made]() as executor:
+    with EXECUTORS[made]() as executor:
         cuts = [1, 900, 901, 2000]
         scan = files(tmp_path / "some", data, cuts, executor=executor, spill=spill)
-        same_similarity(scan, data, f"adds{width}")
+        same_similarity(scan, data, f"adds{width}", lengths=True)
         method = f"adds{width}-al"
-        tree = same_tree(scan, data, method=method, lengths=True, by={"progress": told.append})
+        tree = same_tree(scan, data, method=method, lengths=True, progress=told.append)
         if kind != "fractions":
             same_tree(scan, data, method=f"{method}+lengths+spr")
     assert tree.settings["similarity_parameters"]["lengths"] is True
@@ -191,7 +160,7 @@ def test_more_pairs_than_memory(tmp_path, monkeypatch):
         data = answers(3, 100, 5000, kind)
         spill = tmp_path / f"spill {kind}"
         spill.mkdir()
-        same_similarity(files(tmp_path / kind, data, [1234], memory="16MB", spill=spill), data, "adds3")
+        same_similarity(files(tmp_path / kind, data, [1234], memory="16MB", spill=spill), data, lengths=True)
         assert list(spill.iterdir()) == []
 
 
@@ -208,8 +177,7 @@ def test_resamples_and_folds(tmp_path, unit, method):
     expected = ordhc.bootstrap(twin, method=method, lengths=True, n_resamples=4, seed=2, **by)
     # In memory people are numbered in order of first appearance, as in files.
     for a, b in zip((found.tree, *found.trees), (expected.tree, *expected.trees), strict=True):
-        np.testing.assert_array_equal(a.merges, b.merges)
-        np.testing.assert_array_equal(a.heights, b.heights)
+        same_bits(a, b)
     for name, scores in expected.scores.items():
         np.testing.assert_array_equal(found.scores[name], scores)
     units = twin.groups if unit == "group" else of

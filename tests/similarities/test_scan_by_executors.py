@@ -9,9 +9,8 @@ import sys
 import textwrap
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from multiprocessing import get_context
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -21,8 +20,9 @@ import ordhc
 from ordhc import _workers
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.similarities import bucketed, spilled, streamed, triangles
-from support.executors import POOLS, Backwards, Losing, Refusing, Twice, dask_cluster
+from support.executors import EXECUTORS, POOLS, Refusing, dask_cluster
 from support.random_data import random_comparisons
+from support.scans import same_bits, same_similarity, same_tree
 
 pytest.importorskip("scipy")
 
@@ -46,26 +46,7 @@ def weighted_data(n, m, how, seed=0):
     return ordhc.Triplets(data.rows, n_leaves=n, weights=weights)
 
 
-def same_sums(scan, data):
-    for layout in ("condensed", "sparse"):
-        found = ordhc.similarity(scan, layout=layout)
-        expected = ordhc.similarity(data, layout=layout)
-        if layout == "condensed":
-            np.testing.assert_array_equal(found, expected, strict=True)
-        else:
-            for part in ("indptr", "indices", "data"):
-                np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
-
-
-MADE = {
-    "threads": lambda: ThreadPoolExecutor(3),
-    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
-    "loky": lambda: pytest.importorskip("loky").ProcessPoolExecutor(2),
-    "backwards": Backwards,
-    "twice": Twice,
-    "losing": Losing,
-    **POOLS,
-}
+MADE = {**EXECUTORS, **POOLS}
 
 #: Kinds of executor and of weights. Workers that start anew take a second for each.
 CASES = [
@@ -86,11 +67,8 @@ def test_sums_by_executors(tmp_path, how, kind):
     spill.mkdir()
     with MADE[kind]() as executor:
         scan = files(tmp_path, data, [17, 900, 901], executor=executor, spill=spill)
-        same_sums(scan, data)
-        found = ordhc.cluster(scan, method="adds3-al")
-    expected = ordhc.cluster(data, method="adds3-al")
-    np.testing.assert_array_equal(found.merges, expected.merges)
-    np.testing.assert_array_equal(found.heights, expected.heights)
+        same_similarity(scan, data)
+        same_tree(scan, data, method="adds3-al")
     assert list(spill.iterdir()) == []
 
 
@@ -105,17 +83,17 @@ def test_workers_count_in_triangles_or_sort(tmp_path, monkeypatch, n, m, how):
     with ThreadPoolExecutor(2) as executor:
         scan = files(tmp_path / "data", data, [m // 3], executor=executor, spill=spill)
         assert triangles.prefers_triangles(scan) == (how != "fractions")
-        same_sums(scan, data)
+        same_similarity(scan, data)
         monkeypatch.setattr(streamed, "prefers_triangles", lambda _: False)
         told = []
         found = ordhc.similarity(scan, layout="condensed", progress=told.append)
-        same_sums(scan, data)
+        same_similarity(scan, data)
     assert told == sorted(told)
     assert told[-1] == 1
     assert list(spill.iterdir()) == []
     found += 1  # The array is the caller's, although its file is gone.
     kept = ordhc.scan(tmp_path / "data", n_leaves=n, resume=tmp_path / "resume")
-    same_sums(kept, data)
+    same_similarity(kept, data)
     np.testing.assert_array_equal(found, ordhc.similarity(kept, layout="condensed") + 1)
 
 
@@ -195,7 +173,7 @@ def test_more_pairs_than_memory(tmp_path, monkeypatch, how):
     data = weighted_data(300, 20_000, how)
     spill = tmp_path / "spill"
     spill.mkdir()
-    same_sums(files(tmp_path, data, [5000, 5001], row_group=999, memory="160MB", spill=spill), data)
+    same_similarity(files(tmp_path, data, [5000, 5001], row_group=999, memory="160MB", spill=spill), data)
     assert len(made) > 5
     assert list(spill.iterdir()) == []
 
@@ -214,8 +192,7 @@ def test_sparse_trees(tmp_path):
             found.append(ordhc.cluster(scan, similarity="adds3", linkage=linkage, tie_seed=1))
             seeded = ordhc.cluster(data, similarity="adds3", linkage=linkage, tie_seed=1)
         for tree, other in zip(found, [expected, expected, seeded], strict=True):
-            np.testing.assert_array_equal(tree.merges, other.merges)
-            np.testing.assert_array_equal(tree.heights, other.heights)
+            same_bits(tree, other)
 
 
 def test_a_spill_is_left_clean_after_errors(tmp_path, monkeypatch):
@@ -312,7 +289,7 @@ def test_dask_whose_workers_are_killed(tmp_path):
     data = weighted_data(40, 20_000, "fractions")
     expected = ordhc.bootstrap(data, method="mulk3-al", n_resamples=24)
     with dask_cluster(2) as client, client.get_executor() as executor, ThreadPoolExecutor(1) as aside:
-        same_sums(files(tmp_path, data, [10], row_group=97, executor=executor), data)
+        same_similarity(files(tmp_path, data, [10], row_group=97, executor=executor), data)
         for _ in range(3):
             # One that was killed may not be missed yet.
             while not (pids := list(client.run(os.getpid, on_error="ignore").values())):

@@ -57,9 +57,6 @@ def test_the_callers_array_is_copied_unless_neighbours_are_linked():
     ("call", "told"),
     [
         (lambda: ordhc.Vectors([1, 2]), "vectors have shape"),
-        (lambda: ordhc.Vectors([[1.0], [np.nan]]), "nan is not finite"),
-        (lambda: ordhc.Vectors(X, storage="disk"), "storage is 'disk', not one of auto, matrix, vectors"),
-        (lambda: ordhc.Vectors(X, neighbors=0), "neighbors = 0 is below 1"),
         (lambda: ordhc.cluster(ordhc.Vectors(X), "adds3-al"), "takes triplets, not Vectors"),
         (lambda: ordhc.cluster(ordhc.Vectors(X)), "similarity='euclidean', linkage='ward'"),
         (lambda: ordhc.similarity(ordhc.Vectors(X)), "takes triplets, not Vectors"),

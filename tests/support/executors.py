@@ -1,7 +1,7 @@
 """Executors that do what executors may do: anything but the tasks in order, once."""
 
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.pool import ThreadPool
@@ -97,6 +97,15 @@ def ray_pool() -> Iterator:
     finally:
         ray.shutdown()
 
+
+EXECUTORS = {
+    "threads": lambda: ThreadPoolExecutor(3),
+    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+    "loky": lambda: pytest.importorskip("loky").ProcessPoolExecutor(2),
+    "backwards": Backwards,
+    "twice": Twice,
+    "losing": Losing,
+}
 
 #: What the argument `executor` takes besides executors.
 POOLS = {

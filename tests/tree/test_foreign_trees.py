@@ -6,14 +6,11 @@ import warnings
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage, to_tree
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
-from ordhc.testing.strategies import dendrograms
 from support.newick import dendrograms as any_dendrograms
-from support.trees import nests, tree_of
 
 networkx = pytest.importorskip("networkx")
 
@@ -26,13 +23,6 @@ def same_nodes(found, expected):
 
 
 @settings(deadline=None, max_examples=100)
-@given(nests(), st.randoms(use_true_random=False))
-def test_graphs_come_back(nest, random):
-    tree = tree_of(nest, random)
-    assert ordhc.as_dendrogram(tree.to_networkx()) == tree
-
-
-@settings(deadline=None, max_examples=100)
 @given(any_dendrograms())
 def test_graphs_have_all_of_a_tree(tree):
     with warnings.catch_warnings():
@@ -40,28 +30,6 @@ def test_graphs_have_all_of_a_tree(tree):
         found = ordhc.as_dendrogram(tree.to_networkx())
     assert found == tree
     assert found.scale == tree.scale
-
-
-@settings(deadline=None, max_examples=100)
-@given(dendrograms(max_leaves=12))
-def test_agglomerations_come_back(tree):
-    found = ordhc.as_dendrogram(tree.to_networkx())
-    assert found.kind == tree.kind
-    assert found.n_leaves == tree.n_leaves
-    assert ordhc.metrics.triplet_distance(found, tree) == 0
-    assert ordhc.metrics.merge_distortion(found, tree) == 0
-
-
-def test_graphs_with_names_support_and_leaf_heights():
-    tree = ordhc.Dendrogram(
-        [(0, 2), (1, 3)],
-        [3.0, 2.0],
-        kind="similarity",
-        names=["a", "b's", "7"],
-        support=[0.25, 1.0],
-        leaf_heights=[5.0, 4.0, 6.0],
-    )
-    assert ordhc.as_dendrogram(tree.to_networkx()) == tree
 
 
 def test_graphs_with_lengths():

@@ -5,7 +5,6 @@ import itertools
 import json
 import pickle
 
-import networkx
 import numpy as np
 import pytest
 
@@ -13,7 +12,6 @@ import ordhc
 from ordhc import Dendrogram
 from ordhc.errors import InputError
 from ordhc.tree.parts import lca_size
-from ordhc.tree.tables import as_nested_json
 
 dendropy = pytest.importorskip("dendropy")
 
@@ -106,41 +104,6 @@ def paths(tree):
     table = tree.patristic(square=True)
     places = [tree.labels.index(name) for name in NAMES]
     return table[np.ix_(places, places)]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_d3_and_networkx_have_the_nodes(kind):
-    tree = made(kind, **MORE)
-    found, waiting = {}, [json.loads(as_nested_json(tree.root))]
-    while waiting:
-        node = waiting.pop()
-        waiting += node.get("children", [])
-        found[node["label"]] = (
-            node.get("name"),
-            node.get("support"),
-            node.get("height"),
-            node.get("branch_length"),
-            sorted(child["label"] for child in node.get("children", [])),
-        )
-    assert found == {
-        node.label: (
-            node.name,
-            node.support,
-            node.height,
-            node.branch_length,
-            sorted(child.label for child in node.children),
-        )
-        for node in tree.nodes()
-    }
-    graph = tree.to_networkx()
-    assert networkx.is_arborescence(graph)
-    assert graph.number_of_nodes() == 11
-    below = {node: {graph.nodes[leaf]["name"] for leaf in leaves_below(graph, node)} for node in graph}
-    assert {frozenset(names) for names in below.values() if len(names) > 1} == CLUSTERS
-
-
-def leaves_below(graph, node):
-    return [each for each in {node, *networkx.descendants(graph, node)} if not graph.adj[each]]
 
 
 @pytest.mark.parametrize("kind", ["shape", "heights", "lengths"])

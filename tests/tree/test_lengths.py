@@ -193,21 +193,6 @@ def test_paths_are_those_of_networkx(seed):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_leaves_that_stay_keep_their_paths(seed):
-    tree, source = random_tree(seed), random.Random(seed)
-    stay = sorted(source.sample(range(tree.n_leaves), source.randint(1, tree.n_leaves)))
-    expected = paths_of(tree)[np.ix_(stay, stay)]
-    go = [leaf for leaf in range(tree.n_leaves) if leaf not in stay]
-    for found in (tree.keep(stay), tree.prune(go)):
-        assert np.array_equal(paths_of(found), expected)
-        assert np.array_equal(found.patristic(square=True), expected)
-        if len(stay) > 1:
-            wanted = {cluster & set(stay) for cluster in clusters_of(tree)}
-            kept = [frozenset(stay[leaf] for leaf in cluster) for cluster in clusters_of(found)]
-            assert sorted(map(sorted, kept)) == sorted(sorted(c) for c in wanted if len(c) > 1)
-
-
-@pytest.mark.parametrize("seed", range(60))
 def test_collapsed_clusters_are_where_their_nodes_were(seed):
     tree = random_tree(seed)
     k = random.Random(seed).randint(1, tree.n_leaves)

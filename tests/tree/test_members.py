@@ -115,6 +115,7 @@ def test_a_list_of_leaves_is_the_smallest_cluster_that_has_them(d, data):
         forms.append([d.names[leaf] for leaf in leaves])
     for form in forms:
         assert d.node(form) == smallest
+    assert smallest.depth == len(having) - 1
     i, j = leaves[0], leaves[-1]
     assert lca_size(d, i, j) == d.node([i, j]).size
     assert d.keep(d.node(leaves)) == d.keep(smallest.leaves)

@@ -12,68 +12,9 @@ import ordhc
 from ordhc import metrics
 from ordhc.tree.parts import lca_size
 from support.random_data import comparisons_of
-from support.trees import clusters_in, clusters_of, leaves_in, nests, random_nest, renumbered, tree_of
+from support.trees import clusters_in, clusters_of, nests, random_nest, renumbered, tree_of
 
 QUICK = settings(deadline=None, max_examples=100)
-
-
-def brute_force(nest, triplets, similarity):
-    """Scores by the smallest common cluster of each pair."""
-    clusters = clusters_in(nest)
-
-    def size(i, j):
-        return min(len(cluster) for cluster in clusters if {i, j} <= cluster)
-
-    said = [0.0, 0.0, 0.0]
-    revenue = 0.0
-    for (i, j, k), weight in zip(triplets.rows.tolist(), triplets.weights.tolist(), strict=True):
-        near, far = size(i, j), size(i, k)
-        said[0 if near < far else 1 if near > far else 2] += weight
-        revenue += weight * (far - near)
-    n = len(similarity)
-    cost = sum(similarity[i, j] * size(i, j) for i, j in itertools.combinations(range(n), 2))
-    return said, revenue, cost
-
-
-def scores(tree, other, triplets, quadruplets, similarity, labels):
-    said, pairs = metrics.satisfied(tree, triplets), metrics.satisfied(tree, quadruplets)
-    return [
-        (said.agreed, said.disagreed, said.unresolved),
-        (pairs.agreed, pairs.disagreed, pairs.unresolved),
-        metrics.triplet_revenue(tree, triplets),
-        metrics.quadruplet_revenue(tree, quadruplets),
-        metrics.dasgupta_cost(tree, similarity),
-        metrics.dasgupta_revenue(tree, similarity),
-        metrics.robinson_foulds(tree, other),
-        metrics.triplet_distance(tree, other),
-        metrics.dendrogram_purity(tree, labels),
-        metrics.aari(tree, np.column_stack([labels, labels]), levels="depth"),
-        lca_size(tree, *np.triu_indices(tree.n_leaves, 1)).tolist(),
-        ordhc.oracles.from_tree(tree)(triplets.rows).tolist(),
-    ]
-
-
-@QUICK
-@given(nests(), st.randoms(use_true_random=False), st.integers(0, 2**32 - 1))
-def test_scores_go_by_the_smallest_common_cluster(nest, random, seed):
-    rng = np.random.default_rng(seed)
-    n = len(leaves_in(nest))
-    if n < 3:
-        return
-    trees = [tree_of(nest, random), tree_of(nest, random)]
-    trees.append(renumbered(trees[0], random))
-    other = tree_of([*range(n - 1), n - 1], random)
-    similarity = rng.integers(0, 9, (n, n))
-    similarity = np.triu(similarity, 1) + np.triu(similarity, 1).T
-    triplets, quadruplets = comparisons_of(n, 3, rng), comparisons_of(n, 4, rng)
-    labels = rng.integers(0, 2, n)
-    labels[1] = labels[0]
-    found = [scores(tree, other, triplets, quadruplets, similarity, labels) for tree in trees]
-    assert found[0] == found[1] == found[2]
-    said, revenue, cost = brute_force(nest, triplets, similarity)
-    assert found[0][0] == pytest.approx(np.array(said) / sum(said))
-    assert (found[0][2], found[0][4]) == (revenue, cost)
-    assert metrics.robinson_foulds(trees[0], trees[1]) == metrics.triplet_distance(trees[0], trees[1]) == 0
 
 
 @QUICK

@@ -1,11 +1,9 @@
 """Parts of trees and other orders of their leaves, beside what sets of leaves tell."""
 
 import random
-import warnings
 
 import numpy as np
 import pytest
-import scipy.cluster.hierarchy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +11,7 @@ import ordhc
 from ordhc import Dendrogram
 from ordhc.errors import InputError
 from support import metric_twins as naive
+from support.newick import read_newick
 
 QUICK = settings(deadline=None, max_examples=100)
 TEXT = "(((cat:1,dog:1)pets:1,cow:2)animals:1,(car:1,bus:1,van:1)80:2)all;"
@@ -34,12 +33,6 @@ def texts(draw, max_leaves=9, lengths=True):
     return parts[0].rpartition(":")[0] + ";" if lengths else parts[0] + ";"
 
 
-def tree_of(text):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return Dendrogram.from_newick(text)
-
-
 def clusters_of(tree):
     return sorted(sorted(node.leaf_names) for node in tree.nodes() if not node.is_leaf)
 
@@ -58,7 +51,7 @@ def path(tree, a, b):
 @QUICK
 @given(texts(), st.data())
 def test_leaves_that_stay_keep_their_clusters_and_paths(text, data):
-    tree = tree_of(text)
+    tree = read_newick(text)
     names = data.draw(st.lists(st.sampled_from(tree.names), unique=True, min_size=1))
     part = tree.keep(names)
     assert list(part.names) == sorted(names, key=tree.names.index)
@@ -81,18 +74,6 @@ def test_leaves_that_stay_keep_their_clusters_and_paths(text, data):
 
 
 @QUICK
-@given(texts(), st.data())
-def test_the_ancestor_is_the_smallest_cluster_of_all(text, data):
-    tree = tree_of(text)
-    names = data.draw(st.lists(st.sampled_from(tree.names), min_size=1))
-    holding = [node for node in tree.nodes() if set(names) <= set(node.leaf_names)]
-    found = tree.node(names)
-    assert found == min(holding, key=lambda node: node.size)
-    assert found == tree.node([tree.names.index(name) for name in names])
-    assert found.depth == len(holding) - 1
-
-
-@QUICK
 @given(naive.trees(max_leaves=9))
 def test_cophenetic_is_the_height_of_the_ancestor(tree):
     n = tree.n_leaves
@@ -100,14 +81,6 @@ def test_cophenetic_is_the_height_of_the_ancestor(tree):
     expected = [[tree.node([i, j]).height for j in range(n)] for i in range(n)]
     assert np.array_equal(square, expected)
     assert np.array_equal(tree.cophenetic(), square[np.triu_indices(n, 1)])
-
-
-@pytest.mark.parametrize("linkage", ["average", "centroid", "single"])
-@pytest.mark.parametrize("n", [2, 3, 40])
-def test_cophenetic_is_scipys(linkage, n):
-    y = np.random.default_rng(n).integers(1, 9, n * (n - 1) // 2).astype(float)
-    tree = ordhc.linkage(y, linkage, dissimilarity=True)
-    assert np.allclose(tree.cophenetic(), scipy.cluster.hierarchy.cophenet(tree.to_linkage_matrix()))
 
 
 def test_leaves_of_similarities_stand_where_they_are():
@@ -121,7 +94,7 @@ def test_leaves_of_similarities_stand_where_they_are():
 @QUICK
 @given(texts(), st.sampled_from(["ascending", "descending"]), st.data())
 def test_orders_of_leaves_keep_the_tree(text, by_size, data):
-    tree = tree_of(text)
+    tree = read_newick(text)
     ladder = tree.rotate(by_size=by_size)
     for node in ladder.nodes():
         sizes = [child.size for child in node.children]
@@ -135,7 +108,7 @@ def test_orders_of_leaves_keep_the_tree(text, by_size, data):
         assert other == tree
         assert tree.rotate(order=other.leaf_order()).to_newick() == other.to_newick()
         assert clusters_of(other) == clusters_of(tree)
-        written = [tree_of(t.to_newick()).names for t in (other, other.rotate(order=other.leaf_order()))]
+        written = [read_newick(t.to_newick()).names for t in (other, other.rotate(order=other.leaf_order()))]
         assert written[0] == written[1] == tuple(other.names[leaf] for leaf in other.leaf_order())
     assert turned.rotate(node).leaf_order().tolist() == tree.leaf_order().tolist()
 

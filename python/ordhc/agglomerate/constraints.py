@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks, _ordhc
 from ordhc._progress import Progress
-from ordhc.agglomerate.engine import engine_linkage
+from ordhc.agglomerate.engine import engine_linkage, similarities_of
 from ordhc.errors import InputError
 from ordhc.plugins.specs import LinkageSpec
 from ordhc.tree.dendrogram import Dendrogram
@@ -137,11 +139,7 @@ def merged_under(
     if constraints.sizes is not None and spec.native == "ward" and not dissimilarity:
         raise InputError("linkage 'ward' takes sizes with dissimilarities only: give dissimilarity=True")
 
-    def similarities() -> NDArray[np.float64]:
-        square = _checks.square(values).astype(np.float64)
-        return -square if dissimilarity else square
-
-    rule = engine_linkage(spec, settings, similarities)
+    rule = engine_linkage(spec, settings, partial(similarities_of, values, dissimilarity))
     apart = np.zeros((0, 2), dtype=np.int64) if constraints.apart is None else constraints.apart
     tree = from_engine(
         _ordhc.agglomerate_constrained(
@@ -157,12 +155,9 @@ def merged_under(
 
 def _n_apart(tree: Dendrogram, apart: NDArray[np.int64]) -> int:
     """Return the smallest number of clusters in a cut of the tree that separates each pair in `apart`."""
-    low, high = 1, tree.n_leaves
-    while low < high:
-        middle = (low + high) // 2
-        labels = tree.cut(n_clusters=middle)
-        if (labels[apart[:, 0]] == labels[apart[:, 1]]).any():
-            low = middle + 1
-        else:
-            high = middle
-    return low
+
+    def separates_all(n_clusters: int) -> bool:
+        labels = tree.cut(n_clusters=n_clusters)
+        return bool((labels[apart[:, 0]] != labels[apart[:, 1]]).all())
+
+    return 1 + bisect_left(range(1, tree.n_leaves), True, key=separates_all)

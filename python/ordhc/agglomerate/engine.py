@@ -6,11 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordhc import _ordhc
+from ordhc import _checks, _ordhc
 from ordhc.errors import InputError, PluginError
 from ordhc.plugins.specs import LinkageSpec, coefficients_of
 
-__all__ = ["engine_linkage"]
+__all__ = ["engine_linkage", "similarities_of"]
+
+
+def similarities_of(values: NDArray[Any], dissimilarity: bool) -> NDArray[np.float64]:
+    """Return the (n, n) similarities of a matrix; dissimilarities are negated."""
+    square = _checks.square(values).astype(np.float64)
+    return -square if dissimilarity else square
 
 
 def engine_linkage(

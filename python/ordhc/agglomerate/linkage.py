@@ -15,7 +15,7 @@ from ordhc import _checks, _ordhc
 from ordhc._progress import Progress, shows_progress
 from ordhc.agglomerate import spanning, sparse
 from ordhc.agglomerate.constraints import Constraints, merged_under
-from ordhc.agglomerate.engine import engine_linkage
+from ordhc.agglomerate.engine import engine_linkage, similarities_of
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.frames import without_names
 from ordhc.errors import InputError
@@ -376,12 +376,7 @@ def merged_by(
     If the matrix is square or has a number below 0, `look` is called before the merges. `look` warns if the
     dissimilarities seem to be similarities. Its argument is True if a number is below 0.
     """
-
-    def similarities() -> NDArray[np.float64]:
-        square = _checks.square(values).astype(np.float64)
-        return -square if dissimilarity else square
-
-    rule = engine_linkage(spec, settings, similarities)
+    rule = engine_linkage(spec, settings, partial(similarities_of, values, dissimilarity))
     tree = _ordhc.agglomerate(values, rule, dissimilarity, "auto", initial, progress, overwrite, look)
     if names is None and made is not None and not settings:
         return with_annotations(tree, _annotations(spec.name))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc import _ordhc
 from ordhc._progress import Progress
+from ordhc.clustering.plan import Plan
 from ordhc.similarities.vectors import NegativeShare, is_sparse
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import from_engine
@@ -36,26 +37,23 @@ def prefers_no_matrix(rows: Any, linkage: str, measure: str) -> bool:
 
 
 def matrix_free_linkage(
-    rows: Any,
-    linkage: str,
-    measure: str,
-    scale: float,
-    initial: NDArray[np.int64] | None,
-    progress: Progress | None,
-    *,
-    what: str,
+    plan: Plan, rows: Any, scale: float, initial: NDArray[np.int64] | None, progress: Progress | None
 ) -> Dendrogram:
-    """Return the tree of a linkage that is computed without a matrix of all pairs.
+    """Return the tree that `plan` makes of vectors without a matrix of all pairs.
 
     The possible linkages are average linkage of dot products or squared distances, single linkage of dot
     products or distances, and Ward's linkage.
     """
+    linkage, measure = plan.linkage.native, plan.measure
+    assert plan.similarity is not None
+    assert linkage is not None
+    assert measure is not None
     if is_sparse(rows):
         _ordhc.check_memory("dense vectors", rows.dtype.itemsize * rows.shape[0] * rows.shape[1])
         rows = rows.toarray()
     rows = np.ascontiguousarray(rows)
     if measure == "dot":
-        _warn_of_sample(rows, scale, what)
+        _warn_of_sample(rows, scale, plan.similarity.name)
     if linkage == "average" and measure == "dot":
         return from_engine(_ordhc.mean_dot_linkage(rows, scale, initial, progress))
     return from_engine(_ordhc.vector_linkage(rows, linkage, measure, scale, progress))

@@ -246,30 +246,27 @@ def _searched(
             raise InputError(f"objective='satisfied' takes Triplets, not {type(data).__name__}")
         data, unit = in_units(data)
         better, gain, *_ = _ordhc.refine_satisfied(engine_tree(tree), data.rows, data.weights, how, progress)
-        gain *= unit
+        return from_engine(better, tree.names), gain * unit
+    order, start, unit = None, tree, 1.0
+    if isinstance(data, Triplets | Quadruplets):
+        data, unit = in_units(data)
+        if data.weights is not None:
+            # Rounding depends on the order of rows, so the order of leaves and rows must not depend on the
+            # caller's.
+            order = canonical_order(data)
+            data = in_order(data, order)
+            start = tree.relabel(np.argsort(order))
+            how = (*how[:3], None if search.initial is None else search.initial[order])
+        name = "adds3" if isinstance(data, Triplets) else "adds4"
+        S: NDArray[Any] = similarity(data, name, layout="square")
     else:
-        order, start, unit = None, tree, 1.0
-        if isinstance(data, Triplets | Quadruplets):
-            data, unit = in_units(data)
-            if data.weights is not None:
-                # Rounding depends on the order of rows, so the order of leaves and rows must not depend on
-                # the caller's.
-                order = canonical_order(data)
-                data = in_order(data, order)
-                start = tree.relabel(np.argsort(order))
-                limit, again, number, clusters = how
-                how = (limit, again, number, None if clusters is None else clusters[order])
-            name = "adds3" if isinstance(data, Triplets) else "adds4"
-            S: NDArray[Any] = similarity(data, name, layout="square")
-        else:
-            S = data
-        better, gain, *_ = _ordhc.refine_similarity(
-            engine_tree(start), S, search.dissimilarity, how_high == "average", how, progress
-        )
-        found, gain = from_engine(better), gain * unit
-        if unit != 1 and how_high == "average":
-            found = scaled(found, unit)
-        if order is not None:
-            found = found.relabel(order)
-        return found.replace(names=tree.names), gain
-    return from_engine(better, tree.names), gain
+        S = data
+    better, gain, *_ = _ordhc.refine_similarity(
+        engine_tree(start), S, search.dissimilarity, how_high == "average", how, progress
+    )
+    found = from_engine(better)
+    if unit != 1 and how_high == "average":
+        found = scaled(found, unit)
+    if order is not None:
+        found = found.relabel(order)
+    return found.replace(names=tree.names), gain * unit

@@ -47,7 +47,10 @@ def of_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     if plan.similarity is None:
         return by_comparisons(plan, data, initial, progress)
     if is_sparse(plan, data.n_leaves, len(data)):
-        return by_sparse_adds(plan, data, initial, progress)
+        rule = _ordhc.Linkage.native(str(plan.linkage.native))
+        return from_engine(
+            _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
+        )
     return by_matrix(plan, data, initial, progress)
 
 
@@ -56,7 +59,7 @@ def of_vectors(plan: Plan, data: Vectors, initial: Initial, progress: Progress |
         return by_neighbors(plan, data, initial, progress)
     assert plan.similarity is not None
     if plan.similarity.factor is None and _needs_no_matrix(plan, data.rows, initial, data.storage):
-        return by_vectors(plan, data.rows, 1.0, None, initial, progress)
+        return matrix_free_linkage(plan, data.rows, 1.0, initial, progress)
     return by_matrix(plan, data, initial, progress)
 
 
@@ -69,30 +72,6 @@ def by_comparisons(plan: Plan, data: Comparisons, initial: Initial, progress: Pr
     if not isinstance(tree, Dendrogram) or tree.n_leaves != data.n_leaves:
         raise PluginError(f"{plan.title} gave {tree!r}, not a Dendrogram of {data.n_leaves} leaves")
     return _moved(plan, tree, data, initial, after)
-
-
-def by_sparse_adds(plan: Plan, data: Comparisons, initial: Initial, progress: Progress | None) -> Dendrogram:
-    """Return the tree by AddS similarities, of which only values other than 0 are stored."""
-    rule = _ordhc.Linkage.native(str(plan.linkage.native))
-    tree = _ordhc.adds_linkage(data.rows, data.weights, data.n_leaves, rule, initial, progress)
-    return from_engine(tree)
-
-
-def by_vectors(
-    plan: Plan,
-    rows: Any,
-    scale: float,
-    own: NDArray[np.float64] | None,
-    initial: Initial,
-    progress: Progress | None,
-) -> Dendrogram:
-    """Return the tree of vectors without a matrix; `own` has the similarity of each leaf with itself."""
-    assert plan.similarity is not None
-    assert plan.measure is not None
-    tree = matrix_free_linkage(
-        rows, str(plan.linkage.native), plan.measure, scale, initial, progress, what=plan.similarity.name
-    )
-    return _with_own(tree, own)
 
 
 def by_matrix(
@@ -114,7 +93,7 @@ def by_matrix(
         rows, scale = factored(build, data, part(building, 0, 0.5), settings)
         own = scale * squared_norms(rows)
         if isinstance(data, Vectors) and _needs_no_matrix(plan, rows, initial, data.storage):
-            return by_vectors(plan, rows, scale, own, initial, merging)
+            return _with_own(matrix_free_linkage(plan, rows, scale, initial, merging), own)
         # The linkage overwrites these similarities, so memory for one matrix is enough.
         multiplying = part(building, 0.5, 1)
         pairs = products(rows, scale, "condensed", "float64", multiplying, what=build.name)

@@ -19,12 +19,11 @@ from ordhc.errors import InputError
 from ordhc.io.portions import in_units
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
-from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.blockwise import mulk3_sums
 from ordhc.similarities.lengths import scan_less_lengths
 from ordhc.similarities.similarity import is_adds, is_mulk3, square_of
 from ordhc.similarities.spilled import csr_of
-from ordhc.similarities.streamed import Dense, canonical_order_of, dense_sums, sparse_sums
+from ordhc.similarities.streamed import canonical_order_of, dense_sums, sparse_sums
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import from_engine, replaced
 
@@ -99,7 +98,6 @@ def fit_scan(
         progress = part(progress, _ORDERING, 1)
     if tie_seed is not None:
         order = order[np.random.default_rng(tie_seed).permutation(n)]
-    labels = np.arange(n) if initial is None else initial[order]
     made, rest = plan, progress
     with Spill(scan.spill) as folder:
         if plan.may_have_lengths:
@@ -107,16 +105,11 @@ def fit_scan(
             # Estimate lengths with leaves in the same order as `fit`, because rounding depends on the order.
             number = np.argsort(order) if plan.refine or tie_seed is not None else None
             scan, has_lengths = scan_less_lengths(
-                scan,
-                plan.similarity_settings["lengths"],
-                folder,
-                unit=unit,
-                number=number,
-                progress=before,
+                scan, plan.similarity_settings["lengths"], folder, unit=unit, number=number, progress=before
             )
             made = plan.with_lengths(has_lengths)
-        work = _ScannedTree(plan, scan, order, labels, initial is not None, folder)
-        tree, unanswered = work.tree(rest)
+        initial = None if initial is None else initial[order]
+        tree, unanswered = _tree(plan, scan, order, initial, folder, rest)
     if plan.refine or tie_seed is not None:
         tree, unanswered = tree.relabel(order), np.sort(order[unanswered])
     if plan.degree and unit != 1:
@@ -126,95 +119,63 @@ def fit_scan(
     return replaced(tree, names=names, settings=made.settings), unanswered
 
 
-class _ScannedTree:
-    """Makes a tree of comparisons in files, `scan`. Leaf i of the tree is leaf `order[i]` of the scan."""
+def _tree(
+    plan: Plan,
+    scan: Scan,
+    order: NDArray[np.int64],
+    initial: NDArray[np.int64] | None,
+    spill: Spill,
+    progress: Progress | None,
+) -> tuple[Dendrogram, NDArray[np.int64]]:
+    """Return the tree of a scan, and its leaves without answers. Leaf i is leaf `order[i]` of the scan."""
+    assert plan.similarity is not None
+    counting, after = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
+    n = len(order)
+    has_few_pairs = routes.is_sparse(plan, n, len(scan))
+    if has_few_pairs:
+        number = np.argsort(order).astype(np.int32)
+        sums, answered = sparse_sums(scan, spill, both=False, number=number, progress=counting)
+    elif is_mulk3(plan.similarity):
+        normalize = bool(plan.similarity_settings["normalize"])
+        pairs, _, answered = mulk3_sums(scan, normalize, spill, counting)
+    else:
+        pairs, answered = dense_sums(scan, spill, counting)
+    answered = answered[order]
+    unanswered = np.flatnonzero(~answered)
+    labels = np.arange(n) if initial is None else initial
+    # Keep a leaf without answers if another leaf of its initial cluster has answers.
+    leaves = np.flatnonzero(np.isin(labels, labels[answered]))
+    initial = None if initial is None else initial[leaves]
+    if not len(leaves):
+        return with_unanswered(None, leaves, labels), unanswered
+    if has_few_pairs:
+        place = np.full(n, -1, dtype=np.int64)
+        place[leaves] = np.arange(len(leaves))
+        rule = _ordhc.Linkage.native(str(plan.linkage.native))
+        parts = csr_of(sums, "float64", place)
+        tree = from_engine(_ordhc.agglomerate_sparse(*parts, rule, False, "zero", initial, after)[0])
+    else:
+        pairs = _picked(pairs, n, order[leaves])
+        tree = _of_pairs(plan, pairs, initial, after)
+    if len(leaves) < n:
+        tree = with_unanswered(tree, leaves, labels)
+    return tree, unanswered
 
-    def __init__(
-        self,
-        plan: Plan,
-        scan: Scan,
-        order: NDArray[np.int64],
-        labels: NDArray[np.int64],
-        starts: bool,
-        spill: Spill,
-    ) -> None:
-        self.plan, self.scan, self.order, self.labels = plan, scan, order, labels
-        self.starts, self.spill = starts, spill
 
-    def tree(self, progress: Progress | None) -> tuple[Dendrogram, NDArray[np.int64]]:
-        after: Progress | None
-        counting, after = part(progress, 0, _COUNTING), part(progress, _COUNTING, 1)
-        n = len(self.order)
-        if routes.is_sparse(self.plan, n, len(self.scan)):
-            number = np.empty(n, dtype=np.int32)
-            number[self.order] = np.arange(n, dtype=np.int32)
-            sums, answered = sparse_sums(self.scan, self.spill, both=False, number=number, progress=counting)
-            answered = answered[self.order]
-            leaves = self._leaves(answered)
-            small = np.full(n, -1, dtype=np.int64)
-            small[leaves] = np.arange(len(leaves))
-            tree = None if not len(leaves) else self._of_sparse(csr_of(sums, "float64", small), leaves, after)
-        else:
-            found = (
-                self._kernel(counting)
-                if is_mulk3(self._similarity())
-                else dense_sums(self.scan, self.spill, counting)
-            )
-            answered = found.answered[self.order]
-            leaves = self._leaves(answered)
-            pairs = _picked(found.pairs, n, self.order[leaves])
-            del found
-            tree = None if not len(leaves) else self._of_pairs(pairs, leaves, after)
-        unanswered = np.flatnonzero(~answered)
-        if tree is not None and len(leaves) == n:
-            return tree, unanswered
-        return with_unanswered(tree, leaves, self.labels), unanswered
-
-    def _similarity(self) -> SimilaritySpec:
-        assert self.plan.similarity is not None
-        return self.plan.similarity
-
-    def _kernel(self, progress: Progress | None) -> Dense:
-        normalize = bool(self.plan.similarity_settings["normalize"])
-        pairs, _, answered = mulk3_sums(self.scan, normalize, self.spill, progress)
-        return Dense(pairs, answered)
-
-    def _leaves(self, answered: NDArray[np.bool_]) -> NDArray[np.int64]:
-        # Keep a leaf without answers if another leaf of its initial cluster has answers.
-        return np.flatnonzero(np.isin(self.labels, self.labels[answered]))
-
-    def _initial(self, leaves: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        return self.labels[leaves] if self.starts else None
-
-    def _of_sparse(self, parts: Any, leaves: NDArray[np.int64], progress: Progress | None) -> Dendrogram:
-        starts, columns, values = parts
-        tree, _ = _ordhc.agglomerate_sparse(
-            starts,
-            columns,
-            values,
-            _ordhc.Linkage.native(str(self.plan.linkage.native)),
-            False,
-            "zero",
-            self._initial(leaves),
-            progress,
-        )
-        return from_engine(tree)
-
-    def _of_pairs(
-        self, pairs: NDArray[Any], leaves: NDArray[np.int64], progress: Progress | None
-    ) -> Dendrogram:
-        plan, initial = self.plan, self._initial(leaves)
-        before, after = routes.stages(plan, progress)
-        if pairs.dtype != np.float64 and (plan.refine or plan.linkage.native not in sparse.LINKAGES):
-            # Linkages in `sparse.LINKAGES` compare whole numbers exactly in any type; others need float64.
-            pairs = pairs.astype(np.float64)
-        tree = routes.of_pairs(plan, pairs, initial, before, overwrite=plan.refine is None)
-        if plan.refine is None or tree.n_leaves < 3:
-            return tree
-        # The revenue of comparisons equals Dasgupta's objective of their AddS similarities, which are counts
-        # of closer minus farther.
-        S = square_of(pairs, tree.n_leaves, "float64") if plan.refine == "revenue" else pairs
-        return refined(tree, S, "dasgupta", initial=initial, progress=after)
+def _of_pairs(
+    plan: Plan, pairs: NDArray[Any], initial: NDArray[np.int64] | None, progress: Progress | None
+) -> Dendrogram:
+    before, after = routes.stages(plan, progress)
+    if pairs.dtype != np.float64 and (plan.refine or plan.linkage.native not in sparse.LINKAGES):
+        # Linkages in `sparse.LINKAGES` compare whole numbers exactly in any type; others need float64.
+        pairs = pairs.astype(np.float64)
+    tree = routes.of_pairs(plan, pairs, initial, before, overwrite=plan.refine is None)
+    if plan.refine is None or tree.n_leaves < 3:
+        return tree
+    # The revenue of comparisons equals Dasgupta's objective of their AddS similarities, which are counts
+    # of closer minus farther.
+    S = square_of(pairs, tree.n_leaves, "float64") if plan.refine == "revenue" else pairs
+    return refined(tree, S, "dasgupta", initial=initial, progress=after)
 
 
 def _picked(pairs: NDArray[Any], n: int, leaves: NDArray[np.int64]) -> NDArray[Any]:

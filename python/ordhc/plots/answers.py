@@ -16,9 +16,8 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.comparison.units import shares_of
 from ordhc.errors import InputError
 from ordhc.evaluate.ceiling import chance_of, noise_ceiling, satisfied_share
-from ordhc.evaluate.intervals import wilson
 from ordhc.evaluate.trials import parts_of
-from ordhc.plots.frames import ceiling_band, plain_axes, reference_line
+from ordhc.plots.frames import ceiling_band, plain_axes, plot_shares, reference_line
 from ordhc.plotting.palette import palette
 from ordhc.similarities.similarity import fitting
 from ordhc.tree.matching import prepared
@@ -87,8 +86,6 @@ def agreement(
         middles.append(float(np.exp(np.log(sizes[inside]).mean())))
     ax, inks = plain_axes(ax, "leaves of the cluster that decides", "answers satisfied")
     share, count = np.array(shares), np.array(counts, dtype=np.float64)
-    low, high = wilson(share, count)
-    colour = palette(1)[0]
     ax.set_xscale("log")
     behind = ax.twinx()
     behind.bar(
@@ -104,12 +101,10 @@ def agreement(
     behind.set_yticks([0, int(count.max())])
     behind.tick_params(length=0, labelsize=7, colors=inks.line)
     behind.set_ylabel("answers", fontsize=8, color=inks.line, loc="bottom")
-    for spine in behind.spines.values():
-        spine.set_visible(False)
+    behind.spines[:].set_visible(False)
     ax.set_zorder(behind.get_zorder() + 1)
     ax.patch.set_visible(False)
-    errors = np.stack([share - low, high - share]).clip(min=0)
-    ax.errorbar(middles, share, errors, fmt="o-", color=colour, markersize=4, linewidth=1.2, capsize=2)
+    plot_shares(ax, middles, share, count)
     ax.set_ylim(0, 1.02)
     ticks = [
         size

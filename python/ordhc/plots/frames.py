@@ -1,15 +1,20 @@
 """Functions that all figures share: axes without a frame, reference lines, and the noise ceiling."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from ordhc.evaluate.ceiling import NoiseCeiling
+from ordhc.evaluate.intervals import wilson
 from ordhc.plotting.figures import axes_for
-from ordhc.plotting.palette import Theme
+from ordhc.plotting.palette import Theme, palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ceiling_band", "plain_axes", "reference_line"]
+__all__ = ["ceiling_band", "plain_axes", "plot_shares", "reference_line", "shortened"]
 
 
 def plain_axes(
@@ -18,14 +23,26 @@ def plain_axes(
     """Return axes without a frame, with the labels `x` and `y`, and the colours of their theme."""
     ax = axes_for(ax, size)
     inks = Theme.of(None, ax)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color(inks.line)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(inks.line)
     ax.tick_params(colors=inks.line, labelsize=8)
     ax.set_xlabel(x, color=inks.ink, fontsize=9)
     ax.set_ylabel(y, color=inks.ink, fontsize=9)
     return ax, inks
+
+
+def plot_shares(ax: "Axes", x: ArrayLike, shares: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
+    """Plot shares of `counts` things as points, with 95% intervals (Wilson)."""
+    low, high = wilson(shares, counts)
+    errors = np.stack([shares - low, high - shares]).clip(min=0)
+    colour = palette(1)[0]
+    ax.errorbar(x, shares, errors, fmt="o-", color=colour, markersize=4, linewidth=1.2, capsize=2)
+
+
+def shortened(names: Iterable[str], longest: int) -> list[str]:
+    """Return names on one line each, with at most `longest` characters."""
+    plain = [" ".join(name.split()) for name in names]
+    return [name if len(name) <= longest else name[: longest - 1] + "…" for name in plain]
 
 
 def reference_line(ax: "Axes", value: float, name: str, inks: Theme, *, upright: bool = False) -> None:

@@ -18,6 +18,8 @@ END = 0.15
 TREE = 0.27
 #: The height of the tree of the columns, as a fraction of the whole height.
 UPPER = 0.16
+#: The row and the column of each part of the grid.
+_PLACES = {"matrix": (2, 2), "tree": (2, 0), "column tree": (1, 2), "colour bar": (5, 2)}
 
 
 class Grid:
@@ -49,27 +51,14 @@ class Grid:
             spec = whole[0]
         self._is_free = ax.get_subplotspec() is None
         self._grid = GridSpecFromSubplotSpec(7, 4, spec, wspace=0, hspace=0)
-        self._beside: Axes | None = None
-        self._above: Axes | None = None
-        self._below: Axes | None = None
+        self._parts = {"matrix": ax}
 
-    def beside(self) -> "Axes":
-        """Return new axes for the tree."""
-        self._beside = self.figure.add_subplot(self._grid[2, 0])
+    def add(self, part: str) -> "Axes":
+        """Return new axes for a part, a key of `_PLACES`."""
+        self._parts[part] = self.figure.add_subplot(self._grid[_PLACES[part]])
         # The axes get their final size now, because the sizes of the tree's texts depend on it.
         self.share()
-        return self._beside
-
-    def above(self) -> "Axes":
-        """Return new axes for the tree of the columns."""
-        self._above = self.figure.add_subplot(self._grid[1, 2])
-        self.share()
-        return self._above
-
-    def below(self) -> "Axes":
-        """Return new axes for the colour bar."""
-        self._below = self.figure.add_subplot(self._grid[5, 2])
-        return self._below
+        return self._parts[part]
 
     def share(self) -> None:
         """Give the tree, the matrix, the names and the colour bar the space that they need."""
@@ -79,30 +68,23 @@ class Grid:
             names = 0.0 if self.has_engine else self._extent("y")
         if self.ax.get_xticklabels() and not self.has_engine:
             under = self._extent("x")
-        legend = None if self._beside is None else self._beside.get_legend()
+        legend = self._parts["tree"].get_legend() if "tree" in self._parts else None
         above = 0.0
         if legend is not None:
             legend.set_in_layout(False)
             above = legend.get_window_extent().height / self._dpi + 2 * GAP
-        bar = [0.0, 0.0, 0.0] if self._below is None else [GAP, BAR, 0.0 if self.has_engine else BELOW]
-        upper = 0.0 if self._above is None else UPPER * self.height
+        bar = [GAP, BAR, 0.0 if self.has_engine else BELOW] if "colour bar" in self._parts else [0.0] * 3
+        upper = UPPER * self.height if "column tree" in self._parts else 0.0
         used = above + upper + under + sum(bar)
         # Matplotlib divides by these sizes, so they must not be 0.
         rows = [above, upper, max(self.height - used, 0.3 * self.height), under, *bar]
         parts = [tree, GAP, max(self.width - tree - GAP - names, 0.3 * self.width), names]
         self._grid.set_height_ratios([max(part, 1e-6) for part in rows])
         self._grid.set_width_ratios([max(part, 1e-6) for part in parts])
-        parts_of_grid = (
-            (self.ax, (2, 2)),
-            (self._beside, (2, 0)),
-            (self._above, (1, 2)),
-            (self._below, (5, 2)),
-        )
-        for each, spec in parts_of_grid:
-            if each is not None:
-                each.set_subplotspec(self._grid[spec])
-                if self._is_free:
-                    each.set_in_layout(False)
+        for part, axes in self._parts.items():
+            axes.set_subplotspec(self._grid[_PLACES[part]])
+            if self._is_free:
+                axes.set_in_layout(False)
 
     def _extent(self, axis: str) -> float:
         labels = self.ax.get_yticklabels() if axis == "y" else self.ax.get_xticklabels()

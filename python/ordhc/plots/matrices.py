@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordhc import _checks
 from ordhc.errors import InputError
+from ordhc.plots.frames import shortened
 from ordhc.plots.grids import TREE, UPPER, Grid
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for
@@ -171,8 +172,7 @@ def heatmap(
         extent=(-0.5, table.n_columns - 0.5, rows - 0.5, -0.5),
     )
     ax.tick_params(length=0, colors=inks.ink)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     _write_names(ax, grid, names, table)
     if n_clusters is not None:
         flat = found.cut(n_clusters)[found.leaf_order()]
@@ -180,18 +180,18 @@ def heatmap(
             for line in (ax.axhline, ax.axvline) if table.columns is None else (ax.axhline,):
                 line(at + 0.5, color=inks.background, linewidth=0.8)
     plain: Any = {"labels": False, "truncate": False, "scale": "none", "support": False}
-    beside = grid.beside()
+    beside = grid.add("tree")
     plot_dendrogram(found, beside, n_clusters=n_clusters, columns=columns, palette=palette, **plain)
     beside.set_ylim(rows - 0.5, -0.5)
     beside.patch.set_visible(False)
     if table.column_tree is not None:
-        above = grid.above()
+        above = grid.add("column tree")
         plot_dendrogram(table.column_tree, above, orientation="bottom", **plain)
         above.set_xlim(-0.5, table.n_columns - 0.5)
         above.patch.set_visible(False)
     if colorbar:
         bar = grid.figure.colorbar(
-            drawn, cax=grid.below(), orientation="horizontal", extend=scale.extend, extendfrac=0.04
+            drawn, cax=grid.add("colour bar"), orientation="horizontal", extend=scale.extend, extendfrac=0.04
         )
         bar.ax.tick_params(labelsize=7, colors=inks.line)
         bar.outline.set_visible(False)
@@ -276,9 +276,7 @@ def _write_names(ax: Axes, grid: Grid, names: list[str], table: _Table) -> None:
 
 
 def _cut(names: list[str], space: float, size: float) -> list[str]:
-    longest = int(np.clip(0.35 * 72 * space / (0.55 * size), 6, LONGEST))
-    plain = [" ".join(name.split()) for name in names]
-    return [name if len(name) <= longest else name[: longest - 1] + "…" for name in plain]
+    return shortened(names, int(np.clip(0.35 * 72 * space / (0.55 * size), 6, LONGEST)))
 
 
 def _font_size(height: float, n: int) -> float:

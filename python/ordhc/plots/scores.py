@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from ordhc import _checks
 from ordhc.errors import InputError
 from ordhc.evaluate.bootstrap import Bootstrap
-from ordhc.evaluate.intervals import wilson
 from ordhc.evaluate.select import SCORES, Selection
-from ordhc.plots.frames import ceiling_band, plain_axes, reference_line
+from ordhc.plots.frames import ceiling_band, plain_axes, plot_shares, reference_line
 from ordhc.plotting.palette import palette
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.matching import prepared
@@ -83,10 +82,7 @@ def support_calibration(trees: Any, references: Any, *, ax: "Axes | None" = None
     some = count > 0
     x = np.bincount(bins, values, n_bins)[some] / count[some]
     y = np.bincount(bins, hits, n_bins)[some] / count[some]
-    low, high = wilson(y, count[some])
-    colour = palette(1)[0]
-    errors = np.stack([y - low, high - y]).clip(min=0)
-    ax.errorbar(x, y, errors, fmt="o-", color=colour, markersize=4, linewidth=1.2, capsize=2)
+    plot_shares(ax, x, y, count[some])
     ax.plot([0, 1], [0, 1], color=inks.line, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     for at, many in zip(x.tolist(), count[some].tolist(), strict=True):
         ax.text(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ordhc.plots.frames import shortened
 from ordhc.plotting.categories import of_cut
 from ordhc.plotting.drawing import plot_dendrogram
 from ordhc.plotting.figures import axes_for, points_of
@@ -72,15 +73,13 @@ def tanglegram(
     inks = Theme.of(None, ax)
     ax.set(xlim=(0, 1), ylim=(n - 0.4, -0.6), xticks=[], yticks=[])
     ax.patch.set_visible(False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     breadth, tallness = points_of(ax)
     size = min(0.75 * tallness / n, 9.0)
     space = 0.01
     if labels and size >= 3:
         longest = int(np.clip(0.16 * breadth / (0.55 * size), 4, 40))
-        texts = [" ".join(name.split()) for name in first.labels]
-        texts = [text if len(text) <= longest else text[: longest - 1] + "…" for text in texts]
+        texts = shortened(first.labels, longest)
         space = 0.01 + max(map(len, texts)) * 0.58 * size / breadth
         for order, x, side in ((left, TREE + 0.01, "left"), (right, 0.99 - TREE, "right")):
             for place, leaf in enumerate(order.tolist()):

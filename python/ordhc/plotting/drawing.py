@@ -330,8 +330,7 @@ def _set_up(
 
     `margin` is in points.
     """
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     breadth, tallness = points_of(ax)
     if isinstance(shapes, Rectangle):

@@ -37,6 +37,9 @@ def write_names(
 
     `room` is the space for pictures between tips and names, in points.
     """
+    from matplotlib.text import Text
+    from matplotlib.transforms import ScaledTranslation
+
     colours = [
         inks.ink
         if branches is None or id(tip) not in taken
@@ -49,7 +52,8 @@ def write_names(
         names = drawn.names(longest_name(shapes, whole, size))
     if not isinstance(shapes, Rectangle) or len(names) > MOST_TICKS:
         widest = max(names, key=len, default="")
-        kind = _plain_text() if len(names) > MOST_TICKS else _text()
+        inches = ax.get_figure(root=True).dpi_scale_trans  # type: ignore[union-attr]
+        kind = _plain_text() if len(names) > MOST_TICKS else Text
         for tip, name, colour in zip(drawn.tips, names if size else [], colours, strict=False):
             at = shapes.label(tip, columns)
             place = ax.transData
@@ -57,7 +61,7 @@ def write_names(
                 right, up = at.direction
                 # Pictures are upright squares, which are longer in diagonal directions.
                 away = room * (abs(right) + abs(up))
-                place += _moved(ax, away * right, away * up)
+                place += ScaledTranslation(away * right / 72, away * up / 72, inches)
             text = kind(
                 at.x,
                 at.y,
@@ -91,20 +95,6 @@ def write_names(
     else:
         axis.set_ticks([])
     axis.set_tick_params(length=0)
-
-
-def _moved(ax: "Axes", right: float, up: float) -> Any:
-    from matplotlib.transforms import ScaledTranslation
-
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return ScaledTranslation(right / 72, up / 72, figure.dpi_scale_trans)
-
-
-def _text() -> "type[Text]":
-    from matplotlib.text import Text
-
-    return Text
 
 
 @lru_cache(maxsize=1)

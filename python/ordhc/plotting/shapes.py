@@ -159,7 +159,10 @@ class Circle:
     def label(self, tip: Item, columns: int) -> Label:
         angle = self.angle(tip.place)
         radius = self.reach(columns)
-        return _turned(radius * math.cos(angle), radius * math.sin(angle), angle)
+        degrees = math.degrees(angle) % 360
+        is_flipped = 90 < degrees < 270
+        turn = degrees - 180 if is_flipped else degrees
+        return Label(radius * math.cos(angle), radius * math.sin(angle), turn, is_flipped)
 
     def leader(self, tip: Item) -> Points:
         start = self.radius((tip.near + tip.far) / 2)
@@ -194,7 +197,7 @@ class Unrooted(Circle):
                     length = 1.0
                 else:
                     length = self._away(child.height - item.height)
-                angle = self.angle(self._middle(child))
+                angle = self.angle((child.low + child.high) / 2)
                 self._at[id(child)] = (x + length * math.cos(angle), y + length * math.sin(angle))
         reach = [
             math.hypot(*self._at[id(tip)]) + max(self._away(tip.far - tip.height), 0) for tip in drawn.tips
@@ -203,9 +206,6 @@ class Unrooted(Circle):
 
     def _away(self, difference: float) -> float:
         return difference if self.drawn.leaf_end > self.drawn.root_end else -difference
-
-    def _middle(self, item: Item) -> float:
-        return (item.low + item.high) / 2
 
     def branch(self, parent: Item, child: Item) -> Points:
         return np.array([self.node(child), self.node(parent)])
@@ -225,9 +225,3 @@ class Unrooted(Circle):
         if tip.size > 1:
             start = self.triangle(tip)[1:].mean(axis=0, keepdims=True)
         return np.concatenate([start, 1.01 * np.array([[math.cos(angle), math.sin(angle)]])])
-
-
-def _turned(x: float, y: float, angle: float) -> Label:
-    degrees = math.degrees(angle) % 360
-    flipped = 90 < degrees < 270
-    return Label(x, y, degrees - 180 if flipped else degrees, flipped)

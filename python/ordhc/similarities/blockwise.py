@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ordhc.io.blocks import Piece
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts, ranges
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
+from ordhc.similarities.triangles import mark_answered
 
 __all__ = ["mulk3_sums"]
 
@@ -44,11 +46,12 @@ def mulk3_sums(
     values from several blocks can differ by rounding.
     """
     n = scan.n_leaves
+    answered = np.zeros(n, dtype=bool)
     n_blocks = max(1, min(n, -(-len(scan) * PER_ROW // scan.memory)))
     if not scan.in_parts and n_blocks == 1:
         before, progress = part(progress, 0, 0.3), part(progress, 0.3, 1)
         whole = scan.read(progress=before)
-        answered = _marked(np.zeros(n, dtype=bool), whole.rows, whole.weights)
+        mark_answered(answered, whole)
         return *_normalized(_kernel(whole.rows, whole.weights, n, progress), normalize), answered
     if scan.in_parts and scan.survey.whole:
         # Sums of whole numbers are exact, so the number of blocks does not change the result.
@@ -60,13 +63,18 @@ def mulk3_sums(
     parts = pieces_in_parts(scan) if scan.in_parts else [tuple(scan.pieces)]
     folders = parts_of(scan, split, [(some,) for some in parts], spill, before)
     kernels = _Kernels(scan, tuple(folders))
+    found: Iterable[Iterable[NDArray[Any]]]
     if scan.in_parts:
-        for made in parts_of(scan, kernels, [(block,) for block in range(n_blocks)], spill, after):
-            _add(sums, _loaded(Path(made)))
+        made = parts_of(scan, kernels, [(block,) for block in range(n_blocks)], spill, after)
+        found = ([np.load(Path(folder) / f"{at}.npy") for at in range(3)] for folder in made)
     else:
-        for block in range(n_blocks):
-            _add(sums, kernels.of(block, part(after, block / n_blocks, (block + 1) / n_blocks)))
-    answered = np.zeros(n, dtype=bool)
+        found = (
+            kernels.of(block, part(after, block / n_blocks, (block + 1) / n_blocks))
+            for block in range(n_blocks)
+        )
+    for kernel in found:
+        for total, some in zip(sums, kernel, strict=True):
+            np.add(total, some, out=total)
     for folder in folders:
         answered |= np.load(Path(folder) / "answered.npy")
     return *_normalized(sums, normalize), answered
@@ -91,7 +99,7 @@ class _Split:
         answered = np.zeros(n, dtype=bool)
         for block in self.scan.blocks(pieces, progress=progress):
             rows, weights = block.data.rows, block.data.weights
-            _marked(answered, rows, weights)
+            mark_answered(answered, block.data)
             which = np.searchsorted(cuts, rows[:, 1:].min(axis=1), side="right")
             for at in np.unique(which).tolist():
                 some = which == at
@@ -132,11 +140,6 @@ def _kernel(
     return pairs, diagonal, np.bincount(keys // (n * n), minlength=n)
 
 
-def _add(sums: Kernel, more: Kernel) -> None:
-    for total, some in zip(sums, more, strict=True):
-        np.add(total, some, out=total)
-
-
 def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the kernel K of all pairs, and its diagonal; with `normalize`, K_ij is divided by sqrt(c_i c_j).
 
@@ -155,13 +158,6 @@ def _normalized(sums: Kernel, normalize: bool) -> tuple[NDArray[np.float64], NDA
     return pairs, diagonal
 
 
-def _marked(
-    answered: NDArray[np.bool_], rows: NDArray[Any], weights: NDArray[np.float64] | None
-) -> NDArray[np.bool_]:
-    answered[(rows if weights is None else rows[weights > 0]).ravel()] = True
-    return answered
-
-
 def _append(path: Path, rows: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
     with path.open("ab") as stream:
         rows.astype(np.int32).tofile(stream)
@@ -175,8 +171,3 @@ def _read(path: Path, weighted: bool) -> tuple[NDArray[np.int32], NDArray[np.flo
         return np.zeros((0, 3), dtype=np.int32), np.zeros(0) if weighted else None
     rows = np.fromfile(path, np.int32).reshape(-1, 3)
     return rows, np.fromfile(path.with_suffix(".weights")) if weighted else None
-
-
-def _loaded(folder: Path) -> Kernel:
-    pairs, diagonal, counts = (np.load(folder / f"{at}.npy") for at in range(3))
-    return pairs, diagonal, counts

@@ -22,6 +22,7 @@ from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
 from ordhc.io.spill import Spill
 from ordhc.similarities.spilled import PairSums, Run, written_run
+from ordhc.similarities.triangles import mark_answered
 
 __all__ = ["mapped_sums"]
 
@@ -48,9 +49,9 @@ class _Runs:
         )
         runs: list[Run] = []
         for block in self.scan.blocks(pieces, progress=progress):
-            rows, weights = block.data.rows, block.data.weights
-            answered[rows[weights > 0].ravel() if weights is not None else rows.ravel()] = True
-            sums.add(rows if self.number is None else self.number[rows], weights)
+            data = block.data
+            mark_answered(answered, data)
+            sums.add(data.rows if self.number is None else self.number[data.rows], data.weights)
             runs += sums.take_runs(folder, len(runs), last=False)
         sums.take_runs(folder, len(runs), last=True)
         np.save(folder / "answered.npy", answered)
@@ -85,16 +86,8 @@ def mapped_sums(
     sums = _Merged(scan.n_leaves, memory, spill, both=both, whole=scan.survey.whole)
     for folder in folders:
         answered |= np.load(Path(folder) / "answered.npy")
-        for run in Run.all_in(Path(folder)):
-            sums.add_run(run)
-    bounds = sums.bounds(at_least=len(parts))
-    cuts = [np.concatenate([[0], run.cuts(bounds), [run.length]]) for run in sums.runs]
-    blocks = []
-    for block in range(len(bounds) + 1):
-        some = [(run, int(at[block]), int(at[block + 1])) for run, at in zip(sums.runs, cuts, strict=True)]
-        some = [(run, start, end) for run, start, end in some if end > start]
-        if some:
-            blocks.append((block, tuple(some)))
+        sums.runs += Run.all_in(Path(folder))
+    blocks = list(sums.chunks(at_least=len(parts)))
     merged = parts_of(scan, _Merging(), blocks, spill, part(progress, _MAPPING, 1))
     sums.blocks = [run for folder in merged for run in Run.all_in(Path(folder))]
     return sums, answered

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ordhc._progress import Progress
 from ordhc.similarities.comparisons import float_type
 from ordhc.similarities.principal import pca
-from ordhc.similarities.vectors import distances, manhattan_distances, normalized, scipy_distances
+from ordhc.similarities.vectors import by_scipy, distances, normalized, scipy_distances
 
 __all__ = ["cosine", "dot", "euclidean", "manhattan", "pca_cosine", "pca_dot", "pdist"]
 
@@ -56,7 +56,7 @@ def manhattan(
     dtype: str = "float64",
     progress: Progress | None = None,  # noqa: ARG001
 ) -> NDArray[Any]:
-    return manhattan_distances(data, layout, float_type(dtype))
+    return by_scipy(data, "cityblock", "manhattan", layout, float_type(dtype))
 
 
 def pdist(

@@ -185,7 +185,7 @@ def _of_scan(
             sums, _ = sparse_sums(scan, folder, both=True, progress=progress)
             return _csr(csr_of(sums, dtype), scan.n_leaves, dtype, "layout='sparse'")
         floats = layout == "condensed" and dtype == "float64"
-        pairs = dense_sums(scan, folder, progress, floats=floats).pairs
+        pairs, _ = dense_sums(scan, folder, progress, floats=floats)
     if layout == "condensed":
         return pairs.astype(dtype, copy=False)
     return square_of(pairs, scan.n_leaves, dtype)

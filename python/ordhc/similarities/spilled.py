@@ -89,22 +89,19 @@ class PairSums:
         self.runs: list[Run] = []
         self._rows: list[NDArray[Any]] = []
         self._weights: list[NDArray[np.float64] | None] = []
-        self._held = 0
+        self.n_held = 0
 
     def add(self, rows: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
         per_row = PER_ROW if weights is None else PER_WEIGHTED_ROW
         most = max(1000, self.memory // per_row)
         for start in range(0, len(rows), most):
             part = slice(start, min(start + most, len(rows)))
-            if self._held + part.stop - part.start > most:
+            if self.n_held + part.stop - part.start > most:
                 self._make_run(spilled=True)
             # Copy, so that the memory of the block that was read can be freed.
             self._rows.append(np.array(rows[part], dtype=np.int32))
             self._weights.append(None if weights is None else np.array(weights[part]))
-            self._held += part.stop - part.start
-
-    def add_run(self, run: Run) -> None:
-        self.runs.append(run)
+            self.n_held += part.stop - part.start
 
     def take_runs(self, folder: Path, count: int, *, last: bool) -> list[Run]:
         if last:
@@ -115,7 +112,7 @@ class PairSums:
         ]
 
     def _make_run(self, *, spilled: bool) -> None:
-        if not self._held:
+        if not self.n_held:
             return
         rows = self._rows[0] if len(self._rows) == 1 else np.concatenate(self._rows)
         weights = None
@@ -125,7 +122,7 @@ class PairSums:
                 for at, part in zip(self._rows, self._weights, strict=True)
             ]
             weights = np.concatenate(parts)
-        self._rows, self._weights, self._held = [], [], 0
+        self._rows, self._weights, self.n_held = [], [], 0
         keys, values = _ordhc.pair_run(rows, weights, self.n_leaves, self.both, self.whole)
         del rows, weights
         if not spilled:
@@ -144,20 +141,21 @@ class PairSums:
         if len(self.runs) == 1 and self.whole and isinstance(self.runs[0].keys, np.ndarray):
             yield self.runs[0].part(0, self.runs[0].length)
             return
-        bounds = self.bounds()
-        cuts = [run.cuts(bounds) for run in self.runs]
-        for block in range(len(bounds) + 1):
-            parts = []
-            for run, cut in zip(self.runs, cuts, strict=True):
-                start = 0 if block == 0 else int(cut[block - 1])
-                end = run.length if block == len(bounds) else int(cut[block])
-                if end > start:
-                    parts.append(run.part(start, end))
-            if parts:
-                yield _ordhc.merged_runs(parts)
+        for _, parts in self.chunks():
+            yield _ordhc.merged_runs([run.part(start, end) for run, start, end in parts])
 
-    def most_entries(self) -> int:
-        return sum(run.length for run in self.runs) + 4 * self._held
+    def chunks(self, at_least: int = 1) -> Iterator[tuple[int, tuple[tuple[Run, int, int], ...]]]:
+        """Yield the number of each chunk of pairs that `bounds` gives, and its part of each run.
+
+        A part is a run, the index of its first pair, and the index after its last pair. Chunks without pairs
+        are left out.
+        """
+        bounds = self.bounds(at_least)
+        cuts = [[0, *run.cuts(bounds).tolist(), run.length] for run in self.runs]
+        for chunk in range(len(bounds) + 1):
+            parts = [(run, *cut[chunk : chunk + 2]) for run, cut in zip(self.runs, cuts, strict=True)]
+            if some := tuple(part for part in parts if part[1] < part[2]):
+                yield chunk, some
 
     def bounds(self, at_least: int = 1) -> NDArray[np.uint64]:
         """Return keys (pairs of leaves as integers) that divide all pairs into chunks that fit into memory.
@@ -197,7 +195,8 @@ def csr_of(
     n = sums.n_leaves
     counts = np.zeros(n, dtype=np.int64)
     kind = np.dtype(dtype)
-    places = np.dtype(np.int32 if sums.most_entries() < 2**31 else np.int64)
+    most = sum(run.length for run in sums.runs) + 4 * sums.n_held
+    places = np.dtype(np.int32 if most < 2**31 else np.int64)
     columns, values = Growing(sums, places), Growing(sums, kind)
     for keys, found in sums.sums():
         counts += np.bincount((keys >> np.uint64(32)).astype(np.int64), minlength=n)

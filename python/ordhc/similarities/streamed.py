@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -15,7 +15,7 @@ from ordhc import _ordhc
 from ordhc._progress import Progress, part
 from ordhc._workers import worth
 from ordhc.comparison.canonical import keys_in_order
-from ordhc.comparison.comparisons import Comparisons, fitting_comparisons
+from ordhc.comparison.comparisons import fitting_comparisons
 from ordhc.io.blocks import Piece, is_parquet
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
 from ordhc.io.scan import Scan
@@ -31,7 +31,7 @@ from ordhc.similarities.triangles import (
     prefers_triangles,
 )
 
-__all__ = ["Dense", "blocks_of", "canonical_order_of", "dense_sums", "sparse_sums"]
+__all__ = ["canonical_order_of", "dense_sums", "sparse_sums"]
 
 
 #: `canonical_order_of` adds integers modulo this prime.
@@ -44,27 +44,16 @@ _ADDED, _TEXT, _COLUMNS = 24e-9, 85e-9, 15e-9
 _MERGED, _WRITTEN = 6e-9, 1e-9
 
 
-@dataclass
-class Dense:
-    """The n(n-1)/2 similarities in SciPy's order, and a mask of leaves with answers of positive weight."""
-
-    pairs: NDArray[Any]
-    answered: NDArray[np.bool_]
-
-
-def blocks_of(scan: Scan, progress: Progress | None = None) -> Iterable[Comparisons]:
-    return (block.data for block in scan.blocks(progress=progress))
-
-
 def dense_sums(
     scan: Scan,
     spill: Spill,
     progress: Progress | None = None,
     *,
     floats: bool = False,
-) -> Dense:
-    """Return the AddS similarity of every pair, with the same bits as for all comparisons in memory.
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the n(n-1)/2 AddS similarities in SciPy's order, and a mask of leaves with answers.
 
+    The similarities have the same bits as for all comparisons in memory.
     Sums of whole numbers are exact in any order. Other weights are added in the order of the rows. With
     `floats`, sums of whole numbers are returned as float64, without further memory.
     """
@@ -77,7 +66,7 @@ def dense_sums(
     answered = np.zeros(n, dtype=bool)
     if scan.in_parts and not triangles:
         pairs = empty_sums(n, len(scan), scan.weighted or floats)
-        return Dense(bucketed_sums(scan, spill, pairs, answered, progress), answered)
+        return bucketed_sums(scan, spill, pairs, answered, progress), answered
     whole: NDArray[Any] | None = None
     if floats and not scan.weighted and len(scan) < 2**31:
         # Count in int32 in the second half of the memory of `pairs`; later convert to float64 from the front.
@@ -89,12 +78,12 @@ def dense_sums(
     if scan.in_parts:
         add_in_parts(sums, scan, spill, answered, progress)
     else:
-        add_blocks(sums, scan, blocks_of(scan, progress), answered)
+        add_blocks(sums, scan, scan.blocks(progress=progress), answered)
     if whole is not None:
         for start in range(0, len(pairs), _STEP):
             some = slice(start, min(start + _STEP, len(pairs)))
             pairs[some] = whole[some].copy()
-    return Dense(pairs.astype(np.float64, copy=False) if floats else pairs, answered)
+    return pairs.astype(np.float64, copy=False) if floats else pairs, answered
 
 
 def sparse_sums(
@@ -114,9 +103,10 @@ def sparse_sums(
         return mapped_sums(scan, spill, both=both, number=number, progress=progress)
     answered = np.zeros(n, dtype=bool)
     sums = PairSums(n, scan.memory, spill, both=both, whole=scan.survey.whole)
-    for block in blocks_of(scan, progress):
-        mark_answered(answered, block)
-        sums.add(block.rows if number is None else number[block.rows], block.weights)
+    for block in scan.blocks(progress=progress):
+        data = block.data
+        mark_answered(answered, data)
+        sums.add(data.rows if number is None else number[data.rows], data.weights)
     return sums, answered
 
 

@@ -15,7 +15,7 @@ from ordhc._progress import Progress, part
 from ordhc.comparison.comparisons import Comparisons, Triplets
 from ordhc.io.blocks import Piece
 from ordhc.io.parts import fingerprint, parts_of, pieces_in_parts
-from ordhc.io.scan import Scan
+from ordhc.io.scan import Block, Scan
 from ordhc.io.spill import Spill
 
 __all__ = ["add_blocks", "add_in_parts", "empty_sums", "gathered", "mark_answered", "prefers_triangles"]
@@ -50,10 +50,8 @@ def empty_sums(n_leaves: int, n_rows: int, weighted: bool) -> NDArray[Any]:
     return np.zeros(n_pairs, dtype=kind)
 
 
-def add_blocks(
-    sums: NDArray[Any], scan: Scan, blocks: Iterable[Comparisons], answered: NDArray[np.bool_]
-) -> None:
-    for rows, weights in gathered(scan, blocks, len(sums), answered):
+def add_blocks(sums: NDArray[Any], scan: Scan, blocks: Iterable[Block], answered: NDArray[np.bool_]) -> None:
+    for rows, weights in gathered(scan, (block.data for block in blocks), len(sums), answered):
         _ordhc.adds_into(sums, rows, weights, scan.n_leaves)
 
 
@@ -107,7 +105,7 @@ class _Triangle:
         scan = self.scan
         answered = np.zeros(scan.n_leaves, dtype=bool)
         sums = empty_sums(scan.n_leaves, len(scan), scan.weighted)
-        add_blocks(sums, scan, (block.data for block in scan.blocks(pieces, progress=progress)), answered)
+        add_blocks(sums, scan, scan.blocks(pieces, progress=progress), answered)
         sums.tofile(folder / "sums")
         np.save(folder / "answered.npy", answered)
 

@@ -23,9 +23,9 @@ __all__ = [
     "Vectors",
     "as_vectors",
     "blocks",
+    "by_scipy",
     "distances",
     "is_sparse",
-    "manhattan_distances",
     "normalized",
     "products",
     "scipy_distances",
@@ -419,14 +419,10 @@ def distances(
     return shaped(pairs, np.zeros(n), layout, dtype)
 
 
-def manhattan_distances(rows: Any, layout: str, dtype: str) -> NDArray[Any]:
-    return _by_scipy(rows, "cityblock", "manhattan", layout, dtype)
-
-
 def scipy_distances(rows: Any, metric: Any, layout: str, dtype: str) -> NDArray[Any]:
     """Return distances of all pairs of rows by SciPy's `pdist`; raise `InputError` if one is not finite."""
     try:
-        found = _by_scipy(rows, metric, "pdist", layout, dtype)
+        found = by_scipy(rows, metric, "pdist", layout, dtype)
     except (InputError, MemoryError, ImportError):
         raise
     except Exception as error:
@@ -439,7 +435,7 @@ def scipy_distances(rows: Any, metric: Any, layout: str, dtype: str) -> NDArray[
     return found
 
 
-def _by_scipy(rows: Any, metric: Any, name: str, layout: str, dtype: str) -> NDArray[Any]:
+def by_scipy(rows: Any, metric: Any, name: str, layout: str, dtype: str) -> NDArray[Any]:
     if is_sparse(rows):
         raise InputError(f"{name} does not accept sparse vectors: pass X.toarray()")
     n = len(rows)

@@ -290,11 +290,6 @@ class _Hierarchy:
         self._tops.update(dict.fromkeys(way, node))
         return node
 
-    def _members(self, cluster: int) -> list[int]:
-        _, node, shape = self._place(cluster)
-        leaves: list[int] = shape.leaves_of(node).tolist()
-        return leaves
-
     @property
     def is_binary(self) -> bool:
         return len(self.children) == self.n - 1
@@ -305,7 +300,8 @@ class _Hierarchy:
     def add(self, cluster: int) -> None:
         covered: dict[int, int] = {}
         parts: dict[int, list[int]] = {}
-        waiting = self._members(cluster)
+        _, source, shape = self._place(cluster)
+        waiting: list[int] = shape.leaves_of(source).tolist()
         while waiting:
             node = waiting.pop()
             above = self.parents[node]

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Dendrogram"]
 
 Leaves = int | str | Sequence[int | str] | NDArray[Any]
+_Made = TypeVar("_Made")
 
 _ORDERS = ("preorder", "postorder")
 
@@ -220,16 +221,6 @@ class Dendrogram:
         self._set(tree, annotations)
         return self
 
-    @classmethod
-    def _of(
-        cls,
-        tree: _ordhc.Tree,
-        names: Sequence[str] | None,
-        support: ArrayLike | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> Dendrogram:
-        return cls._made(tree, Annotations.of(tree, names=names, support=support, settings=settings))
-
     def _with(self, tree: Any = None, **changes: Any) -> Dendrogram:
         tree = self._tree if tree is None else tree
         mine = {field.name: getattr(self._annotations, field.name) for field in fields(Annotations)}
@@ -243,12 +234,12 @@ class Dendrogram:
         tree, kept = found
         return Dendrogram._made(tree, self._annotations.of_nodes(kept, self.n_leaves, tree.n_leaves))
 
-    def _cached(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        found: NDArray[Any] | None = self._cache.get(name)
-        if found is None:
-            found = make()
-            found.flags.writeable = False  # because all callers share the array
-            self._cache[name] = found
+    def _cached(self, name: str, make: Callable[[], _Made]) -> _Made:
+        if name not in self._cache:
+            made = self._cache[name] = make()
+            if isinstance(made, np.ndarray):
+                made.flags.writeable = False  # because all callers share the array
+        found: _Made = self._cache[name]
         return found
 
     @property
@@ -339,13 +330,7 @@ class Dendrogram:
         With dot products, leaf i has the height max(h(parent), s_ii), where s_ii is the leaf's squared
         length, divided by the number p of dimensions (Gray et al. 2024, Algorithm 1).
         """
-        if "leaf_heights" not in self._cache:
-            own = self._tree.leaf_heights()
-            if own is not None:
-                own.flags.writeable = False
-            self._cache["leaf_heights"] = own
-        found: NDArray[np.float64] | None = self._cache["leaf_heights"]
-        return found
+        return self._cached("leaf_heights", self._tree.leaf_heights)
 
     @property
     def lengths(self) -> NDArray[np.float64]:
@@ -485,10 +470,7 @@ class Dendrogram:
         """The names of the leaves; if the tree has no names, the numbers of the leaves as text."""
         if self.names is not None:
             return self.names
-        if "labels" not in self._cache:
-            self._cache["labels"] = tuple(map(str, range(self.n_leaves)))
-        numbers: tuple[str, ...] = self._cache["labels"]
-        return numbers
+        return self._cached("labels", lambda: tuple(map(str, range(self.n_leaves))))
 
     def replace(
         self,
@@ -616,11 +598,8 @@ class Dendrogram:
                     places.setdefault(known, []).append(label)
         found = places.get(name, [])
         if not found:
-            raise InputError(
-                f"{_checks.unknown_name(name, list(places))}"
-                if places
-                else f"{shown(name)}: no node has a name"
-            )
+            unknown = _checks.unknown_name(name, list(places))
+            raise InputError(unknown if places else f"{shown(name)}: no node has a name")
         if len(found) > 1:
             listed = ", ".join(map(str, found[:5])) + ("..." if len(found) > 5 else "")
             raise InputError(
@@ -1054,11 +1033,11 @@ class Dendrogram:
             if node == shape.root:
                 raise InputError("there is no edge above the root")
             below = share * float(lengths[node])
-        found = rooting.rerooted(shape, lengths, node, below)
+        parents, lengths, old, edges = rooting.rerooted(shape, lengths, node, below)
         tree, order = _ordhc.Tree.of_nodes(
-            n, found.parents, None, None if is_shape else found.lengths, dissimilarity=True, sort=True
+            n, parents, None, None if is_shape else lengths, dissimilarity=True, sort=True
         )
-        nodes, edges = found.nodes[order][n:], found.edges[order][n:]
+        nodes, edges = old[order][n:], edges[order][n:]
         support, names = self.support, self.node_names
         if support is not None:
             known = np.append(support, np.nan)
@@ -1147,9 +1126,7 @@ class Dendrogram:
 
     def _leaves_of(self, leaves: Any) -> NDArray[np.int64]:
         given = [leaves] if isinstance(leaves, int | str | np.integer) else _checks.listed("leaves", leaves)
-        if "leaves" not in self._cache:
-            self._cache["leaves"] = _checks.LeafNumbers(self.names or ())
-        known: _checks.LeafNumbers = self._cache["leaves"]
+        known = self._cached("leaves", lambda: _checks.LeafNumbers(self.names or ()))
         numbers = []
         for at, leaf in enumerate(given):
             if not isinstance(leaf, str):
@@ -1260,7 +1237,16 @@ class Dendrogram:
         """
         lengths, exact = _checks.flag("branch_lengths", branch_lengths), _checks.flag("heights", heights)
         progress = _checks.callback("progress", progress)
-        return newick.write(self._tree, self._annotations, lengths=lengths, heights=exact, progress=progress)
+        return self._tree.to_newick(
+            None if self.names is None else list(self.names),
+            None if self.node_names is None else list(self.node_names),
+            self.support,
+            self._annotations.shares,
+            self._annotations.written_order,
+            lengths=lengths,
+            heights=exact,
+            progress=progress,
+        )
 
     @classmethod
     @shows_progress("reading")

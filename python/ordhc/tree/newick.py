@@ -1,4 +1,4 @@
-"""Read and write dendrograms as Newick text."""
+"""Read dendrograms from Newick text."""
 
 from __future__ import annotations
 
@@ -98,23 +98,3 @@ def statements(text: str, *, escapes: bool = True) -> list[tuple[int, str]]:
     if depth or re.sub(r"\[[^]]*(?:\]|\Z)", "", rest).strip():
         found.append((lines, rest))
     return found
-
-
-def write(
-    tree: _ordhc.Tree,
-    annotations: Annotations,
-    *,
-    lengths: bool,
-    heights: bool,
-    progress: Progress | None = None,
-) -> str:
-    return tree.to_newick(
-        None if annotations.names is None else list(annotations.names),
-        None if annotations.node_names is None else list(annotations.node_names),
-        annotations.support,
-        annotations.shares,
-        annotations.written_order,
-        lengths=lengths,
-        heights=heights,
-        progress=progress,
-    )

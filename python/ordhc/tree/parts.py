@@ -92,7 +92,7 @@ def from_engine(
     support: ArrayLike | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Dendrogram:
-    return Dendrogram._of(tree, names, support, settings)
+    return with_annotations(tree, Annotations.of(tree, names=names, support=support, settings=settings))
 
 
 def with_annotations(tree: _ordhc.Tree, annotations: Annotations) -> Dendrogram:

@@ -1,7 +1,5 @@
 """Move the root of a tree to another edge; find the edge of an outgroup and the midpoint."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,24 +7,18 @@ from ordhc.errors import InputError
 from ordhc.tree.annotations import shown
 from ordhc.tree.shape import Shape
 
-__all__ = ["Rerooted", "edge_of_outgroup", "midpoint", "rerooted"]
+__all__ = ["edge_of_outgroup", "midpoint", "rerooted"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rerooted:
-    """The nodes of a tree with a new root: leaves first, children before parents."""
+def rerooted(
+    shape: Shape, lengths: NDArray[np.float64], node: int, below: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Move the root to the edge above `node`, at distance `below` from `node`; return four arrays by node.
 
-    parents: NDArray[np.int64]
-    lengths: NDArray[np.float64]
-    #: The old number of each node; -1 for the new root.
-    nodes: NDArray[np.int64]
-    #: For the edge above each node, the node that was below this edge in the old tree; -1 for the new root.
-    #: Support moves with edges.
-    edges: NDArray[np.int64]
-
-
-def rerooted(shape: Shape, lengths: NDArray[np.float64], node: int, below: float) -> Rerooted:
-    """Return the nodes after moving the root to the edge above `node`, at distance `below` from `node`."""
+    The arrays are the parents, the lengths, the old number of each node, and for the edge above each node the
+    node that was below this edge in the old tree. The new root has no old numbers: -1. Leaves are first,
+    children before parents. Support moves with edges.
+    """
     n, root = len(shape.order), shape.root
     parents, length, edge = shape.parents.copy(), lengths.tolist(), list(range(root + 1))
     new = root + 1
@@ -53,7 +45,7 @@ def rerooted(shape: Shape, lengths: NDArray[np.float64], node: int, below: float
     kept = [v for v in range(new + 1) if v != gone]
     order = [v for v in kept if v < n] + sorted((v for v in kept if v >= n), key=lambda v: (-depth[v], v))
     number = {old: at for at, old in enumerate(order)}
-    return Rerooted(
+    return (
         np.array([number[parents[v]] if v != new else len(order) - 1 for v in order], dtype=np.int64),
         np.array([length[v] for v in order]),
         np.array([v if v != new else -1 for v in order], dtype=np.int64),
@@ -67,11 +59,11 @@ def _depths(parents: list[int], root: int) -> list[int]:
     for start in range(len(parents)):
         path = []
         node = start
-        while node >= 0 and depth[node] < 0:
+        while depth[node] < 0:
             path.append(node)
             node = parents[node]
         for node in reversed(path):
-            depth[node] = (depth[parents[node]] if parents[node] >= 0 else 0) + 1
+            depth[node] = depth[parents[node]] + 1
     return depth
 
 

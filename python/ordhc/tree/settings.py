@@ -52,18 +52,12 @@ def settings_of(given: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return found
 
 
-#: An empty mapping. All trees share it, because most similarities and linkages have no parameters.
-_NONE: Mapping[str, Any] = MappingProxyType({})
-
-
 def _plain(value: Any) -> Any:
     if value is None:
         return value
     if isinstance(value, str):
         return _checks.text("a setting", value)
     if isinstance(value, dict | Mapping):
-        if not value:
-            return _NONE
         return MappingProxyType({_plain(str(name)): _plain(part) for name, part in value.items()})
     if isinstance(value, np.ndarray | np.generic):
         if value.size > _MANY:
