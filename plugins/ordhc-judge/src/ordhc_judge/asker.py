@@ -1,12 +1,11 @@
 """Get the replies to many prompts at the same time, from the cache or from the server."""
 
 import asyncio
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
-from ordhc_judge.cache import Cache, Row, key_of
+from ordhc_judge.cache import Cache, key_of
 from ordhc_judge.client import Client, Limits, Received
 from ordhc_judge.endpoint import Endpoint
 from ordhc_judge.errors import BudgetError, JudgeError
@@ -14,6 +13,9 @@ from ordhc_judge.replies import Reply, brief, read_chat, read_text, usage_of
 from ordhc_judge.spending import Budget, Pace, Tokens
 
 __all__ = ["Asker", "Chat"]
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 _GIVE_UP = 100
 #: The asker stops after this number of rejected prompts in a row if no prompt has succeeded before.
@@ -115,12 +117,6 @@ class Asker:
             An error that stops all requests. If the budget is spent, open requests are answered first. Other
             errors cancel open requests.
         """
-        async with self._one_at_a_time:
-            await self._ask_all(prompts, done)
-
-    async def _ask_all(
-        self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
-    ) -> None:
         waiting: list[tuple[Any, list[dict[str, str]], bytes]] = []
         queue = self._missing(prompts, done)
         stop: list[JudgeError] = []
@@ -138,9 +134,26 @@ class Asker:
                     stop.append(error)
                     return
 
-        tasks = [asyncio.ensure_future(work()) for _ in range(self.client.limits.concurrency)]
-        await self._finished(tasks, stop)
-        await self._wait_for_others(waiting, done)
+        async with self._one_at_a_time:
+            tasks = [asyncio.ensure_future(work()) for _ in range(self.client.limits.concurrency)]
+            await self._finished(tasks, stop)
+            await self._wait_for_others(waiting, done)
+
+    async def at_the_same_time(
+        self, work: Callable[[S], Coroutine[Any, Any, T]], arguments: Iterable[S]
+    ) -> list[T]:
+        """Return the result of `work` for each argument; raise an exception only after all work has ended."""
+        slots = asyncio.Semaphore(self.client.limits.concurrency)
+
+        async def one(argument: S) -> T:
+            async with slots:
+                return await work(argument)
+
+        found = await asyncio.gather(*map(one, arguments), return_exceptions=True)
+        for each in found:
+            if isinstance(each, BaseException):
+                raise each
+        return found  # type: ignore[return-value]
 
     async def _finished(self, tasks: list["asyncio.Task[None]"], stop: list[JudgeError]) -> None:
         try:
@@ -149,7 +162,8 @@ class Asker:
                 ended, open_tasks = await asyncio.wait(open_tasks, return_when=asyncio.FIRST_COMPLETED)
                 for task in ended:
                     task.result()
-                if stop and not _lets_others_finish(stop[0]):
+                # The budget has paid for open requests, so await their replies if the budget is spent.
+                if stop and not isinstance(stop[0], BudgetError):
                     break
         finally:
             for task in tasks:
@@ -230,18 +244,7 @@ class Asker:
             break
         if reply is None:
             reply = Reply(received.fault or "malformed", text=received.message)
-        self.cache.keep(
-            Row(
-                key,
-                self.client.endpoint.base,
-                self.chat.model,
-                json.dumps(self.chat.request(messages), ensure_ascii=False),
-                reply,
-                received.raw,
-                received.seconds,
-                received.attempts,
-            )
-        )
+        self.cache.keep(key, self.client.endpoint.base, self.chat.request(messages), reply, received)
         self._count(reply)
         return reply
 
@@ -285,11 +288,6 @@ class Asker:
         self._measured = (self._measured[0] + asked, self._measured[1] + written)
         self._n_measured += 1
         return asked, written
-
-
-def _lets_others_finish(error: JudgeError) -> bool:
-    # The budget has paid for open requests, so the asker awaits their replies.
-    return isinstance(error, BudgetError)
 
 
 def rough_tokens(messages: list[dict[str, str]]) -> int:
