@@ -19,7 +19,6 @@ from ordhc_judge.report import Share
 
 if TYPE_CHECKING:
     from ordhc.tree.node import Node
-    from ordhc_judge.judge import Judge
 
 __all__ = ["Audit", "audit"]
 
@@ -94,7 +93,7 @@ class Audit:
 
 @shows_progress("auditing")
 def audit(
-    judge: Judge,
+    judge: Any,
     gold: Any,
     n_questions: int | None = None,
     *,
@@ -235,7 +234,7 @@ def _majorities(gold: ordhc.Triplets) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _leaves(judge: Judge, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
+def _leaves(judge: Any, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
     if tree.names is not None:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)
     if tree.n_leaves > judge.n_leaves:
