@@ -78,10 +78,6 @@ def install(tmp_path, monkeypatch):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Tests that need a browser say loudly that they have not run."""
-    from support.browsers import HOW
+    from support.browsers import say_what_was_missed
 
-    missed = [report for report in terminalreporter.stats.get("skipped", []) if HOW in str(report.longrepr)]
-    if missed:
-        terminalreporter.section("THE PAGE WAS NOT TESTED", red=True)
-        terminalreporter.write_line(f"{len(missed)} tests did not run: {HOW}", red=True)
+    say_what_was_missed(terminalreporter, "THE PAGE WAS NOT TESTED")

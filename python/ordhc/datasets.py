@@ -180,13 +180,6 @@ def load_car(*, reduced: bool = False) -> Dataset:
     with _shipped("car_names.csv") as path:
         names = read_names(path)
         labels = read_column(path, "class")
-    columns = {
-        "round": np.int64,
-        "central": np.int64,
-        "left": np.int64,
-        "middle": np.int64,
-        "right": np.int64,
-    }
     with _shipped("car_answers.csv.gz") as path:
         triplets = read_answers(
             path,
@@ -198,8 +191,8 @@ def load_car(*, reduced: bool = False) -> Dataset:
             names=names,
         )
         answers = {
-            name: read_column(path, name).astype(kind)
-            for name, kind in {**columns, "seconds": np.float64}.items()
+            name: read_column(path, name).astype(np.float64 if name == "seconds" else np.int64)
+            for name in ("round", "central", "left", "middle", "right", "seconds")
         }
     if reduced:
         triplets = Triplets.from_most_central(_reduced(answers), names=names)

@@ -128,14 +128,15 @@ make_stateful_update = make_stateful()
 
 @pytest.mark.parametrize("check", WRONG_LINKAGES)
 def test_wrong_linkages(check):
-    with pytest.raises(AssertionError, match=f"linkage 'wrong' fails the check '{check}'"):
-        check_linkage(WRONG_LINKAGES[check], skip=before(LINKAGE_CHECKS, check))
+    fails(check_linkage, WRONG_LINKAGES[check], LINKAGE_CHECKS, check)
     with pytest.raises(AssertionError, match="linkage 'wrong' fails the check"):
         check_linkage(WRONG_LINKAGES[check])
 
 
-def before(checks, name):
-    return list(checks)[: list(checks).index(name)]
+def fails(check, spec, checks, name, *arguments, **more):
+    """The check `name` is the first of the checks that fails, apart from those before it."""
+    with pytest.raises(AssertionError, match=f"{spec.kind} 'wrong' fails the check '{name}'"):
+        check(spec, *arguments, skip=[*checks][: [*checks].index(name)], **more)
 
 
 def broken(change):
@@ -200,9 +201,7 @@ WRONG_MERGERS = {
 @pytest.mark.parametrize("data", ["triplets", "quadruplets"])
 @pytest.mark.parametrize("check", WRONG_MERGERS)
 def test_wrong_linkages_of_comparisons(check, data):
-    spec = wrong_merger(WRONG_MERGERS[check], data)
-    with pytest.raises(AssertionError, match=f"linkage 'wrong' fails the check '{check}'"):
-        check_linkage(spec, skip=before(COMPARISON_LINKAGE_CHECKS, check))
+    fails(check_linkage, wrong_merger(WRONG_MERGERS[check], data), COMPARISON_LINKAGE_CHECKS, check)
 
 
 def unweighted(data, *, layout, dtype, progress):
@@ -225,8 +224,7 @@ WRONG_SIMILARITIES = {
 
 @pytest.mark.parametrize("check", WRONG_SIMILARITIES)
 def test_wrong_similarities(check):
-    with pytest.raises(AssertionError, match=f"similarity 'wrong' fails the check '{check}'"):
-        check_similarity(WRONG_SIMILARITIES[check], skip=before(SIMILARITY_CHECKS, check))
+    fails(check_similarity, WRONG_SIMILARITIES[check], SIMILARITY_CHECKS, check)
     with pytest.raises(AssertionError, match="similarity 'wrong' fails the check"):
         check_similarity(WRONG_SIMILARITIES[check])
 
@@ -246,8 +244,7 @@ WRONG_METRICS = {
 
 @pytest.mark.parametrize("check", WRONG_METRICS)
 def test_wrong_metrics(check):
-    with pytest.raises(AssertionError, match=f"metric 'wrong' fails the check '{check}'"):
-        check_metric(WRONG_METRICS[check], skip=before(METRIC_CHECKS, check))
+    fails(check_metric, WRONG_METRICS[check], METRIC_CHECKS, check)
 
 
 def test_metrics_of_other_references():
@@ -282,11 +279,11 @@ WRONG_ABOUT_PAIRS = {
 }
 
 
-@pytest.mark.parametrize("check", WRONG_ABOUT_PAIRS)
-def test_wrong_oracles_about_pairs(check):
-    spec = OracleSpec(name="wrong", summary="x", make=WRONG_ABOUT_PAIRS[check], questions=(4,))
-    with pytest.raises(AssertionError, match=f"oracle 'wrong' fails the check '{check}'"):
-        check_oracle(spec, None, n_leaves=6, skip=before(ORACLE_CHECKS, check))
+@pytest.mark.parametrize("check", ORACLE_CHECKS)
+@pytest.mark.parametrize(("made", "width"), [(WRONG_ORACLES, 3), (WRONG_ABOUT_PAIRS, 4)])
+def test_wrong_oracles(made, width, check):
+    spec = OracleSpec(name="wrong", summary="x", make=made[check], questions=(width,))
+    fails(check_oracle, spec, ORACLE_CHECKS, check, None, n_leaves=6)
 
 
 def test_asynchronous_oracles_are_checked():
@@ -294,13 +291,6 @@ def test_asynchronous_oracles_are_checked():
         return np.argmax(rows, axis=1)
 
     check_oracle(OracleSpec(name="largest", summary="x", make=lambda source: answer), None, n_leaves=6)
-
-
-@pytest.mark.parametrize("check", WRONG_ORACLES)
-def test_wrong_oracles(check):
-    spec = OracleSpec(name="wrong", summary="x", make=WRONG_ORACLES[check])
-    with pytest.raises(AssertionError, match=f"oracle 'wrong' fails the check '{check}'"):
-        check_oracle(spec, None, n_leaves=6, skip=before(ORACLE_CHECKS, check))
 
 
 def test_every_check_has_something_that_fails_it():

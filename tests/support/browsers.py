@@ -33,3 +33,11 @@ ODD = [
     "a & b",
     "日本 \u2028 @DATA@",
 ]
+
+
+def say_what_was_missed(terminalreporter, title):
+    """Tests that need a browser say loudly that they have not run."""
+    missed = [report for report in terminalreporter.stats.get("skipped", []) if HOW in str(report.longrepr)]
+    if missed:
+        terminalreporter.section(title, red=True)
+        terminalreporter.write_line(f"{len(missed)} tests did not run: {HOW}", red=True)

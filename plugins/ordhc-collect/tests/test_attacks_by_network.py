@@ -136,6 +136,7 @@ def wrong(client, n, headers=None):
 
 def test_the_right_token_enters_whatever_others_try(serve):
     server = serve()
+    assert len(server.token) >= 32
     assert wrong(Client(server), 30) == [403] * 10 + [429] * 20
     assert Client(server).get(f"/dashboard?token={server.token}").status == 200
     found = Client(server).post("/dashboard/enter", {"secret": server.token})

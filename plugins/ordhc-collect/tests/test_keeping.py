@@ -152,12 +152,12 @@ def test_ids_are_deleted_some_days_after_the_last_visit(tmp_path):
         with session.transaction():
             second = state.join("PROLIFIC_PID", "p2", "en", kept)
             state.tidy()
-            assert {state.platform_of(person.id) for person in (first, second)} == {"p1", "p2"}
+            assert {state.tables.platform_of(person.id) for person in (first, second)} == {"p1", "p2"}
         clock.at += 10 * 86_400 + 1
         assert state.is_untidy()
         with session.transaction() as db:
             state.tidy()
-            assert [state.platform_of(person.id) for person in (first, second)] == [None, "p2"]
+            assert [state.tables.platform_of(person.id) for person in (first, second)] == [None, "p2"]
             assert first.id in state.people
             rows = db.execute("SELECT person, key FROM collect_details").fetchall()
             assert {*rows} == {(first.id, "device"), (second.id, "device"), (second.id, "STUDY_ID")}
@@ -165,7 +165,7 @@ def test_ids_are_deleted_some_days_after_the_last_visit(tmp_path):
         clock.at += 1e9
         with session.transaction():
             state.tidy()
-            assert state.platform_of(second.id) == "p2"
+            assert state.tables.platform_of(second.id) == "p2"
 
 
 def test_days_are_above_zero(tmp_path):

@@ -2,7 +2,7 @@
 
 import json
 import re
-import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,8 @@ from ordhc_judge.examples import taxonomy
 
 import ordhc
 from conftest import ITEMS, TREE
-from ordhc.cli import main
 from ordhc.plugins import registry
+from support import processes
 
 
 @pytest.fixture
@@ -24,18 +24,7 @@ def run(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("ORDHC_PLUGINS", "ordhc-judge")
     registry.reset()
 
-    def command(*arguments):
-        with warnings.catch_warnings():
-            show = warnings.showwarning
-            try:
-                with pytest.raises(SystemExit) as stop:
-                    main([str(argument) for argument in arguments])
-            finally:
-                warnings.showwarning = show
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    yield command
+    yield partial(processes.run, capsys)
     registry.reset()
 
 

@@ -8,17 +8,7 @@ import click
 from ordhc.cli.executors import executor_of, executor_option, resume_option, say_resumed
 from ordhc.cli.help import Command, Registered, Settings, section
 from ordhc.cli.numbers import cluster_numbers, numbers_in, numbers_options
-from ordhc.cli.output import (
-    check_outputs,
-    emit_json,
-    json_option,
-    print_summary,
-    progress_bar,
-    quiet_option,
-    summarise,
-    summarise_bootstrap,
-    write_outputs,
-)
+from ordhc.cli.output import check_outputs, finish, json_option, progress_bar, quiet_option, summarise
 from ordhc.cli.reading import (
     files_of,
     parameters_of,
@@ -245,18 +235,7 @@ def cluster(
     if (text := biased_text(plan, data)) is not None:
         warn(text)
     flat = None if n_clusters is None else tree.cut(n_clusters)
-    extra = [path for path in (consensus, html) if path]
-    summary = summarise(data, tree, score(tree, data), flat, [*outputs, *extra, *plots], unanswered)
+    summary = summarise(data, tree, score(tree, data), flat, unanswered)
     if not quiet:
         say_resumed(data)
-    if resampled is not None:
-        summary["bootstrap"] = summarise_bootstrap(resampled)
-    write_outputs(tree, outputs, plots, labels, flat, html)
-    if consensus is not None and resampled is not None:
-        from ordhc.io import write_tree
-
-        write_tree(resampled.consensus, consensus)
-    if as_json:
-        emit_json({**summary, "tree": tree.to_dict(), "newick": tree.to_newick()})
-    elif "-" not in outputs and not quiet:
-        print_summary(summary, tree, flat)
+    finish(summary, tree, flat, resampled)

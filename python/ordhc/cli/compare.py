@@ -7,7 +7,14 @@ import click
 from ordhc.cli.executors import executor_of, executor_option, resume_option, say_resumed
 from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import HELD_OUT, emit_json, json_option, print_session, progress_bar, quiet_option, say
-from ordhc.cli.reading import folds_option, read_comparisons, reading_options, say_next, unit_option
+from ordhc.cli.reading import (
+    by_option,
+    folds_option,
+    read_comparisons,
+    reading_options,
+    say_next,
+    unit_option,
+)
 
 
 @click.command(cls=Command, no_args_is_help=True)
@@ -16,14 +23,7 @@ from ordhc.cli.reading import folds_option, read_comparisons, reading_options, s
 @click.option("--method", "methods", multiple=True, type=Registered("method"), help="A method. Repeatable.")
 @folds_option
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the split.")
-@click.option(
-    "--by",
-    type=click.Choice(["revenue", "satisfied", "answers"]),
-    default="revenue",
-    show_default=True,
-    help="The score that decides. satisfied: the share of comparisons that the tree agrees with. answers: "
-    "the share of answers that the tree predicts.",
-)
+@by_option
 @unit_option
 @section("Options")
 @executor_option

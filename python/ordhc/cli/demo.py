@@ -45,5 +45,6 @@ def demo(output_dir: str, n_clusters: int) -> None:
         tree, unanswered = fit(plan, data, progress=progress)
     flat = tree.cut(n_clusters)
     write_outputs(tree, outputs, plots, None, flat)
-    summary = summarise(data, tree, score(tree, data), flat, [*outputs, *plots], unanswered)
+    summary = summarise(data, tree, score(tree, data), flat, unanswered)
+    summary["files"] = [*outputs, *plots]
     print_summary(summary, tree, flat)

@@ -1,6 +1,6 @@
 """The option `--executor`, which distributes work to threads, processes, loky or Dask."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -12,23 +12,17 @@ from ordhc.errors import InputError
 __all__ = ["executor_of", "executor_option", "resume_option", "say_resumed"]
 
 
-def executor_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    option = click.option(
-        "--executor",
-        metavar="WHO",
-        help="Distribute the work: threads:4, processes:4, loky:4, or dask:ADDRESS of a scheduler.",
-    )
-    return option(command)
-
-
-def resume_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    option = click.option(
-        "--resume",
-        metavar="FOLDER",
-        help="For a folder or pattern: keep finished parts of the work in FOLDER, from which the same "
-        "command continues if it was stopped. Delete FOLDER afterwards.",
-    )
-    return option(command)
+executor_option = click.option(
+    "--executor",
+    metavar="WHO",
+    help="Distribute the work: threads:4, processes:4, loky:4, or dask:ADDRESS of a scheduler.",
+)
+resume_option = click.option(
+    "--resume",
+    metavar="FOLDER",
+    help="For a folder or pattern: keep finished parts of the work in FOLDER, from which the same "
+    "command continues if it was stopped. Delete FOLDER afterwards.",
+)
 
 
 def say_resumed(data: Any) -> None:

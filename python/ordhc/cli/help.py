@@ -54,22 +54,19 @@ class File(click.ParamType):  # type: ignore[type-arg]
     """The name of a file, or - for standard input or output; parsing options does not open the file."""
 
     name = "file"
+    #: What a shell completes: "file" or "dir".
+    completed = "file"
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        return [CompletionItem(incomplete, type="file")]
+        return [CompletionItem(incomplete, type=self.completed)]
 
 
 class Folder(File):
     """The name of a folder."""
 
-    name = "folder"
-
-    def shell_complete(
-        self, _ctx: click.Context, _param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        return [CompletionItem(incomplete, type="dir")]
+    name, completed = "folder", "dir"
 
 
 class Name(click.ParamType):  # type: ignore[type-arg]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ordhc.cli.output import emit_json, print_results, progress_bar, say, summarise_bootstrap, write_outputs
+from ordhc.cli.output import finish, progress_bar
 from ordhc.cli.reading import parameters_of, parts_of, read_labels
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def numbers_in(reading: dict[str, Any]) -> str | None:
 def cluster_numbers(kind: str) -> None:
     """Run `ordhc cluster` for distances, similarities or vectors."""
     given = click.get_current_context().params
-    quiet, outputs, n_clusters = given["quiet"], given["outputs"], given["n_clusters"]
-    with progress_bar("clustering", quiet=quiet) as progress:
+    n_clusters = given["n_clusters"]
+    with progress_bar("clustering", quiet=given["quiet"]) as progress:
         if kind == "vectors":
             tree, resampled = _of_vectors(given, progress)
         else:
@@ -64,12 +64,6 @@ def cluster_numbers(kind: str) -> None:
     if n_clusters is not None and not 1 <= n_clusters <= tree.n_leaves:
         raise click.UsageError(f"--n-clusters {n_clusters} is outside 1..{tree.n_leaves}")
     flat = None if n_clusters is None else tree.cut(n_clusters)
-    write_outputs(tree, outputs, given["plots"], given["labels"], flat, given["html"])
-    if resampled is not None and given["consensus"] is not None:
-        from ordhc.io import write_tree
-
-        write_tree(resampled.consensus, given["consensus"])
-    files = [*outputs, *(given[name] for name in ("consensus", "html") if given[name]), *given["plots"]]
     from ordhc.tree.settings import as_json
 
     summary: dict[str, Any] = {
@@ -77,15 +71,8 @@ def cluster_numbers(kind: str) -> None:
         "kind": kind,
         **as_json(tree.settings),
         "labels": None if flat is None else flat.tolist(),
-        "files": [path for path in files if path != "-"],
     }
-    if resampled is not None:
-        summary["bootstrap"] = summarise_bootstrap(resampled)
-    if given["as_json"]:
-        emit_json({**summary, "tree": tree.to_dict(), "newick": tree.to_newick()})
-    elif "-" not in outputs and not quiet:
-        say(f"{tree.n_leaves:,} leaves, from {kind}")
-        print_results(summary, tree, flat)
+    finish(summary, tree, flat, resampled)
 
 
 def _of_matrix(given: dict[str, Any], kind: str, progress: Any) -> "Dendrogram":

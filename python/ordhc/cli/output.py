@@ -32,16 +32,15 @@ __all__ = [
     "check_outputs",
     "counted_people",
     "emit_json",
+    "finish",
     "json_option",
     "only_json",
-    "print_results",
     "print_session",
     "print_summary",
     "progress_bar",
     "quiet_option",
     "say",
     "summarise",
-    "summarise_bootstrap",
     "write_outputs",
 ]
 
@@ -180,7 +179,6 @@ def summarise(
     tree: Dendrogram,
     revenue: float,
     flat: NDArray[np.int64] | None,
-    files: list[str],
     unanswered: NDArray[np.int64],
 ) -> dict[str, Any]:
     """Return the summary of a command that made a tree, as a dict for JSON."""
@@ -207,11 +205,30 @@ def summarise(
         **as_json(tree.settings),
         "revenue": revenue,
         "labels": None if flat is None else flat.tolist(),
-        "files": [path for path in files if path != "-"],
     }
 
 
-def summarise_bootstrap(found: Bootstrap) -> dict[str, Any]:
+def finish(
+    summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None, resampled: Bootstrap | None
+) -> None:
+    """Write the files that the options of `ordhc cluster` name, and print the summary or JSON."""
+    given = click.get_current_context().params
+    outputs, plots, consensus, html = (given[name] for name in ("outputs", "plots", "consensus", "html"))
+    summary["files"] = [path for path in (*outputs, consensus, html, *plots) if path and path != "-"]
+    if resampled is not None:
+        summary["bootstrap"] = _summarise_bootstrap(resampled)
+    write_outputs(tree, outputs, plots, given["labels"], flat, html)
+    if resampled is not None and consensus is not None:
+        from ordhc.io import write_tree
+
+        write_tree(resampled.consensus, consensus)
+    if given["as_json"]:
+        emit_json({**summary, "tree": tree.to_dict(), "newick": tree.to_newick()})
+    elif "-" not in outputs and not given["quiet"]:
+        print_summary(summary, tree, flat)
+
+
+def _summarise_bootstrap(found: Bootstrap) -> dict[str, Any]:
     import numpy as np
 
     support = found.support[:-1]
@@ -234,7 +251,7 @@ def summarise_bootstrap(found: Bootstrap) -> dict[str, Any]:
     }
 
 
-def print_bootstrap(found: dict[str, Any]) -> None:
+def _print_bootstrap(found: dict[str, Any]) -> None:
     inner = found["n_clusters"]
     say(
         f"support  {found['n_clusters_50']} of {inner} clusters in at least half of "
@@ -286,10 +303,14 @@ def _counted_answers(n_answers: int, n_people: int | None) -> str:
     counted = f"{n_answers:,} answer{'' if n_answers == 1 else 's'}"
     if n_people is None:
         return f"{counted}; no column names the person (--person COLUMN)"
-    return f"{counted} of {n_people:,} {'person' if n_people == 1 else 'people'}"
+    return f"{counted} of {counted_people(n_people)}"
 
 
 def print_summary(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None) -> None:
+    if "n_comparisons" not in summary:
+        say(f"{tree.n_leaves:,} leaves, from {summary['kind']}")
+        _print_results(summary, tree, flat)
+        return
     say(f"{summary['n_comparisons']:,} {summary['kind']} of {tree.n_leaves:,} leaves")
     if SESSION in click.get_current_context().meta:
         print_session()
@@ -299,10 +320,10 @@ def print_summary(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.in
         from ordhc.clustering.unanswered import unanswered_text
 
         say(unanswered_text(tree, summary["unanswered"]))
-    print_results(summary, tree, flat)
+    _print_results(summary, tree, flat)
 
 
-def print_results(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None) -> None:
+def _print_results(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.int64] | None) -> None:
     """Print the part of a summary that is about the tree and its files."""
     from ordhc.tree.settings import in_words
 
@@ -310,7 +331,7 @@ def print_results(summary: dict[str, Any], tree: Dendrogram, flat: NDArray[np.in
     if "revenue" in summary:
         say(f"revenue  {summary['revenue']:,} (higher is better)")
     if "bootstrap" in summary:
-        print_bootstrap(summary["bootstrap"])
+        _print_bootstrap(summary["bootstrap"])
     if flat is not None:
         import numpy as np
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "analysed_session",
+    "by_option",
     "files_of",
     "is_session",
     "parameters_of",
@@ -165,6 +166,15 @@ _QUOTED_OPTIONS = (
     "person",
     "na",
     "comment",
+)
+
+by_option = click.option(
+    "--by",
+    type=click.Choice(["revenue", "satisfied", "answers"]),
+    default="revenue",
+    show_default=True,
+    help="The score that decides. satisfied: the share of comparisons that the tree agrees with. answers: "
+    "the share of answers that the tree predicts.",
 )
 
 folds_option = click.option(

@@ -10,6 +10,7 @@ from ordhc.cli.help import Command, Registered, section
 from ordhc.cli.output import LEFT_OUT, emit_json, json_option, progress_bar, quiet_option, say
 from ordhc.cli.reading import (
     analysed_session,
+    by_option,
     files_of,
     folds_option,
     is_session,
@@ -49,14 +50,7 @@ if TYPE_CHECKING:
     type=Registered("method"),
     help="A method to compare. Repeatable.",
 )
-@click.option(
-    "--by",
-    type=click.Choice(["revenue", "satisfied", "answers"]),
-    default="revenue",
-    show_default=True,
-    help="The score that decides. satisfied: the share of comparisons that the tree agrees with. answers: "
-    "the share of answers that the tree predicts.",
-)
+@by_option
 @section("How sure it is")
 @folds_option
 @click.option(

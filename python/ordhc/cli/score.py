@@ -90,13 +90,10 @@ def score(
             )
         # With "satisfied", `_limits` computes the noise ceiling, which needs all answers in memory.
         streams = all(takes_scan(name) for name in metrics) and "satisfied" not in metrics
-
-        def takes(scan: Any) -> bool:  # noqa: ARG001 (any scan)
-            return streams
-
         try:
             with progress_bar("reading", quiet=quiet) as progress:
-                data = _comparisons(reference, found, {**reading, "progress": progress, "takes": takes})
+                reading |= {"progress": progress, "takes": lambda _: streams}
+                data = _comparisons(reference, found, reading)
         except InputError as error:
             way = f"with --metric {metrics[0]}" if metrics else "without --metric"
             hint = f"{way} FILE is read as comparisons; labels take --metric aari, trees"
@@ -170,13 +167,8 @@ def _plain(value: Any) -> Any:
 
 
 def _comparisons(path: str, tree: "Dendrogram", reading: dict[str, Any]) -> Any:
-    if reading["n_leaves"] is not None or reading["names"] is not None:
-        return read_comparisons(path, **reading)
-    if tree.names is None:
-        return read_comparisons(path, **{**reading, "n_leaves": tree.n_leaves})
-    return _by_tree(path, tree.names, reading)
-
-
-def _by_tree(file: str, names: tuple[str, ...], reading: dict[str, Any]) -> Any:
-    # Ids would be positions of leaves in the tree's text, which users rarely mean, so names are required.
-    return read_comparisons(file, **{**reading, "names": names, "n_leaves": None, "by_name": True})
+    if reading["n_leaves"] is None and reading["names"] is None:
+        # Ids would be positions of leaves in the tree's text, which users rarely mean, so names are required.
+        by_name = {"names": tree.names, "by_name": True}
+        reading |= {"n_leaves": tree.n_leaves} if tree.names is None else by_name
+    return read_comparisons(path, **reading)

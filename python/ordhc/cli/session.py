@@ -221,9 +221,7 @@ def info(file: str, as_json: bool) -> None:
     with progress_bar("reading", quiet=False) as progress:
         opened = Session(file, progress=progress)
     with opened as kept:
-        people: dict[str | None, int] = {}
-        for who in kept.table()["who"].tolist():
-            people[who] = people.get(who, 0) + 1
+        people: Counter[str | None] = Counter(kept.table()["who"].tolist())
         analysed, status, state = kept.analysed(), kept.status, _progress_of(kept)
         changed = [item for item in kept.items() if item.added is not None or item.retired is not None]
         excluded, history = analysed.excluded, analysed.rules

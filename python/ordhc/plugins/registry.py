@@ -63,7 +63,6 @@ Named = str | tuple[str, Mapping[str, Any]]
 MOVES = "+spr"
 
 GROUP = "ordhc"
-KINDS = ("linkage", "similarity", "method", "oracle", "metric", "command")
 _HOOKS = {
     "linkage": "ordhc_linkages",
     "similarity": "ordhc_similarities",
@@ -72,6 +71,7 @@ _HOOKS = {
     "metric": "ordhc_metrics",
     "command": "ordhc_commands",
 }
+KINDS = tuple(_HOOKS)
 BUILTIN = "ordhc"
 #: The name of the plugin to which `registered` adds specs.
 HERE = "here"
@@ -180,7 +180,7 @@ class _Registry:
             if row.status == "ok" and len(owners) > 1 and not (row.plugin == BUILTIN == owners[0]):
                 others = ", ".join(owner for owner in owners if owner != row.plugin)
                 note = f"also in {others}: use {row.plugin}:{row.name}"
-                self.rows[at] = Registered(**{**asdict(row), "status": "clash", "error": note})
+                self.rows[at] = replace(row, status="clash", error=note)
 
 
 def _place_of(error: BaseException) -> str:
@@ -197,16 +197,9 @@ def _place_of(error: BaseException) -> str:
 def _specs_of(module: object) -> "Iterator[Spec]":
     import pluggy
 
-    from ordhc.plugins import hooks, specs
+    from ordhc.plugins import hooks
+    from ordhc.plugins.specs import Spec
 
-    classes: dict[str, type[Spec]] = {
-        "linkage": specs.LinkageSpec,
-        "similarity": specs.SimilaritySpec,
-        "method": specs.MethodSpec,
-        "oracle": specs.OracleSpec,
-        "metric": specs.MetricSpec,
-        "command": specs.CommandSpec,
-    }
     # Each plugin has its own manager, so that an error of one plugin does not affect the others.
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hooks)
@@ -219,8 +212,8 @@ def _specs_of(module: object) -> "Iterator[Spec]":
             if isinstance(result, str | bytes) or not hasattr(result, "__iter__"):
                 raise PluginError(f"{hook} returned {result!r}, not a list of specs")
             for spec in result:
-                if not isinstance(spec, classes[kind]):
-                    raise PluginError(f"{hook} returned {spec!r}, not a {classes[kind].__name__}")
+                if not isinstance(spec, Spec) or spec.kind != kind:
+                    raise PluginError(f"{hook} returned {spec!r}, not a {kind.capitalize()}Spec")
                 yield spec
     if not found and not manager.get_hookcallers(module):
         raise PluginError(f"the plugin implements none of the hooks {', '.join(_HOOKS.values())}")

@@ -32,12 +32,6 @@ class _Linkage(Subject[LinkageSpec]):
         rule = engine_linkage(self.spec, self.settings, lambda: -S if dissimilarity else S.copy())
         return from_engine(_ordhc.agglomerate(S, rule, dissimilarity, engine, None, None))
 
-    @property
-    def squares(self) -> bool:
-        if self.spec.coefficients is not None:
-            return self.spec.coefficients.squared
-        return self.spec.native in ("ward", "centroid", "median")
-
 
 def _tied(n: int, seed: int) -> Floats:
     values = np.triu(np.random.default_rng(seed).integers(0, 3, size=(n, n)), 1).astype(np.float64)
@@ -76,9 +70,8 @@ def _linkage_ties(linkage: _Linkage) -> None:
         tree = linkage.merge(S)
         need_tree(tree, 9)
         need_same(tree, linkage.merge(S, engine="naive"), "with ties the engines differ")
-    constant = np.ones((8, 8))
-    need_tree(linkage.merge(constant), 8)
-    need_tree(linkage.merge(constant, dissimilarity=True), 8)
+    need_tree(linkage.merge(np.ones((8, 8))), 8)
+    need_tree(linkage.merge(np.ones((8, 8)), dissimilarity=True), 8)
     need_tree(linkage.merge(np.zeros((8, 8))), 8)
 
 
@@ -128,8 +121,8 @@ def _linkage_signs(linkage: _Linkage) -> None:
     for seed in range(5):
         D = distances(12, seed)
         tree = linkage.merge(D, dissimilarity=True)
-        other = linkage.merge(-(D**2) if linkage.squares else -D)
-        back = np.sqrt(np.maximum(-other.heights, 0)) if linkage.squares else -other.heights
+        other = linkage.merge(-(D**2) if linkage.spec.squares else -D)
+        back = np.sqrt(np.maximum(-other.heights, 0)) if linkage.spec.squares else -other.heights
         expected = Dendrogram(other.merges, back)
         need_same(tree, expected, "dissimilarities and negative similarities differ")
 
@@ -171,8 +164,7 @@ def check_linkage(linkage: str | LinkageSpec, /, *, skip: Collection[str] = (), 
     >>> check_linkage("average")
     """
     spec = registry.get("linkage", linkage) if isinstance(linkage, str) else linkage
-    subject = _Linkage(spec, parameters)
     if spec.from_comparisons is not None:
-        run(ComparisonLinkage(spec, subject.settings), COMPARISON_LINKAGE_CHECKS, skip)
+        run(ComparisonLinkage(spec, parameters), COMPARISON_LINKAGE_CHECKS, skip)
     else:
-        run(subject, LINKAGE_CHECKS, skip)
+        run(_Linkage(spec, parameters), LINKAGE_CHECKS, skip)

@@ -10,14 +10,7 @@ from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import MetricSpec
-from ordhc.testing.running import (
-    RTOL,
-    Subject,
-    need,
-    random_tree,
-    renumbered,
-    run,
-)
+from ordhc.testing.running import RTOL, Subject, need, random_tree, renumbered, run
 from ordhc.tree.dendrogram import Dendrogram
 from ordhc.tree.parts import lca_size
 

@@ -13,11 +13,7 @@ from ordhc.asking.oracle import settled
 from ordhc.errors import InputError
 from ordhc.plugins import registry
 from ordhc.plugins.specs import OracleSpec
-from ordhc.testing.running import (
-    Subject,
-    need,
-    run,
-)
+from ordhc.testing.running import Subject, need, run
 
 __all__ = ["ORACLE_CHECKS", "check_oracle"]
 

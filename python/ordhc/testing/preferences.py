@@ -9,25 +9,21 @@ import numpy as np
 from ordhc.comparison.comparisons import Quadruplets, Triplets
 from ordhc.errors import OrdhcWarning
 from ordhc.plugins.specs import LinkageSpec
+from ordhc.testing.running import Subject, need, need_tree, renumbered
 from ordhc.tree.dendrogram import Dendrogram
 
 __all__ = ["COMPARISON_LINKAGE_CHECKS", "ComparisonLinkage", "answers_of_a_tree", "clusters_of"]
 
 
-class ComparisonLinkage:
+class ComparisonLinkage(Subject[LinkageSpec]):
     """A linkage that uses comparisons, and the settings with which it is checked."""
 
-    def __init__(self, spec: LinkageSpec, settings: Mapping[str, Any]) -> None:
-        self.spec = spec
-        self.settings = dict(settings)
-
     def merge(self, data: Any) -> Dendrogram:
-        if self.spec.from_comparisons is None:
-            raise AssertionError("the linkage does not accept comparisons")
-        tree = self.spec.from_comparisons(data, initial_clusters=None, progress=None, **self.settings)
-        _need(isinstance(tree, Dendrogram), f"the linkage returns {type(tree).__name__}, not a Dendrogram")
-        _need(tree.n_leaves == data.n_leaves, f"{tree.n_leaves} leaves for {data.n_leaves}")
-        _need(np.isfinite(tree.heights).all(), "heights are not finite")
+        need(self.spec.from_comparisons is not None, "the linkage does not accept comparisons")
+        make: Any = self.spec.from_comparisons
+        tree = make(data, initial_clusters=None, progress=None, **self.settings)
+        need(isinstance(tree, Dendrogram), f"the linkage returns {type(tree).__name__}, not a Dendrogram")
+        need_tree(tree, data.n_leaves)
         return tree  # type: ignore[no-any-return]
 
     def samples(self, n: int, seed: int) -> list[Any]:
@@ -76,22 +72,19 @@ def _few_leaves(linkage: ComparisonLinkage) -> None:
 def _recovers(linkage: ComparisonLinkage) -> None:
     for data, clusters in linkage.answered(9, seed=4):
         kind = type(data).__name__.lower()
-        _need(
-            clusters_of(linkage.merge(data)) == clusters, f"all {kind} of a true tree do not give this tree"
-        )
+        need(clusters_of(linkage.merge(data)) == clusters, f"all {kind} of a true tree do not give this tree")
 
 
 def _deterministic(linkage: ComparisonLinkage) -> None:
     for data in linkage.samples(7, seed=5):
-        _need(linkage.merge(data) == linkage.merge(data), "the same comparisons give different trees")
+        need(linkage.merge(data) == linkage.merge(data), "the same comparisons give different trees")
 
 
 def _numbering(linkage: ComparisonLinkage) -> None:
     for data in linkage.samples(8, seed=6):
         order = np.random.default_rng(7).permutation(8)
-        moved = type(data)(order[data.rows], n_leaves=8)
-        found, expected = clusters_of(linkage.merge(moved)), clusters_of(linkage.merge(data).relabel(order))
-        _need(found == expected, "renumbering leaves changes the tree")
+        found = clusters_of(linkage.merge(renumbered(data, order)))
+        need(found == clusters_of(linkage.merge(data).relabel(order)), "renumbering leaves changes the tree")
 
 
 def _repeats(linkage: ComparisonLinkage) -> None:
@@ -103,8 +96,8 @@ def _repeats(linkage: ComparisonLinkage) -> None:
             # A linkage can warn that repeated equal answers count only once. The warning is not an error.
             warnings.simplefilter("ignore", OrdhcWarning)
             found = clusters_of(linkage.merge(twice))
-        _need(found == once, "repeated comparisons give another tree")
-        _need(clusters_of(linkage.merge(weighted)) == once, "weights of 2 give another tree")
+        need(found == once, "repeated comparisons give another tree")
+        need(clusters_of(linkage.merge(weighted)) == once, "weights of 2 give another tree")
 
 
 def clusters_of(tree: Dendrogram) -> set[frozenset[int]]:
@@ -113,11 +106,6 @@ def clusters_of(tree: Dendrogram) -> set[frozenset[int]]:
     for node, above in enumerate(tree.parents[:-1].tolist()):
         members[above] |= members[node]
     return set(members)
-
-
-def _need(fine: Any, text: str) -> None:
-    if not fine:
-        raise AssertionError(text)
 
 
 #: The checks of `check_linkage` by name, for linkages that use comparisons.

@@ -16,13 +16,7 @@ from ordhc.plugins import registry
 from ordhc.plugins.specs import SimilaritySpec
 from ordhc.similarities.similarity import built
 from ordhc.similarities.vectors import Vectors
-from ordhc.testing.running import (
-    RTOL,
-    Subject,
-    need,
-    renumbered,
-    run,
-)
+from ordhc.testing.running import RTOL, Subject, need, renumbered, run
 
 __all__ = ["SIMILARITY_CHECKS", "check_similarity"]
 
@@ -70,6 +64,10 @@ def _sample(kind: str, n: int, m: int, seed: int) -> Any:
     return make(rows, n_leaves=n)
 
 
+def _need_close(found: NDArray[Any], expected: NDArray[Any], tolerance: float, text: str) -> None:
+    need(np.abs(found - expected).max() <= tolerance * np.abs(expected).max(initial=1.0), text)
+
+
 def _similarity_few_leaves(similarity: _Similarity) -> None:
     for n in (1, 2, 3):
         for m in (0, 1):
@@ -81,23 +79,19 @@ def _similarity_few_leaves(similarity: _Similarity) -> None:
 def _similarity_symmetric(similarity: _Similarity) -> None:
     for data in similarity.samples(8, 80, seed=1):
         S = similarity.build(data)
-        scale = np.abs(S).max(initial=1.0)
-        need(np.abs(S - S.T).max() <= RTOL * scale, "the matrix is not symmetric")
+        _need_close(S.T, S, RTOL, "the matrix is not symmetric")
 
 
 def _similarity_layouts(similarity: _Similarity) -> None:
     for data in similarity.samples(7, 60, seed=2):
         S, pairs = similarity.build(data), similarity.build(data, layout="condensed")
-        upper = S[np.triu_indices(7, 1)]
-        scale = np.abs(upper).max(initial=1.0)
-        need(np.abs(pairs - upper).max() <= RTOL * scale, "condensed and square layouts differ")
+        _need_close(pairs, S[np.triu_indices(7, 1)], RTOL, "condensed and square layouts differ")
 
 
 def _similarity_dtypes(similarity: _Similarity) -> None:
     for data in similarity.samples(7, 60, seed=3):
-        S, narrow = similarity.build(data), similarity.build(data, dtype="float32")
-        scale = np.abs(S).max(initial=1.0)
-        need(np.abs(S - narrow).max() <= 1e-3 * scale, "float32 and float64 differ")
+        narrow = similarity.build(data, dtype="float32")
+        _need_close(narrow, similarity.build(data), 1e-3, "float32 and float64 differ")
 
 
 def _similarity_duplicates(similarity: _Similarity) -> None:
@@ -120,10 +114,8 @@ def _similarity_deterministic(similarity: _Similarity) -> None:
 def _similarity_numbering(similarity: _Similarity) -> None:
     for data in similarity.samples(8, 80, seed=7):
         order = np.random.default_rng(8).permutation(8)
-        S = similarity.build(data)
         moved = similarity.build(renumbered(data, order))[np.ix_(order, order)]
-        scale = np.abs(S).max(initial=1.0)
-        need(np.abs(S - moved).max() <= 1e-6 * scale, "renumbering leaves changes similarities")
+        _need_close(moved, similarity.build(data), 1e-6, "renumbering leaves changes similarities")
 
 
 def _similarity_direction(similarity: _Similarity) -> None:

@@ -42,15 +42,10 @@ def triplets(
     """
     st = _strategies()
 
-    @st.composite  # type: ignore[untyped-decorator]
-    def build(draw: Any) -> Triplets:
-        n = draw(st.integers(max(min_leaves, 3), max_leaves))
-        leaf = st.integers(0, n - 1)
-        row = st.lists(leaf, min_size=3, max_size=3, unique=True)
-        rows = draw(st.lists(row, max_size=max_size))
-        return Triplets(_rows(rows, 3), n_leaves=n, weights=_weights(draw, len(rows), weighted))
+    def row(leaf: Any) -> Any:
+        return st.lists(leaf, min_size=3, max_size=3, unique=True)
 
-    return build()  # type: ignore[no-any-return]
+    return _comparisons(Triplets, row, max(min_leaves, 3), max_leaves, max_size, weighted)  # type: ignore[no-any-return]
 
 
 def quadruplets(
@@ -69,16 +64,29 @@ def quadruplets(
     """
     st = _strategies()
 
-    @st.composite  # type: ignore[untyped-decorator]
-    def build(draw: Any) -> Quadruplets:
-        n = draw(st.integers(max(min_leaves, 3), max_leaves))
-        leaf = st.integers(0, n - 1)
+    def row(leaf: Any) -> Any:
         pair = st.lists(leaf, min_size=2, max_size=2, unique=True)
-        row = st.tuples(pair, pair).filter(lambda pairs: set(pairs[0]) != set(pairs[1]))
-        rows = [[*closer, *farther] for closer, farther in draw(st.lists(row, max_size=max_size))]
-        return Quadruplets(_rows(rows, 4), n_leaves=n, weights=_weights(draw, len(rows), weighted))
+        pairs = st.tuples(pair, pair).filter(lambda pairs: set(pairs[0]) != set(pairs[1]))
+        return pairs.map(lambda pairs: [*pairs[0], *pairs[1]])
 
-    return build()  # type: ignore[no-any-return]
+    return _comparisons(Quadruplets, row, max(min_leaves, 3), max_leaves, max_size, weighted)  # type: ignore[no-any-return]
+
+
+def _comparisons(kind: Any, row: Any, min_leaves: int, max_leaves: int, max_size: int, weighted: bool) -> Any:
+    st = _strategies()
+
+    @st.composite  # type: ignore[untyped-decorator]
+    def build(draw: Any) -> Any:
+        n = draw(st.integers(min_leaves, max_leaves))
+        rows = draw(st.lists(row(st.integers(0, n - 1)), max_size=max_size))
+        weights = None
+        if weighted:
+            quarters = draw(st.lists(st.integers(1, 16), min_size=len(rows), max_size=len(rows)))
+            weights = np.array(quarters, dtype=np.float64) / 4
+        width = 3 if kind is Triplets else 4
+        return kind(np.array(rows, dtype=np.int64).reshape(-1, width), n_leaves=n, weights=weights)
+
+    return build()
 
 
 def similarities(
@@ -139,15 +147,3 @@ def dendrograms(*, min_leaves: int = 1, max_leaves: int = 12) -> "SearchStrategy
         return Dendrogram(merges, heights if kind == "dissimilarity" else -heights, kind=kind)
 
     return build()  # type: ignore[no-any-return]
-
-
-def _rows(rows: list[list[int]], width: int) -> NDArray[np.int64]:
-    return np.array(rows, dtype=np.int64).reshape(-1, width)
-
-
-def _weights(draw: Any, m: int, weighted: bool) -> NDArray[np.float64] | None:
-    if not weighted:
-        return None
-    st = _strategies()
-    values = draw(st.lists(st.integers(1, 16), min_size=m, max_size=m))
-    return np.array(values, dtype=np.float64) / 4

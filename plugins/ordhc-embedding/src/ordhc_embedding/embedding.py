@@ -16,7 +16,7 @@ from ordhc.errors import InputError
 from ordhc.executors import as_executor, run_tasks
 from ordhc.progress import Progress, shows_progress
 from ordhc_embedding.models import MODELS, Model
-from ordhc_embedding.solvers import SOLVERS, Solution
+from ordhc_embedding.solvers import SOLVERS, Report, Solution
 
 __all__ = ["Embedding", "embed"]
 
@@ -190,58 +190,51 @@ def embed(
     loss = _loss(triplets, kind, parameter)
     starts = _starts(triplets.n_leaves, n_components, seed, restarts, initial, solver)
 
+    how = (solver, max_iterations, tolerance)
     workers = as_executor(executor)
     if workers is not None:
-        tasks = [(triplets, model, parameter, solver, at, max_iterations, tolerance) for at in starts]
-        # `min` returns the first of equal losses in the order of the starts, so the result is deterministic.
-        best = min(run_tasks(workers, _solved, tasks, progress=progress), key=lambda found: found.loss)
-        return _embedding(best, triplets, model, solver, seed, parameter)
-    best = None
-    for number, start in enumerate(starts):
+        tasks = [(triplets, model, parameter, start, *how) for start in starts]
+        solutions = run_tasks(workers, _task, tasks, progress=progress)
+    else:
+        solutions = []
+        for number, start in enumerate(starts):
 
-        def report(iteration: int, number: int = number) -> None:
-            if progress is not None:
-                share = max(iteration / max_iterations, iteration / (iteration + _USUAL))
-                progress((number + share) / len(starts))
+            def report(iteration: int, number: int = number) -> None:
+                if progress is not None:
+                    share = max(iteration / max_iterations, iteration / (iteration + _USUAL))
+                    progress((number + share) / len(starts))
 
-        if loss.total_weight > 0:
-            # The matrices are tiny, so starting BLAS threads takes many times longer than the computation.
-            with threadpool_limits(1, "blas"):
-                found = SOLVERS[solver](loss, start, max_iterations, tolerance, report)
-        else:
-            found = Solution(start, 0.0, 0, True)
-        if best is None or found.loss < best.loss:
-            best = found
-    assert best is not None
-    if progress is not None:
-        progress(1.0)
-    return _embedding(best, triplets, model, solver, seed, parameter)
-
-
-def _solved(
-    triplets: Triplets,
-    model: str,
-    parameter: float | None,
-    solver: str,
-    start: NDArray[np.float64],
-    max_iterations: int,
-    tolerance: float,
-) -> Solution:
-    loss = _loss(triplets, MODELS[model], parameter)
-    if not loss.total_weight > 0:
-        return Solution(start, 0.0, 0, True)
-    with threadpool_limits(1, "blas"):
-        return SOLVERS[solver](loss, start, max_iterations, tolerance, lambda _: None)
-
-
-def _embedding(
-    best: Solution, triplets: Triplets, model: str, solver: str, seed: int, parameter: float | None
-) -> Embedding:
+            solutions.append(_solved(loss, start, *how, report))
+        if progress is not None:
+            progress(1.0)
+    # `min` returns the first of equal losses in the order of the starts, so the result is deterministic.
+    best = min(solutions, key=lambda found: found.loss)
     points = best.points.copy()
     points.flags.writeable = False
     return Embedding(
         points, best.loss, best.n_iterations, best.converged, model, solver, seed, parameter, triplets.names
     )
+
+
+def _task(
+    triplets: Triplets, model: str, parameter: float | None, start: NDArray[np.float64], *how: Any
+) -> Solution:
+    return _solved(_loss(triplets, MODELS[model], parameter), start, *how, lambda _: None)
+
+
+def _solved(
+    loss: EmbeddingLoss,
+    start: NDArray[np.float64],
+    solver: str,
+    max_iterations: int,
+    tolerance: float,
+    report: Report,
+) -> Solution:
+    if not loss.total_weight > 0:
+        return Solution(start, 0.0, 0, True)
+    # The matrices are tiny, so starting BLAS threads takes many times longer than the computation.
+    with threadpool_limits(1, "blas"):
+        return SOLVERS[solver](loss, start, max_iterations, tolerance, report)
 
 
 def _loss(triplets: Triplets, model: Model, parameter: float | None) -> EmbeddingLoss:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordhc._ordhc import EmbeddingLoss
 
-__all__ = ["SOLVERS", "Solution", "Solver"]
+__all__ = ["SOLVERS", "Report", "Solution"]
 
 Floats = NDArray[np.float64]
 Report = Callable[[int], None]
@@ -26,14 +25,6 @@ class Solution:
     loss: float
     n_iterations: int
     converged: bool
-
-
-class Solver(Protocol):
-    """A function that minimises a loss and calls `report` with the number of each iteration."""
-
-    def __call__(
-        self, loss: EmbeddingLoss, start: Floats, max_iterations: int, tolerance: float, report: Report, /
-    ) -> Solution: ...
 
 
 def lbfgs(
@@ -140,4 +131,9 @@ def _root(matrix: Floats, rank: int) -> Floats:
     return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0)))
 
 
-SOLVERS: Mapping[str, Solver] = {"lbfgs": lbfgs, "paper": paper, "projected": projected}
+#: Functions that minimise a loss and call `report` with the number of each iteration.
+SOLVERS: Mapping[str, Callable[[EmbeddingLoss, Floats, int, float, Report], Solution]] = {
+    "lbfgs": lbfgs,
+    "paper": paper,
+    "projected": projected,
+}

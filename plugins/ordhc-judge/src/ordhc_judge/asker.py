@@ -1,12 +1,12 @@
 """Get the replies to many prompts at the same time, from the cache or from the server."""
 
 import asyncio
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, TypeVar
 
-from ordhc_judge.cache import Cache, Row, key_of
+from ordhc_judge.cache import Cache, key_of
 from ordhc_judge.client import Client, Limits, Received
 from ordhc_judge.endpoint import Endpoint
 from ordhc_judge.errors import BudgetError, JudgeError
@@ -14,6 +14,14 @@ from ordhc_judge.replies import Reply, brief, read_chat, read_text, usage_of
 from ordhc_judge.spending import Budget, Pace, Tokens
 
 __all__ = ["Asker", "Chat"]
+
+S = TypeVar("S")
+T = TypeVar("T")
+Messages = list[dict[str, str]]
+#: The name of a prompt, by which its reply is reported, and its messages.
+Prompt = tuple[Any, Messages]
+#: The same, and the key of the reply in the cache.
+Waiting = tuple[Any, Messages, bytes]
 
 _GIVE_UP = 100
 #: The asker stops after this number of rejected prompts in a row if no prompt has succeeded before.
@@ -36,11 +44,11 @@ class Chat:
         self._now = dict(optional)
         self.rejected: list[str] = []
 
-    def request(self, messages: list[dict[str, str]]) -> dict[str, Any]:
+    def request(self, messages: Messages) -> dict[str, Any]:
         """Return the request for the cache key, including the fields that the server has rejected."""
         return {"model": self.model, "messages": messages, **self._wanted, **self._extra}
 
-    def body(self, messages: list[dict[str, str]]) -> dict[str, Any]:
+    def body(self, messages: Messages) -> dict[str, Any]:
         """Return the request to send, without the fields that the server has rejected."""
         return {"model": self.model, "messages": messages, **self._now, **self._extra}
 
@@ -98,12 +106,10 @@ class Asker:
         self._has_worked = False
         self._one_at_a_time = asyncio.Lock()
 
-    def key(self, messages: list[dict[str, str]]) -> bytes:
+    def key(self, messages: Messages) -> bytes:
         return key_of(self.client.endpoint.base, "chat", self.chat.request(messages))
 
-    async def ask_all(
-        self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
-    ) -> None:
+    async def ask_all(self, prompts: Iterable[Prompt], done: Callable[[Any, Reply], None]) -> None:
         """Send many prompts at the same time; call `done` with the name and the reply of each prompt.
 
         Prompts with a reply in the cache are not sent. If another process has sent the same prompt already,
@@ -115,13 +121,7 @@ class Asker:
             An error that stops all requests. If the budget is spent, open requests are answered first. Other
             errors cancel open requests.
         """
-        async with self._one_at_a_time:
-            await self._ask_all(prompts, done)
-
-    async def _ask_all(
-        self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
-    ) -> None:
-        waiting: list[tuple[Any, list[dict[str, str]], bytes]] = []
+        waiting: list[Waiting] = []
         queue = self._missing(prompts, done)
         stop: list[JudgeError] = []
 
@@ -138,9 +138,26 @@ class Asker:
                     stop.append(error)
                     return
 
-        tasks = [asyncio.ensure_future(work()) for _ in range(self.client.limits.concurrency)]
-        await self._finished(tasks, stop)
-        await self._wait_for_others(waiting, done)
+        async with self._one_at_a_time:
+            tasks = [asyncio.ensure_future(work()) for _ in range(self.client.limits.concurrency)]
+            await self._finished(tasks, stop)
+            await self._wait_for_others(waiting, done)
+
+    async def at_the_same_time(
+        self, work: Callable[[S], Coroutine[Any, Any, T]], arguments: Iterable[S]
+    ) -> list[T]:
+        """Return the result of `work` for each argument; raise an exception only after all work has ended."""
+        slots = asyncio.Semaphore(self.client.limits.concurrency)
+
+        async def one(argument: S) -> T:
+            async with slots:
+                return await work(argument)
+
+        found = await asyncio.gather(*map(one, arguments), return_exceptions=True)
+        for each in found:
+            if isinstance(each, BaseException):
+                raise each
+        return found  # type: ignore[return-value]
 
     async def _finished(self, tasks: list["asyncio.Task[None]"], stop: list[JudgeError]) -> None:
         try:
@@ -149,7 +166,8 @@ class Asker:
                 ended, open_tasks = await asyncio.wait(open_tasks, return_when=asyncio.FIRST_COMPLETED)
                 for task in ended:
                     task.result()
-                if stop and not _lets_others_finish(stop[0]):
+                # The budget has paid for open requests, so await their replies if the budget is spent.
+                if stop and not isinstance(stop[0], BudgetError):
                     break
         finally:
             for task in tasks:
@@ -159,31 +177,19 @@ class Asker:
         if stop:
             raise stop[0]
 
-    def _missing(
-        self, prompts: Iterable[tuple[Any, list[dict[str, str]]]], done: Callable[[Any, Reply], None]
-    ) -> Iterator[tuple[Any, list[dict[str, str]], bytes]]:
-        part: list[tuple[Any, list[dict[str, str]], bytes]] = []
-        for name, messages in prompts:
-            part.append((name, messages, self.key(messages)))
-            if len(part) == 500:
-                yield from self._not_found(part, done)
-                part = []
-        yield from self._not_found(part, done)
+    def _missing(self, prompts: Iterable[Prompt], done: Callable[[Any, Reply], None]) -> Iterator[Waiting]:
+        """Yield the prompts without a reply in the cache; call `done` for the others."""
+        rest = iter(prompts)
+        while part := [(name, messages, self.key(messages)) for name, messages in islice(rest, 500)]:
+            found = self.cache.find([key for _, _, key in part])
+            for name, messages, key in part:
+                if key in found:
+                    self.n_cached += 1
+                    done(name, found[key])
+                else:
+                    yield name, messages, key
 
-    def _not_found(
-        self, part: list[tuple[Any, list[dict[str, str]], bytes]], done: Callable[[Any, Reply], None]
-    ) -> Iterator[tuple[Any, list[dict[str, str]], bytes]]:
-        found = self.cache.find([key for _, _, key in part])
-        for name, messages, key in part:
-            if key in found:
-                self.n_cached += 1
-                done(name, found[key])
-            else:
-                yield name, messages, key
-
-    async def _wait_for_others(
-        self, waiting: list[tuple[Any, list[dict[str, str]], bytes]], done: Callable[[Any, Reply], None]
-    ) -> None:
+    async def _wait_for_others(self, waiting: list[Waiting], done: Callable[[Any, Reply], None]) -> None:
         while waiting:
             found = self.cache.find([key for _, _, key in waiting])
             left = []
@@ -204,7 +210,7 @@ class Asker:
                 await asyncio.sleep(0.05)
 
     async def _ask(
-        self, messages: list[dict[str, str]], key: bytes, read: Callable[[Any], Reply | None] = read_chat
+        self, messages: Messages, key: bytes, read: Callable[[Any], Reply | None] = read_chat
     ) -> Reply:
         asked_again, reply = False, None
         held = self._expected(messages)
@@ -230,22 +236,11 @@ class Asker:
             break
         if reply is None:
             reply = Reply(received.fault or "malformed", text=received.message)
-        self.cache.keep(
-            Row(
-                key,
-                self.client.endpoint.base,
-                self.chat.model,
-                json.dumps(self.chat.request(messages), ensure_ascii=False),
-                reply,
-                received.raw,
-                received.seconds,
-                received.attempts,
-            )
-        )
+        self.cache.keep(key, self.client.endpoint.base, self.chat.request(messages), reply, received)
         self._count(reply)
         return reply
 
-    async def write(self, messages: list[dict[str, str]]) -> str | None:
+    async def write(self, messages: Messages) -> str | None:
         key = self.key(messages)
         reply = self.cache.find([key]).get(key)
         if reply is None:
@@ -268,13 +263,13 @@ class Asker:
                 " call to continue"
             )
 
-    def _expected(self, messages: list[dict[str, str]]) -> Tokens:
+    def _expected(self, messages: Messages) -> Tokens:
         if self._n_measured >= 5:
             share = 1.25 / self._n_measured
             return int(share * self._measured[0]) + 1, int(share * self._measured[1]) + 1
         return rough_tokens(messages), 16
 
-    def _used(self, document: Any, messages: list[dict[str, str]]) -> Tokens | None:
+    def _used(self, document: Any, messages: Messages) -> Tokens | None:
         if read_chat(document) is None:
             return None
         asked, written = usage_of(document)
@@ -287,10 +282,5 @@ class Asker:
         return asked, written
 
 
-def _lets_others_finish(error: JudgeError) -> bool:
-    # The budget has paid for open requests, so the asker awaits their replies.
-    return isinstance(error, BudgetError)
-
-
-def rough_tokens(messages: list[dict[str, str]]) -> int:
+def rough_tokens(messages: Messages) -> int:
     return sum(len(message["content"].encode()) // 3 + 8 for message in messages)

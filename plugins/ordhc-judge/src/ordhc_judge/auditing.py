@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 import ordhc
 from ordhc.errors import InputError, OrdhcWarning
@@ -20,30 +19,11 @@ from ordhc_judge.report import Share
 
 if TYPE_CHECKING:
     from ordhc.tree.node import Node
-    from ordhc_judge.questions import Replies
 
 __all__ = ["Audit", "audit"]
 
 _FROM_TREE = 300
 _DISTANCE_GROUPS = (("1", 1, 1), ("2 to 3", 2, 3), ("4 to 7", 4, 7), ("8 or more", 8, 2**31))
-
-
-class Audited(Protocol):
-    """The attributes and methods of `Judge` that `audit` uses."""
-
-    p: float | None
-
-    @property
-    def n_leaves(self) -> int:
-        """Return the number of items."""
-
-    def leaves_of(self, names: Sequence[str]) -> list[int]:
-        """Return the item number (0, 1, ...) for each name."""
-
-    def replies(
-        self, questions: ArrayLike, progress: Progress | None = None
-    ) -> tuple[NDArray[np.int8], Replies]:
-        """Return the answer to each question, and the replies to all prompts of the questions."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +93,7 @@ class Audit:
 
 @shows_progress("auditing")
 def audit(
-    judge: Audited,
+    judge: Any,
     gold: Any,
     n_questions: int | None = None,
     *,
@@ -180,40 +160,38 @@ def audit(
     full = (single.said > -2).all(axis=1)
     agreed = full & (single.said == single.said[:, :1]).all(axis=1)
     by_distance = {
-        name: Share(int(right[inside].sum()), int(inside.sum()))
+        name: _share(right, inside)
         for name, low, high in _DISTANCE_GROUPS
         if (inside := (steps >= low) & (steps <= high)).any()
     }
     replied = single.said > -2
     odd_at = single.places[:, :, 2]
     by_place = {
-        place: Share(
-            int((replied & (single.said == 2) & (odd_at == place)).sum()),
-            int((replied & (odd_at == place)).sum()),
-        )
+        place: _share(single.said == 2, shown)
         for place in (1, 2, 3)
-        if (replied & (odd_at == place)).any()
+        if (shown := replied & (odd_at == place)).any()
     }
     named_at = np.where(
         single.said >= 0,
         np.take_along_axis(single.places, np.maximum(single.said, 0)[..., None], 2)[..., 0],
         0,
     )
-    named = {
-        place: Share(int((replied & (named_at == place)).sum()), int(replied.sum())) for place in (1, 2, 3)
-    }
-    n = len(rows)
+    every = np.ones(len(rows), dtype=bool)
     found = Audit(
-        Share(int(right.sum()), n),
-        Share(int(decided.sum()), n),
-        Share(int(right.sum()), int(decided.sum())),
-        Share(int(agreed.sum()), int(full.sum())),
+        _share(right, every),
+        _share(decided, every),
+        _share(right, decided),
+        _share(agreed, full),
         by_distance,
         by_place,
-        named,
+        {place: _share(named_at == place, replied) for place in (1, 2, 3)},
     )
     judge.p = found.p
     return found
+
+
+def _share(holds: Any, among: Any) -> Share:
+    return Share(int((holds & among).sum()), int(among.sum()))
 
 
 def read_gold(path: str | os.PathLike[str]) -> ordhc.Dendrogram | ordhc.Triplets | ordhc.Quadruplets:
@@ -256,7 +234,7 @@ def _majorities(gold: ordhc.Triplets) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
-def _leaves(judge: Audited, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
+def _leaves(judge: Any, tree: ordhc.Dendrogram) -> NDArray[np.int64]:
     if tree.names is not None:
         return np.array(judge.leaves_of(tree.names), dtype=np.int64)
     if tree.n_leaves > judge.n_leaves:

@@ -9,14 +9,14 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ordhc_judge.client import Received
 from ordhc_judge.errors import JudgeError
 from ordhc_judge.replies import Reply
 
-__all__ = ["Cache", "Row", "key_of"]
+__all__ = ["Cache", "key_of"]
 
 #: SQLite's application id in the header of the file: "oJdg" in ASCII.
 _APPLICATION = 0x6F4A6467
@@ -53,20 +53,6 @@ def key_of(endpoint: str, kind: str, request: Mapping[str, Any]) -> bytes:
     """Return the key of a request: a hash of the address and of everything that is sent, without secrets."""
     text = json.dumps([endpoint, kind, request], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of the cache: the request, the reply, the duration in seconds, and the number of attempts."""
-
-    key: bytes
-    endpoint: str
-    model: str
-    request: str
-    reply: Reply
-    raw: str
-    seconds: float
-    attempts: int
 
 
 class Cache:
@@ -140,47 +126,40 @@ class Cache:
         A reply with a fault of the connection, such as a timeout, is returned only if this object stored it.
         """
         found: dict[bytes, Reply] = {}
-        with self._naming_errors():
-            for at in range(0, len(keys), 500):
-                part = list(keys[at : at + 500])
-                marks = ",".join("?" * len(part))
-                rows = self._connection.execute(
-                    "SELECT key, status, said, probabilities, text, prompt_tokens, completion_tokens, run"
-                    f" FROM replies WHERE key IN ({marks})",
-                    part,
-                )
-                for key, status, said, shares, text, asked, written, run in rows:
-                    if status in _FINAL or run == self.owner:
-                        shares = None if shares is None else tuple(json.loads(shares))
-                        found[key] = Reply(status, said, shares, text, asked, written)
+        columns = "status, said, probabilities, text, prompt_tokens, completion_tokens, run"
+        for key, status, said, shares, text, asked, written, run in self._rows("replies", columns, keys):
+            if status in _FINAL or run == self.owner:
+                shares = None if shares is None else tuple(json.loads(shares))
+                found[key] = Reply(status, said, shares, text, asked, written)
         return found
 
-    def keep(self, row: Row) -> None:
+    def keep(
+        self, key: bytes, endpoint: str, request: Mapping[str, Any], reply: Reply, received: Received
+    ) -> None:
         """Store a reply, and delete the claim that marks its request as being sent."""
-        reply = row.reply
         shares = None if reply.probabilities is None else json.dumps(reply.probabilities)
         with self._naming_errors(), self._writing():
             self._connection.execute(
                 "INSERT OR REPLACE INTO replies VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                 (
-                    row.key,
-                    row.endpoint,
-                    row.model,
-                    row.request,
+                    key,
+                    endpoint,
+                    request["model"],
+                    json.dumps(request, ensure_ascii=False),
                     reply.status,
                     reply.said,
                     shares,
                     _storable(reply.text),
-                    _storable(row.raw),
+                    _storable(received.raw),
                     reply.prompt_tokens,
                     reply.completion_tokens,
-                    row.seconds,
-                    row.attempts,
+                    received.seconds,
+                    received.attempts,
                     self.owner,
                     time.time(),
                 ),
             )
-            self._connection.execute("DELETE FROM claims WHERE key = ?", (row.key,))
+            self._connection.execute("DELETE FROM claims WHERE key = ?", (key,))
 
     def usage(self, endpoint: str, model: str) -> tuple[int, float, float, float]:
         """Return how many replies of a model are cached, and their mean tokens and seconds.
@@ -198,15 +177,16 @@ class Cache:
         return int(count), float(asked or 0), float(written or 0), float(seconds or 0)
 
     def find_vectors(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        found: dict[bytes, bytes] = {}
+        return dict(self._rows("vectors", "vector", keys))
+
+    def _rows(self, table: str, columns: str, keys: Sequence[bytes]) -> Iterator[Any]:
+        """Yield the key and the `columns` of each row of `table` with one of the keys."""
         with self._naming_errors():
             for at in range(0, len(keys), 500):
                 part = list(keys[at : at + 500])
                 marks = ",".join("?" * len(part))
-                found.update(
-                    self._connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
-                )
-        return found
+                query = f"SELECT key, {columns} FROM {table} WHERE key IN ({marks})"
+                yield from self._connection.execute(query, part)
 
     def keep_vectors(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         with self._naming_errors(), self._writing():

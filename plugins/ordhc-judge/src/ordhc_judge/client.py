@@ -89,13 +89,12 @@ class Client:
         self.faults: Counter[str] = Counter()
         self.attempts = 0
         self._random = random.Random()
-        self._reached = False
         self._version = ""
         pool = httpx2.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency)
         timeout = httpx2.Timeout(limits.timeout)
         # Accept only gzip, and unpack it here up to a limit, because a few kilobytes can unpack to gigabytes.
         self._http = httpx2.AsyncClient(
-            auth=endpoint.auth(), headers={"Accept-Encoding": "gzip"}, limits=pool, timeout=timeout
+            auth=endpoint.signed, headers={"Accept-Encoding": "gzip"}, limits=pool, timeout=timeout
         )
 
     async def close(self) -> None:
@@ -146,7 +145,6 @@ class Client:
             status, raw, wait, fault, document = 0, "", None, "", None
             try:
                 status, document, raw, wait = await self._exchange(path, body, most)
-                self._reached = True
                 counted = used(document) if status == 200 and isinstance(document, dict) else None
                 is_asked, taken = counted is not None, counted or (0, 0)
             except (TimeoutError, httpx2.TimeoutException):

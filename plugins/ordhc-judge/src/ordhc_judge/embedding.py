@@ -1,6 +1,5 @@
 """Get embedding vectors of texts, from the same kind of server as a judge, and with the same cache."""
 
-import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -102,19 +101,14 @@ async def _vectors(
     keys = {text: key_of(base, "embedding", {"model": model, "input": text, **extra}) for text in texts}
     found = asker.cache.find_vectors(list(keys.values()))
     missing = [text for text, key in keys.items() if key not in found]
-    slots = asyncio.Semaphore(asker.client.limits.concurrency)
 
     async def ask(part: list[str]) -> None:
-        async with slots:
-            rows = await _asked(asker, part, extra)
+        rows = await _asked(asker, part, extra)
         kept = {keys[text]: row.tobytes() for text, row in zip(part, rows, strict=True)}
         asker.cache.keep_vectors(kept.items())
         found.update(kept)
 
-    parts = [missing[at : at + size] for at in range(0, len(missing), size)]
-    for each in await asyncio.gather(*map(ask, parts), return_exceptions=True):
-        if isinstance(each, BaseException):
-            raise each
+    await asker.at_the_same_time(ask, [missing[at : at + size] for at in range(0, len(missing), size)])
     vectors = [np.frombuffer(found[keys[text]], dtype="<f4") for text in texts]
     lengths = {len(vector) for vector in vectors}
     if len(lengths) > 1:

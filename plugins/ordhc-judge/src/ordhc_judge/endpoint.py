@@ -1,7 +1,7 @@
 """The address of a server, with its key and headers."""
 
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -98,23 +98,13 @@ class Endpoint:
     def address(self, path: str, version: str = "") -> str:
         return f"{self.base}{version}{path}{f'?{self.query}' if self.query else ''}"
 
-    def auth(self) -> "httpx2.Auth":
-        """Return an `httpx2.Auth`, which adds the key and the headers to each request when it is sent."""
-        import httpx2
-
-        endpoint = self
-
-        class Sign(httpx2.Auth):
-            def auth_flow(
-                self, request: "httpx2.Request"
-            ) -> "Generator[httpx2.Request, httpx2.Response, None]":
-                if endpoint.key is not None:
-                    request.headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
-                for name, value in endpoint.headers:
-                    request.headers[name] = value.reveal()
-                yield request
-
-        return Sign()
+    def signed(self, request: "httpx2.Request") -> "httpx2.Request":
+        """Add the key and the headers to a request; a client does this when it sends the request."""
+        if self.key is not None:
+            request.headers["Authorization"] = f"Bearer {self.key.reveal()}"
+        for name, value in self.headers:
+            request.headers[name] = value.reveal()
+        return request
 
     def __repr__(self) -> str:
         return f"<Endpoint {self.base}{', with a key' if self.secrets else ''}>"

@@ -1,7 +1,7 @@
 """The engine of a judge: runs an `Asker` in its own event loop, which starts with the first request."""
 
-import math
 import os
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from ordhc_judge.endpoint import Endpoint
 from ordhc_judge.errors import JudgeError
 from ordhc_judge.replies import Reply, brief
 from ordhc_judge.runner import Runner
-from ordhc_judge.spending import Budget, Pace, whole
+from ordhc_judge.spending import Budget, Pace, number, whole
 
 __all__ = ["Engine", "Setup", "Counts"]
 
@@ -64,7 +64,7 @@ class Setup:
         elif word == "none" or (rpm == 0 and not isinstance(rpm, bool)):
             rpm = None
         if rpm is not None:
-            rpm = _positive("rpm", rpm)
+            rpm = number("rpm", rpm, is_positive=True)
         if cache is not None and (not isinstance(cache, str | os.PathLike) or not os.fspath(cache)):
             raise InputError(f"cache = {cache!r} must be the name of a file, or None")
         if not isinstance(extra, Mapping | None) or {"model", "messages", "stream"} & set(extra or {}):
@@ -72,7 +72,9 @@ class Setup:
                 f"extra = {extra!r} must be a dict of fields other than model, messages and stream"
             )
         limits = Limits(
-            whole("concurrency", concurrency, 1), _positive("timeout", timeout), whole("retries", retries, 0)
+            whole("concurrency", concurrency, 1),
+            number("timeout", timeout, is_positive=True),
+            whole("retries", retries, 0),
         )
         return cls(endpoint, model, limits, rpm, cache, optional, dict(extra or {}))
 
@@ -129,7 +131,8 @@ class Engine:
         The numbers are: replies (at most 2,000), mean prompt tokens, mean completion tokens, mean seconds.
         """
         model, base = self._setup.model, self._setup.endpoint.base
-        if model is None or (self._asker is None and not _exists(self._setup.cache)):
+        cache = self._setup.cache
+        if model is None or (self._asker is None and (cache is None or not os.path.exists(cache))):  # noqa: PTH110
             return 0, 0.0, 0.0, 0.0
 
         async def found(asker: Asker) -> tuple[int, float, float, float]:
@@ -142,13 +145,13 @@ class Engine:
         asker, before = self._asker, self._earlier
         if asker is None:
             return before
-        bad = {reason: count for reason, count in asker.replies.items() if reason != "ok"}
+        bad = Counter({reason: count for reason, count in asker.replies.items() if reason != "ok"})
         return Counts(
             before.cached + asker.n_cached,
             before.prompt_tokens + asker.prompt_tokens,
             before.completion_tokens + asker.completion_tokens,
-            _sum(before.faults, asker.client.faults),
-            _sum(before.unanswered, bad),
+            Counter(before.faults) + asker.client.faults,
+            Counter(before.unanswered) + bad,
             tuple(dict.fromkeys((*before.rejected, *asker.chat.rejected))),
         )
 
@@ -205,24 +208,3 @@ async def _only_model(client: Client) -> str:
             "to use another name, give model=NAME"
         )
     return names[0] if names else "default"
-
-
-def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {
-        name: one.get(name, 0) + other.get(name, 0)
-        for name in (*one, *(key for key in other if key not in one))
-    }
-
-
-def _exists(cache: str | os.PathLike[str] | None) -> bool:
-    return cache is not None and os.path.exists(cache)  # noqa: PTH110
-
-
-def _positive(what: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(value, bool | str) or not 0 < number < math.inf:
-        raise InputError(f"{what} = {value!r} must be a number above 0")
-    return number

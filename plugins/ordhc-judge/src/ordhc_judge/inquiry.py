@@ -96,11 +96,11 @@ class Inquiry:
 
         if len(triples):
             self._engine.ask_all(prompts(), done, None if on_tick is None else lambda: on_tick(n_done))
-        found = combined(said, self._agree)
-        self._count(found.answers, found.agreed, found.failed)
-        mean = shares.mean(axis=1)[np.arange(len(triples)), np.maximum(found.answers, 0)]
-        weights = np.where(found.answers < 0, math.nan, mean)
-        return found.answers, weights, said, (np.argsort(orders, axis=2) + 1).astype(np.int8)
+        answers, agreed, failed = combined(said, self._agree)
+        self._count(answers, agreed, failed)
+        mean = shares.mean(axis=1)[np.arange(len(triples)), np.maximum(answers, 0)]
+        weights = np.where(answers < 0, math.nan, mean)
+        return answers, weights, said, (np.argsort(orders, axis=2) + 1).astype(np.int8)
 
     def _count(self, answers: NDArray[np.int8], agreed: NDArray[np.bool_], failed: NDArray[np.bool_]) -> None:
         counted = {

@@ -74,7 +74,9 @@ class Items:
     @classmethod
     def of(cls, given: Any) -> "Items":
         """Return the items from texts, from a dict of names and texts, or from a file."""
-        return given if isinstance(given, cls) else cls.read(given) if _is_path(given) else cls(given)
+        if isinstance(given, cls):
+            return given
+        return cls.read(given) if isinstance(given, str | os.PathLike) else cls(given)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Items":
@@ -87,10 +89,10 @@ class Items:
         InputError
             The file does not exist or has another format; a name occurs twice.
         """
+        from ordhc.io import read_names
+
         file = Path(path)
         if file.suffix.lower() not in (".csv", ".tsv"):
-            from ordhc.io import read_names
-
             return cls(read_names(file))
         try:
             content = file.read_text(encoding="utf-8-sig")
@@ -99,8 +101,6 @@ class Items:
         rows = csv.DictReader(io.StringIO(content), delimiter="\t" if file.suffix.lower() == ".tsv" else ",")
         columns = rows.fieldnames or []
         if "text" not in columns:
-            from ordhc.io import read_names
-
             return cls(read_names(file))
         named: dict[str, str] = {}
         for row in rows:
@@ -112,7 +112,3 @@ class Items:
                 raise InputError(f"{name!r} has no text", path=file, line=rows.line_num)
             named[name] = text
         return cls(named if "name" in columns else list(named))
-
-
-def _is_path(given: Any) -> bool:
-    return isinstance(given, str | os.PathLike)

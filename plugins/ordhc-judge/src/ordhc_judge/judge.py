@@ -22,7 +22,7 @@ from ordhc_judge.items import Items
 from ordhc_judge.prompt import Template
 from ordhc_judge.questions import Replies, n_orders
 from ordhc_judge.report import Report, Share
-from ordhc_judge.spending import Budget, Estimate, Prices, whole
+from ordhc_judge.spending import Budget, Estimate, Prices, number, whole
 
 if TYPE_CHECKING:
     from ordhc_judge.auditing import Audit
@@ -146,7 +146,8 @@ class Judge:
         self._prices = Prices.of(prices)
         optional: dict[str, Any] = {}
         if temperature is not None:
-            optional["temperature"] = _number("temperature", temperature, 0)
+            warmth = number("temperature", temperature)
+            optional["temperature"] = int(warmth) if warmth.is_integer() else warmth
         if max_tokens is not None:
             optional["max_tokens"] = whole("max_tokens", max_tokens, 1)
         if logprobs:
@@ -369,10 +370,11 @@ class Judge:
     def _checked(self, rows: ArrayLike) -> NDArray[np.int64]:
         table = np.asarray(rows)
         if table.dtype.kind in "UO" and table.size:
+            known = {name: leaf for leaf, name in enumerate(self.names or ())}
             names = [str(name) for name in table.ravel().tolist()]
-            different = sorted(set(names))
-            places = dict(zip(different, self._places_of(different), strict=True))
-            table = np.array([places[name] for name in names], dtype=np.int64).reshape(table.shape)
+            if unknown := sorted(set(names) - known.keys()):
+                raise InputError(f"the judge has no item {unknown[0][:200]!r}")
+            table = np.array([known[name] for name in names], dtype=np.int64).reshape(table.shape)
         if table.size == 0:
             return np.zeros((0, 3), dtype=np.int64)
         if table.ndim != 2 or table.shape[1] != 3 or table.dtype.kind not in "iu":
@@ -393,13 +395,6 @@ class Judge:
             raise InputError(f"question {row} has the same item twice", row=twice[0], leaves=[row])
         return table
 
-    def _places_of(self, names: list[str]) -> list[int]:
-        known = {} if self.names is None else {name: leaf for leaf, name in enumerate(self.names)}
-        for name in names:
-            if name not in known:
-                raise InputError(f"the judge has no item {name[:200]!r}")
-        return [known[name] for name in names]
-
     def _rough_tokens(self) -> float:
         length = sum(len(text.encode()) for text in self._items.texts) / self.n_leaves
         return rough_tokens(self._template.messages(["", "", ""])) + length
@@ -418,13 +413,3 @@ class Judge:
         asked = f"{self._inquiry.counts['questions']:,} questions, {self._budget.calls:,} calls"
         where = f"{self._setup.model or 'a model'} at {self._setup.endpoint.base}"
         return f"<Judge: {where}, {self.n_leaves:,} items, {asked}>"
-
-
-def _number(what: str, value: Any, at_least: float) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(value, bool | str) or not at_least <= number < math.inf:
-        raise InputError(f"{what} = {value!r} must be a number of at least {at_least:g}")
-    return int(number) if number.is_integer() else number

@@ -1,6 +1,5 @@
 """Name the clusters of a tree with a language model, from the root down."""
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -239,17 +238,7 @@ class _Naming:
 
 
 async def _written(asker: Asker, prompts: list[list[dict[str, str]]]) -> list[str | None]:
-    slots = asyncio.Semaphore(asker.client.limits.concurrency)
-
-    async def one(messages: list[dict[str, str]]) -> str | None:
-        async with slots:
-            return _name_in(await asker.write(messages))
-
-    found = await asyncio.gather(*map(one, prompts), return_exceptions=True)
-    for each in found:
-        if isinstance(each, BaseException):
-            raise each
-    return found  # type: ignore[return-value]
+    return [_name_in(text) for text in await asker.at_the_same_time(asker.write, prompts)]
 
 
 def _name_in(text: str | None) -> str | None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ordhc.errors import InputError
 
-__all__ = ["FAILED", "Replies", "Combined", "n_orders", "orders_of", "combined"]
+__all__ = ["FAILED", "Replies", "n_orders", "orders_of", "combined"]
 
 _ORDERS = {"cyclic": 3, "two": 2, "one": 1, 3: 3, 2: 2, 1: 1}
 #: The value for a missing reply.
@@ -68,27 +68,13 @@ def orders_of(texts: Sequence[str], leaves: Sequence[int], times: int) -> NDArra
     return np.array([first[at:] + first[:at] for at in range(times)], dtype=np.int8)
 
 
-@dataclass(frozen=True, eq=False)
-class Combined:
-    """The answers to questions, from the replies to all orders in which their items were shown.
-
-    Attributes
-    ----------
-    answers
-        (m,) the position of the odd one out, or -1.
-    agreed
-        (m,) True if the replies to all orders are equal; the common reply may be "none".
-    failed
-        (m,) True if the reply to an order is missing.
-    """
-
-    answers: NDArray[np.int8]
-    agreed: NDArray[np.bool_]
-    failed: NDArray[np.bool_]
-
-
-def combined(said: NDArray[np.int8], agree: str) -> Combined:
+def combined(
+    said: NDArray[np.int8], agree: str
+) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.bool_]]:
     """Combine the (m, orders) replies to questions: positions 0 to 2, -1 for "none", -2 for a missing reply.
+
+    Return (m,) answers, which are positions or -1; (m,) True if the replies to all orders are equal; and (m,)
+    True if the reply to an order is missing.
 
     The answer is the common reply of all orders. With `agree="majority"` it is the reply of more than half of
     all orders. Otherwise the answer is -1.
@@ -96,7 +82,7 @@ def combined(said: NDArray[np.int8], agree: str) -> Combined:
     Examples
     --------
     >>> said = np.array([[0, 0, 0], [1, 1, 2], [0, 1, 2], [1, 1, -2], [-1, -1, -1]], dtype=np.int8)
-    >>> combined(said, "all").answers, combined(said, "majority").answers
+    >>> combined(said, "all")[0], combined(said, "majority")[0]
     (array([ 0, -1, -1, -1, -1], dtype=int8), array([ 0,  1, -1,  1, -1], dtype=int8))
     """
     failed = (said == FAILED).any(axis=1)
@@ -107,4 +93,4 @@ def combined(said: NDArray[np.int8], agree: str) -> Combined:
         counts = np.stack([(said == place).sum(axis=1) for place in range(3)], axis=1)
         best = counts.argmax(axis=1)
         answers = np.where(2 * counts.max(axis=1) > said.shape[1], best, -1)
-    return Combined(answers.astype(np.int8), agreed, failed)
+    return answers.astype(np.int8), agreed, failed

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -55,46 +55,38 @@ def read_chat(document: Any) -> Reply | None:
     >>> read_chat({"choices": []}) is None
     True
     """
-    found = _first_choice(document)
-    if found is None:
-        return None
-    choice, text, refusal = found
-    asked, written = usage_of(document)
-    reason = choice.get("finish_reason")
-    said = said_in(text)
-    if refusal or reason == "content_filter":
-        return Reply("refusal", None, None, text or refusal, asked, written)
+    reply = read_text(document)
+    if reply is None or reply.status != "ok":
+        return reply
+    choice = document["choices"][0]
+    said = said_in(reply.text)
     if said is not None:
-        return Reply("ok", said, probabilities_in(choice.get("logprobs"), said), text, asked, written)
-    status = "truncated" if reason == "length" else "refusal" if _REFUSALS.search(text) else "malformed"
-    return Reply(status, None, None, text, asked, written)
+        return replace(reply, said=said, probabilities=probabilities_in(choice.get("logprobs"), said))
+    is_cut_off = choice.get("finish_reason") == "length"
+    status = "truncated" if is_cut_off else "refusal" if _REFUSALS.search(reply.text) else "malformed"
+    return replace(reply, status=status)
 
 
 def read_text(document: Any) -> Reply | None:
     """Return the reply in a chat completion whose text need not contain a number; see `read_chat`."""
-    found = _first_choice(document)
-    if found is None:
-        return None
-    choice, text, refusal = found
-    asked, written = usage_of(document)
-    if refusal or choice.get("finish_reason") == "content_filter":
-        return Reply("refusal", None, None, text or refusal, asked, written)
-    if text.strip():
-        return Reply("ok", None, None, text, asked, written)
-    status = "truncated" if choice.get("finish_reason") == "length" else "malformed"
-    return Reply(status, None, None, text, asked, written)
-
-
-def _first_choice(document: Any) -> tuple[dict[str, Any], str, str] | None:
     try:
         choice = document["choices"][0]
         message = choice["message"]
-        content, refusal = message.get("content"), message.get("refusal")
+        text, refusal, reason = message.get("content"), message.get("refusal"), choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
         return None
-    if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return (choice, content or "", str(refusal or "")) if isinstance(content, str | None) else None
+    if isinstance(text, list):
+        text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
+    if not isinstance(text, str | None):
+        return None
+    text = text or ""
+    if refusal or reason == "content_filter":
+        status, text = "refusal", text or str(refusal or "")
+    elif text.strip():
+        status = "ok"
+    else:
+        status = "truncated" if reason == "length" else "malformed"
+    return Reply(status, None, None, text, *usage_of(document))
 
 
 def usage_of(document: Any) -> tuple[int | None, int | None]:

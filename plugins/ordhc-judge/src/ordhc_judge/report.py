@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ordhc.evaluate.intervals import wilson
 from ordhc_judge.spending import money
 
 __all__ = ["Report", "Share"]
-
-#: The normal quantile of a 95 % interval.
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -36,14 +34,10 @@ class Share:
     @property
     def interval(self) -> tuple[float, float]:
         """The lower and upper bounds of the 95% interval."""
-        n = self.total
-        if n == 0:
+        if not self.total:
             return 0.0, 1.0
-        p, z2 = self.value, _Z**2
-        middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-        half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-        low = 0.0 if self.count == 0 else middle - half
-        return low, 1.0 if self.count == n else middle + half
+        low, high = wilson(self.value, self.total).tolist()
+        return low, high
 
     def to_dict(self) -> dict[str, float | int]:
         """Return the share, its bounds and its counts."""

@@ -9,7 +9,7 @@ from typing import Any
 from ordhc.errors import InputError
 from ordhc_judge.errors import BudgetError
 
-__all__ = ["Budget", "Estimate", "Pace", "Prices", "Tokens", "money", "whole"]
+__all__ = ["Budget", "Estimate", "Pace", "Prices", "Tokens", "money", "number", "whole"]
 
 #: The numbers of tokens of a prompt and of an answer.
 Tokens = tuple[int, int]
@@ -24,6 +24,17 @@ def whole(what: str, value: Any, at_least: int) -> int:
     if not fine:
         raise InputError(f"{what} = {value!r} must be a whole number of at least {at_least}")
     return number
+
+
+def number(what: str, value: Any, *, is_positive: bool = False) -> float:
+    """Return a finite number of at least 0, or above 0 if `is_positive`."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if isinstance(value, bool | str) or not 0 <= found < math.inf or (is_positive and not found):
+        raise InputError(f"{what} = {value!r} must be a number {'above' if is_positive else 'of at least'} 0")
+    return found
 
 
 def money(cost: float) -> str:
@@ -55,10 +66,8 @@ class Budget:
         cost = given.get("cost")
         if cost is not None and self.prices is None:
             raise InputError(f"budget['cost'] = {cost!r} needs prices=dict(input=..., output=...)")
-        if cost is not None and (isinstance(cost, bool | str) or not 0 <= cost < math.inf):
-            raise InputError(f"budget['cost'] = {cost!r} must be a number of at least 0")
         self.most_calls, self.most_tokens = limits["calls"], limits["tokens"]
-        self.most_cost = math.inf if cost is None else float(cost)
+        self.most_cost = math.inf if cost is None else number("budget['cost']", cost)
 
     @property
     def tokens(self) -> int:

@@ -4,7 +4,8 @@ Each linkage is a row update: a function that returns the row of a merged cluste
 The number of a cluster is its smallest leaf. The merge of clusters i < j gets the number i.
 """
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +14,8 @@ __all__ = ["Update", "make_hausdorff", "make_median_pairwise"]
 
 Floats = NDArray[np.float64]
 Leaves = NDArray[np.int64]
-
-
-class Update(Protocol):
-    """A row update: a function that returns the similarities of a merged cluster with the other clusters."""
-
-    def __call__(
-        self,
-        row_i: Floats,
-        row_j: Floats,
-        s_ij: float,
-        n_i: int,
-        n_j: int,
-        sizes: Leaves,
-        i: int,
-        j: int,
-        others: Leaves,
-        /,
-    ) -> Floats:
-        """Return the similarities of the merge of clusters `i` and `j` with the clusters `others`."""
-        ...
+#: A row update, with the arguments of `update` in `ordhc.specs.LinkageSpec.update_row`.
+Update = Callable[..., Floats]
 
 
 def make_median_pairwise(S: Floats) -> Update:

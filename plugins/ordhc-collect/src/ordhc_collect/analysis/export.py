@@ -13,7 +13,6 @@ from ordhc import Session
 from ordhc.asking.people import Person
 from ordhc.errors import InputError
 from ordhc_collect.analysis.tree import people_of
-from ordhc_collect.people.state import Trial
 from ordhc_collect.people.tables import Tables
 from ordhc_collect.study.forms import STANDARD
 from ordhc_collect.study.model import Study
@@ -57,24 +56,6 @@ def rows_of(
     return _comparisons(study, session)
 
 
-def _questions(tables: Tables) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
-    """Yield the person and the question of each trial, and a tuple about the answer.
-
-    The tuple has the choice, its time, the response times of page and server in seconds, and the status.
-    """
-    for person, number, question, sampler, leaves, sides, asked, attempt, *rest in tables.trials():
-        trial = Trial(
-            number,
-            question,
-            sampler,
-            tuple(map(int, leaves.split())),
-            tuple(map(int, sides.split())),
-            asked,
-            attempt,
-        )
-        yield person, trial, tuple(rest)
-
-
 def _time(at: float | None) -> str:
     return "" if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
@@ -98,7 +79,7 @@ def _salmon(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
         *("head", "left", "right", "winner", "puid", "response_time", "time_received", "sampler"),
         *("answer", "weight", "excluded"),
     ]
-    for number, (person, trial, (choice, at, page, _, _)) in enumerate(_questions(tables)):
+    for number, (person, trial, (choice, at, page, _, _)) in enumerate(tables.trials()):
         if not choice:
             continue
         shown = trial.shown
@@ -159,7 +140,7 @@ def _trials(study: Study, tables: Tables, people: dict[str, Person]) -> Iterator
         ),
     ]
     measured = tables.measured()
-    for person, trial, (choice, at, page, server, status) in _questions(tables):
+    for person, trial, (choice, at, page, server, status) in tables.trials():
         shown = [names[leaf] for leaf in trial.shown]
         standing = people.get(person)
         more = measured.get((person, trial.number), {})
@@ -191,13 +172,8 @@ def _comparisons(study: Study, session: Session) -> Iterator[Row]:
     names = study.names
     rows = found.rows
     weights = found.weights if found.weights is not None else np.ones(len(rows))
-    head = (
-        ["anchor_name", "near_name", "far_name"]
-        if rows.shape[1] == 3
-        else ["i_name", "j_name", "k_name", "l_name"]
-    )
-    if study.question == "triplet":
-        head = ["anchor_name", "near_name", "far_name"]
+    is_pairs = study.question == "pairs"
+    head = [f"{name}_name" for name in (("i", "j", "k", "l") if is_pairs else ("anchor", "near", "far"))]
     answers = np.arange(len(rows)) if found.answers is None else found.answers
     sampler = "learner" if found.adaptive else ""
     yield [*head, "person_name", "answer", "weight", "sampler"]
@@ -219,30 +195,14 @@ def people_rows(study: Study, tables: Tables, people: dict[str, Person]) -> Iter
     yield [*STANDARD, *own]
     for person, stage, language, tries, n_done, outcome, joined, seen in tables.all_people():
         standing = people.get(person)
-        row: Row = [
-            person,
-            ids.get(person),
-            stage,
-            outcome,
-            language,
-            n_done,
-            _time(joined),
-            _time(seen),
-            tries,
-        ]
-        if standing is not None:
-            row += [
-                *(_seconds(standing.seconds), round(standing.same_side, 4), round(standing.reliability, 4)),
-                *(round(standing.low, 4), round(standing.high, 4), standing.gold, standing.n_gold),
-                *(
-                    standing.repeats,
-                    standing.n_repeats,
-                    round(standing.weight, 4),
-                    "; ".join(standing.excluded),
-                ),
-            ]
-        else:
+        row: Row = [person, ids.get(person), stage, outcome, language, n_done]
+        row += [_time(joined), _time(seen), tries]
+        if standing is None:
             row += [None] * 11
+        else:
+            row += [_seconds(standing.seconds), round(standing.same_side, 4), round(standing.reliability, 4)]
+            row += [round(standing.low, 4), round(standing.high, 4), standing.gold, standing.n_gold]
+            row += [standing.repeats, standing.n_repeats, round(standing.weight, 4), _reasons(standing)]
         more: dict[str, str | None] = dict(details.get(person, {}))
         more["code"] = study.outcomes[outcome].code_for(person) if outcome else None
         yield row + [more.get(name) for name in own]

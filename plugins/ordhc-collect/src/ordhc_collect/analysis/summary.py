@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from ordhc import Dendrogram, Quadruplets, Session, Triplets
 from ordhc.asking.people import Person
+from ordhc.evaluate.intervals import wilson
 from ordhc.reporting.typical import typical_items
 from ordhc.results import Posterior
-from ordhc_collect.analysis.tree import agreeing, model_of, tree_of, wilson
+from ordhc_collect.analysis.tree import agreeing, model_of, tree_of
 from ordhc_collect.study.model import Study
 
 __all__ = ["Confusing", "Summary", "people_of", "summarise"]
@@ -141,7 +142,8 @@ def _confusing(
     usual = wrong.sum() / n.sum()
     found = []
     for leaf in np.flatnonzero(n >= _FEW).tolist():
-        low, _ = wilson(float(wrong[leaf]), int(n[leaf]))
-        if wrong[leaf] / n[leaf] > usual:
-            found.append((low, Confusing(study.items[leaf].name, int(n[leaf]), float(wrong[leaf] / n[leaf]))))
+        share = float(wrong[leaf] / n[leaf])
+        if share > usual:
+            low = float(wilson(share, n[leaf])[0])
+            found.append((low, Confusing(study.items[leaf].name, int(n[leaf]), share)))
     return tuple(item for _, item in sorted(found, key=lambda pair: -pair[0])[:6])

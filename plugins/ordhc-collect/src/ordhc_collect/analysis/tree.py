@@ -1,6 +1,5 @@
 """Make the tree from a study's answers, and compare it with the answers."""
 
-import math
 import warnings
 from typing import Any
 
@@ -14,7 +13,7 @@ from ordhc.clustering.posterior import Posterior
 from ordhc.errors import InputError, OrdhcWarning
 from ordhc.evaluate.intervals import FEWEST_UNITS
 
-__all__ = ["agreeing", "model_of", "people_of", "tree_of", "unit_of", "wilson"]
+__all__ = ["agreeing", "model_of", "people_of", "tree_of", "unit_of"]
 
 RESAMPLES = 60
 #: Faster settings of the posterior, for trees whose support is not shown.
@@ -75,19 +74,3 @@ def agreeing(tree: Dendrogram, table: dict[str, NDArray[Any]], width: int) -> ND
     right = ordhc.oracles.from_tree(tree)(rows)
     none = 0 if width == 4 else -1
     return np.where((right == none) | (answers == none), np.nan, (right == answers).astype(float))
-
-
-def wilson(right: float, n: int) -> tuple[float, float]:
-    """Return the lower and upper ends of Wilson's 95% interval of the share `right / n`.
-
-    Examples
-    --------
-    >>> low, high = wilson(8, 10)
-    >>> round(low, 2), round(high, 2)
-    (0.49, 0.94)
-    """
-    z = 1.96
-    p = right / n
-    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, middle - half), min(1.0, middle + half)

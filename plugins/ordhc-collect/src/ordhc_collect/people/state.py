@@ -67,9 +67,17 @@ class Trial:
         return tuple(self.leaves[position] for position in self.sides)
 
     @property
-    def n_choices(self) -> int:
-        """The number of choices, without "none"."""
-        return 3 if len(self.leaves) == 3 else 2
+    def head(self) -> int | None:
+        """The item to which the other two are compared; None for other kinds of questions."""
+        return self.shown[0] if len(self.sides) < len(self.leaves) else None
+
+    @property
+    def choices(self) -> list[tuple[int, ...]]:
+        """The items of each choice, without "none"."""
+        shown = self.shown
+        if len(shown) == 4:
+            return [shown[:2], shown[2:]]
+        return [(leaf,) for leaf in shown if leaf != self.head]
 
     def answer(self, choice: int) -> int:
         """Return the answer in the coding of `ordhc.Session`.

@@ -75,13 +75,13 @@ class StudyState:
         self._deleted_at = -math.inf
         #: The person whom the session must still forget.
         self.to_forget: str | None = None
-        self._tables: Tables
+        self.tables: Tables
         self.load()
 
     def load(self) -> None:
         with self.session.transaction() as db:
             Tables.create(db)
-            self._tables = tables = Tables(db)
+            self.tables = tables = Tables(db)
             if self.study.gold.rows and tables.get("gold") != [*map(list, self.study.gold.rows)]:
                 self.session.add_answers(self.study.gold.rows, self.study.gold.answers, gold=True)
                 tables.set("gold", self.study.gold.rows)
@@ -158,10 +158,6 @@ class StudyState:
         """Return True if a person may continue; False for a person who left, if the study is now full."""
         return who not in self._gone or not self.is_full()
 
-    @property
-    def is_closed(self) -> bool:
-        return self.status == CLOSED
-
     # Methods that write.
 
     def _keep(self, person: Person) -> Person:
@@ -178,7 +174,7 @@ class StudyState:
         self._gone.discard(person.id)
         self._released.discard(person.id)
         if before is not None:
-            self._tables.update_person(person, now)
+            self.tables.update_person(person, now)
         return person
 
     def join(
@@ -201,7 +197,7 @@ class StudyState:
         if self.is_simulated:
             raise RefusedError("simulated", 403)
         if platform is not None:
-            known = self._tables.person_of(platform)
+            known = self.tables.person_of(platform)
             if known is not None and known in self.people:
                 return self._keep(self.people[known])
         if self.status == CLOSED:
@@ -210,8 +206,8 @@ class StudyState:
             raise RefusedError("full", 403)
         stage = SCREENING if self.study.screening else self._after_screening
         person = Person(secrets.token_hex(10), stage, language)
-        self._tables.add_person(person, self.clock.now(), parameter, platform)
-        self._tables.note(person.id, details or {})
+        self.tables.add_person(person, self.clock.now(), parameter, platform)
+        self.tables.note(person.id, details or {})
         return self._keep(person)
 
     @property
@@ -269,7 +265,7 @@ class StudyState:
                 raise RefusedError("incomplete")
             found[each.name] = value
             passes = passes and (not each.right or each.position(answer) in each.right)
-        self._tables.note(who, found)
+        self.tables.note(who, found)
         self._count(who, found)
         return passes
 
@@ -278,15 +274,15 @@ class StudyState:
         if person.tried is None:
             choice = int(given) if given in ("1", "2", "3") else 0
             trial = self.practice(person)
-            if trial is None or not 1 <= choice <= trial.n_choices:
+            if trial is None or not 1 <= choice <= len(trial.choices):
                 raise RefusedError("no choice")
             if trial.answer(choice) == self.study.practice.answers[number]:
-                right = int(self._tables.details_of(person.id).get("practice_right", 0)) + 1
-                self._tables.note(person.id, {"practice_right": str(right)})
+                right = int(self.tables.details_of(person.id).get("practice_right", 0)) + 1
+                self.tables.note(person.id, {"practice_right": str(right)})
             if self.study.has_feedback:
                 return self._keep(replace(person, tried=choice))
         person = replace(person, practice=number + 1, tried=None)
-        self._tables.note(person.id, {PRACTISED: str(person.practice)})
+        self.tables.note(person.id, {PRACTISED: str(person.practice)})
         return self._begin(person)
 
     def practice(self, person: Person) -> Trial | None:
@@ -317,7 +313,7 @@ class StudyState:
             return replace(person, stage=BREAK, trial=None)
         held = None if person.held is None else person.held.trial.question
         number = person.n_done + 1
-        found = self._asker.next(person.id, number, held, lambda: self._tables.known(person.id))
+        found = self._asker.next(person.id, number, held, lambda: self.tables.known(person.id))
         if found is None:
             return replace(person, stage=after, trial=None)
         question, leaves, sampler = found
@@ -325,7 +321,7 @@ class StudyState:
         trial = Trial(
             number, question, sampler, leaves, sides_of(leaves, self.study.question, draw), self.clock.now()
         )
-        self._tables.add_trial(person.id, trial)
+        self.tables.add_trial(person.id, trial)
         return replace(person, trial=trial)
 
     def is_withdrawn(self, who: str) -> bool:
@@ -337,13 +333,13 @@ class StudyState:
         old = person.trial
         if old is None or not self.is_withdrawn(person.id):
             return person
-        self._tables.drop_trial(person.id, old.number)
+        self.tables.drop_trial(person.id, old.number)
         self.session.release([old.question])
         person = replace(self._asked(replace(person, trial=None, later=None)), later=person.later)
         if person.trial is not None:
             # A form that was made for the old question must not answer the new one.
             person = replace(person, trial=replace(person.trial, attempt=old.attempt + 1))
-            self._tables.take_back(person.id, person.trial)
+            self.tables.take_back(person.id, person.trial)
         return self._keep(person)
 
     def advance(self, who: str) -> Person:
@@ -368,7 +364,7 @@ class StudyState:
         if trial is None or number != trial.number:
             raise RefusedError("not asked", 403)
         is_late = measured.is_late and self.study.max_seconds is not None
-        if not (0 if self.study.allow_none or is_late else 1) <= choice <= trial.n_choices:
+        if not (0 if self.study.allow_none or is_late else 1) <= choice <= len(trial.choices):
             raise RefusedError("no choice")
         if self.study.must_play and not is_late and self._is_unheard(trial, measured):
             raise RefusedError("not played")
@@ -382,7 +378,7 @@ class StudyState:
         person = self._settled(person)
         page = measured.seconds
         answer = Answer(trial, choice, min(server if page is None else page, _LONGEST), now)
-        self._tables.hold(who, answer, measured, server)
+        self.tables.hold(who, answer, measured, server)
         person = replace(person, trial=None, n_done=person.n_done + 1, held=answer)
         if not self.study.can_undo or not self.study.undo_seconds:
             person = self._settled(person)
@@ -406,7 +402,7 @@ class StudyState:
             seconds=[person.held.seconds],
             places=[person.held.choice],
         )
-        self._tables.settle(person.id, trial.number, status)
+        self.tables.settle(person.id, trial.number, status)
         return replace(person, held=None)
 
     def undo(self, who: str, number: int) -> Person:
@@ -419,7 +415,7 @@ class StudyState:
         ):
             return person
         trial = replace(person.held.trial, attempt=person.held.trial.attempt + 1)
-        self._tables.take_back(who, trial)
+        self.tables.take_back(who, trial)
         return self._keep(
             replace(
                 person,
@@ -439,7 +435,7 @@ class StudyState:
         self.settle(self.clock.now() - self.study.undo_seconds)
         if self._has_old_ids() and self.delete_after is not None:
             self._deleted_at = self.clock.now()
-            self._tables.delete_ids_before(self._deleted_at - self.delete_after, self._id_parameters)
+            self.tables.delete_ids_before(self._deleted_at - self.delete_after, self._id_parameters)
         for who in self._active - self._released:
             if not self.is_here(who):
                 self._gone.add(who)
@@ -487,19 +483,15 @@ class StudyState:
         """Return the number of questions that each sampler has chosen."""
         return dict(self._asker.counts)
 
-    def n_ids(self) -> int:
-        """Return the number of people whose id on the recruiting platform is stored."""
-        return len(self._tables.platform_ids())
-
     def history(self) -> list[tuple[float, float, float, float]]:
         """Return the held-out accuracy over time: number of answers, accuracy, lower and upper bounds."""
-        return [tuple(point) for point in self._tables.get("history") or ()]
+        return [tuple(point) for point in self.tables.get("history") or ()]
 
     def keep_history(self, points: list[tuple[float, float, float, float]]) -> None:
-        self._tables.set("history", points)
+        self.tables.set("history", points)
 
     def set_status(self, status: str) -> None:
-        self._tables.set("status", status)
+        self.tables.set("status", status)
         self.status = status
 
     @property
@@ -507,25 +499,16 @@ class StudyState:
         return (*self.study.id_parameters, *self.study.parameters)
 
     def delete_ids(self) -> int:
-        return self._tables.delete_ids(self._id_parameters)
-
-    def person_named(self, platform: str) -> str | None:
-        return self._tables.person_of(platform)
-
-    def platform_of(self, who: str) -> str | None:
-        return self._tables.platform_of(who)
+        return self.tables.delete_ids(self._id_parameters)
 
     def find(self, name: str) -> str:
         """Return the person with this id in the study or on the platform; raise `RefusedError` if unknown."""
         if name in self.people:
             return name
-        found = self._tables.person_of(name)
+        found = self.tables.person_of(name)
         if found is None or found not in self.people:
             raise RefusedError("unknown", 404)
         return found
-
-    def n_answers(self, who: str) -> int:
-        return self._tables.n_answers(who)
 
     def drop(self, who: str) -> None:
         """Delete all rows of a person in the tables of the study, and store a hash of the person's id.
@@ -533,12 +516,12 @@ class StudyState:
         If the server is killed before the session has forgotten the person, the next server finds the person
         by this hash.
         """
-        self._tables.set("forgetting", _fingerprint(who))
-        self._tables.forget(who)
+        self.tables.set("forgetting", _fingerprint(who))
+        self.tables.forget(who)
 
     def dropped(self) -> None:
         """Delete the hash that `drop` stored, after the session has forgotten the person."""
-        self._tables.unset("forgetting")
+        self.tables.unset("forgetting")
         self.to_forget = None
 
     def _find_marked(self, tables: Tables) -> None:

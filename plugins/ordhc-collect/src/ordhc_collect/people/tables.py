@@ -63,14 +63,17 @@ class Tables:
         return self._has("collect_trials")
 
     def _has(self, table: str) -> bool:
-        query = "SELECT count(*) FROM sqlite_master WHERE name = ?"
-        return bool(self._db.execute(query, (table,)).fetchone()[0])
+        return self._first("SELECT 1 FROM sqlite_master WHERE name = ?", table) is not None
+
+    def _first(self, query: str, value: str) -> Any:
+        """Return the first column of the first row, or None if there is no row."""
+        return next((row[0] for row in self._db.execute(query, (value,))), None)
 
     # The study.
 
     def get(self, key: str) -> Any:
-        row = self._db.execute("SELECT value FROM collect_study WHERE key = ?", (key,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        text = self._first("SELECT value FROM collect_study WHERE key = ?", key)
+        return None if text is None else json.loads(text)
 
     def set(self, key: str, value: Any) -> None:
         self._db.execute("INSERT OR REPLACE INTO collect_study VALUES (?, ?)", (key, json.dumps(value)))
@@ -103,12 +106,12 @@ class Tables:
         )
 
     def person_of(self, platform: str) -> str | None:
-        row = self._db.execute("SELECT person FROM collect_ids WHERE platform = ?", (platform,)).fetchone()
-        return None if row is None else str(row[0])
+        found: str | None = self._first("SELECT person FROM collect_ids WHERE platform = ?", platform)
+        return found
 
     def platform_of(self, person: str) -> str | None:
-        row = self._db.execute("SELECT platform FROM collect_ids WHERE person = ?", (person,)).fetchone()
-        return None if row is None else str(row[0])
+        found: str | None = self._first("SELECT platform FROM collect_ids WHERE person = ?", person)
+        return found
 
     def note(self, person: str, details: dict[str, str]) -> None:
         """Store details of a person: answers in forms, the device, and URL parameters."""
@@ -151,14 +154,9 @@ class Tables:
 
     def people(self) -> Iterator[tuple[Person, float]]:
         """Yield each person, and the time when the person was last seen."""
-        trials: dict[str, list[tuple[Any, ...]]] = {}
-        for row in self._db.execute(
-            "SELECT person, trial, question, sampler, leaves, sides, asked, attempt, choice, answered,"
-            " page_seconds, server_seconds FROM collect_trials WHERE choice IS NULL OR status = ?"
-            " ORDER BY person, trial",
-            (HELD,),
-        ):
-            trials.setdefault(row[0], []).append(row[1:])
+        trials: dict[str, list[tuple[Trial, Any]]] = {}
+        for who, trial, answer in self.trials(f"WHERE choice IS NULL OR status = '{HELD}'", "person, trial"):
+            trials.setdefault(who, []).append((trial, answer))
         rows = self._db.execute(
             "SELECT person, stage, language, tries, n_done, outcome, seen FROM collect_people"
         )
@@ -171,14 +169,10 @@ class Tables:
             practice = int(practised.get(name, 0))
             person = Person(name, stage, language, tries, n_done, outcome=outcome, practice=practice)
             open_ = []
-            for number, question, sampler, leaves, sides, asked, attempt, choice, *answered in trials.get(
-                name, ()
-            ):
-                trial = Trial(number, question, sampler, _numbers(leaves), _numbers(sides), asked, attempt)
+            for trial, (choice, at, page, server, _) in trials.get(name, ()):
                 if choice is None:
                     open_.append(trial)
                 else:
-                    at, page, server = answered
                     person = replace(person, held=Answer(trial, choice, server if page is None else page, at))
             first, second = (*open_, None, None)[:2]
             yield replace(person, trial=first, later=second), seen
@@ -240,7 +234,7 @@ class Tables:
 
     def n_answers(self, person: str) -> int:
         query = "SELECT count(*) FROM collect_trials WHERE person = ? AND choice NOT NULL"
-        return int(self._db.execute(query, (person,)).fetchone()[0])
+        return int(self._first(query, person))
 
     def counts(self) -> Counter[str]:
         """Return the number of questions that each sampler has chosen."""
@@ -248,13 +242,19 @@ class Tables:
             dict(self._db.execute("SELECT sampler, count(*) FROM collect_trials GROUP BY sampler").fetchall())
         )
 
-    def trials(self) -> Iterator[tuple[Any, ...]]:
-        return iter(
-            self._db.execute(
-                "SELECT person, trial, question, sampler, leaves, sides, asked, attempt, choice, answered,"
-                " page_seconds, server_seconds, status FROM collect_trials ORDER BY asked, person, trial"
-            )
-        )
+    def trials(
+        self, where: str = "", order: str = "asked, person, trial"
+    ) -> Iterator[tuple[str, Trial, tuple[Any, ...]]]:
+        """Yield the person and the question of each trial, and a tuple about the answer.
+
+        The tuple has the choice, its time, the response times of page and server in seconds, and the status.
+        """
+        for person, number, question, sampler, leaves, sides, asked, attempt, *answer in self._db.execute(
+            "SELECT person, trial, question, sampler, leaves, sides, asked, attempt, choice, answered,"
+            f" page_seconds, server_seconds, status FROM collect_trials {where} ORDER BY {order}"
+        ):
+            trial = Trial(number, question, sampler, _numbers(leaves), _numbers(sides), asked, attempt)
+            yield person, trial, tuple(answer)
 
     def measured(self) -> dict[tuple[str, int], dict[str, Any]]:
         """Return the measurements that `hold` stored as JSON, by person and number of the question."""

@@ -12,6 +12,10 @@ from ordhc_collect.study.model import Gold
 __all__ = ["SimulatedPerson", "Kind", "crowd_of", "drawn_tree"]
 
 
+#: For each choice, the two shown items that are closer than others if the choice is right.
+_PAIRS = {"odd": [(1, 2), (0, 2), (0, 1)], "triplet": [(0, 1), (0, 2)], "pairs": [(0, 1), (2, 3)]}
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of simulated people: its share of the crowd, and its accuracy (None for random clicks)."""
@@ -82,8 +86,7 @@ class SimulatedPerson:
         self._gold = {key_of(row): (row, answer) for row, answer in zip(gold.rows, gold.answers, strict=True)}
 
     def __call__(self, shown: list[int]) -> int:
-        n = 3 if self._question == "odd" else 2
-        choices = list(range(1, n + 1))
+        choices = list(range(1, len(_PAIRS[self._question]) + 1))
         if self._accuracy is None:
             return self._chance.choice(choices)
         right = self._right(shown)
@@ -99,16 +102,6 @@ class SimulatedPerson:
                 return 1 + shown.index(row[answer])
             near = row[:2] if answer == 1 else row[2:]
             return 1 if set(asked[:2]) == set(near) else 2
-        if self._question == "odd":
-            a, b, c = shown
-            sizes = [self._common_size(b, c), self._common_size(a, c), self._common_size(a, b)]
-        elif self._question == "triplet":
-            head, left, right = shown
-            sizes = [self._common_size(head, left), self._common_size(head, right)]
-        else:
-            sizes = [self._common_size(*shown[:2]), self._common_size(*shown[2:])]
+        sizes = [self._tree.node([shown[i], shown[j]]).size for i, j in _PAIRS[self._question]]
         best = [place for place, size in enumerate(sizes, 1) if size == min(sizes)]
         return self._chance.choice(best)
-
-    def _common_size(self, a: int, b: int) -> int:
-        return self._tree.node([a, b]).size

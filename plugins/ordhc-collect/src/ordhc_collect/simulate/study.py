@@ -1,13 +1,11 @@
 """Simulate a study: let bots take part over HTTP, and report the quality of the tree and the cost."""
 
 import asyncio
-import sqlite3
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from ordhc import Dendrogram, Session, metrics
 from ordhc.errors import InputError
 from ordhc_collect.analysis.summary import Summary, summarise
 from ordhc_collect.analysis.tree import model_of, tree_of
-from ordhc_collect.people.tables import Tables, reading
+from ordhc_collect.people.tables import Tables, copy_session, reading
 from ordhc_collect.simulate.bots import Run, take_part
 from ordhc_collect.simulate.crowd import Kind, SimulatedPerson, crowd_of, drawn_tree
 from ordhc_collect.study.model import Study
@@ -94,8 +92,7 @@ def simulated(
             with session.transaction() as db:
                 Tables(db).set("simulated", True)
         if data is not None:
-            with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(data)) as copy:
-                source.backup(copy)
+            copy_session(path, data)
     results = _Results(run, took, summary, asked, points)
     found = _report(study, places, kinds, results, is_drawn=truth is None)
     if data is not None:

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ordhc_collect.study.sections import Problems, Section
+from ordhc_collect.study.sections import Problems, Section, is_whole
 
 __all__ = [
     "AUTOMATIC",
@@ -194,11 +194,7 @@ def _quota(section: Section, n: int) -> tuple[int | None, ...]:
     given = section.any("quota")
     if given is None:
         return ()
-    if (
-        not isinstance(given, list)
-        or len(given) != n
-        or not all(isinstance(x, int) and not isinstance(x, bool) and x >= -1 for x in given)
-    ):
+    if not isinstance(given, list) or len(given) != n or not all(is_whole(x) and x >= -1 for x in given):
         section.wrong("quota", f"should be {n} whole numbers, one for each option; -1 is any number")
         return ()
     return tuple(None if count < 0 else count for count in given)
@@ -209,9 +205,7 @@ def _right(section: Section, key: str, n: int, quota: tuple[int | None, ...]) ->
     if given is None and quota:
         return frozenset(position for position, most in enumerate(quota) if most != 0)
     numbers = given if isinstance(given, list) else [given]
-    if not numbers or not all(
-        isinstance(x, int) and not isinstance(x, bool) and 1 <= x <= n for x in numbers
-    ):
+    if not numbers or not all(is_whole(x) and 1 <= x <= n for x in numbers):
         if given is None:
             section.missing(key, "the number of the option that passes, from 1")
         else:

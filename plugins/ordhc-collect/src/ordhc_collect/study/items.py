@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ordhc_collect.study.markup import Picture, from_markdown, plain
 from ordhc_collect.study.media import MEDIA, Pictures, has_copies, is_shown
-from ordhc_collect.study.sections import Problems, Section, confined, suggestion
+from ordhc_collect.study.sections import Problems, Section, confined, suggestion, text_of
 
 __all__ = ["Item", "items_of", "rows_of_table"]
 
@@ -132,7 +132,8 @@ def _of_folder(folder: Path, root: Path, pictures: Pictures, problems: Problems)
         name = path.stem
         item = items.setdefault(name, Item(name, None, {}, ""))
         if ending in _TEXTS:
-            fields.setdefault(name, {})[_TEXTS[ending]] = _text(path, place, problems)
+            text = text_of(path, place, problems, _LONG_TEXT) or ""
+            fields.setdefault(name, {})[_TEXTS[ending]] = text.strip()
         elif not item.add(kinds[ending], path):
             problems.error(place, f"{path.name}: {name!r} has two {kinds[ending]} files; remove one of them")
     if passed:
@@ -149,19 +150,6 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
         for part in re.split(r"([0-9]+)", name)
         if part
     ]
-
-
-def _text(path: Path, place: str, problems: Problems) -> str:
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except UnicodeDecodeError:
-        problems.error(place, f"{path.name} is not UTF-8 text; save it as UTF-8")
-        return ""
-    if not text:
-        problems.error(place, f"{path.name} is empty")
-    elif len(text) > _LONG_TEXT:
-        problems.error(place, f"{path.name} has {len(text):,} characters, {_LONG_TEXT:,} at most")
-    return text
 
 
 def _of_table(table: Path, root: Path, pictures: Pictures, problems: Problems) -> list[Item]:

@@ -15,7 +15,7 @@ from ordhc_collect.study.media import Pictures
 from ordhc_collect.study.model import OUTCOMES, Exclusion, Outcome, Pay, Study
 from ordhc_collect.study.origins import origins_of
 from ordhc_collect.study.questions import asked_by, gold_of, listed_of, practice_of
-from ordhc_collect.study.sections import Problems, Section
+from ordhc_collect.study.sections import Problems, Section, text_of
 
 __all__ = ["QUESTIONS", "read_study", "study_or_problems"]
 
@@ -249,26 +249,14 @@ def _pages(
         path = section.path(page, root)
         if path is None:
             continue
-        found[page] = {}
+        found[page], place = {}, f"[pages] {page}"
         for language in languages:
             own = path.with_name(f"{path.stem}.{language}{path.suffix}")
             chosen = own if own.is_file() and own.resolve().is_relative_to(root.resolve()) else path
             if chosen is path and language != languages[0]:
-                problems.warn(f"[pages] {page}", f"is not translated to {language}: there is no {own.name}")
-            try:
-                text = chosen.read_text(encoding="utf-8-sig")
-            except UnicodeDecodeError:
-                problems.error(f"[pages] {page}", f"{chosen.name} is not UTF-8 text; save it as UTF-8")
-                continue
-            if not text.strip():
-                problems.error(f"[pages] {page}", f"{chosen.name} is empty")
-            if len(text) > _LONGEST_PAGE:
-                problems.error(
-                    f"[pages] {page}",
-                    f"{chosen.name} has {len(text):,} characters, {_LONGEST_PAGE:,} at most",
-                )
-                continue
-            found[page][language] = from_markdown(text, pictures.beside(chosen.parent, f"[pages] {page}"))
+                problems.warn(place, f"is not translated to {language}: there is no {own.name}")
+            if (text := text_of(chosen, place, problems, _LONGEST_PAGE)) is not None:
+                found[page][language] = from_markdown(text, pictures.beside(chosen.parent, place))
     section.close()
     return found
 

@@ -2,11 +2,11 @@
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Problems", "Section", "suggestion"]
+__all__ = ["Problems", "Section", "confined", "is_whole", "suggestion", "text_of"]
 
 _MISSING: Any = object()
 
@@ -15,6 +15,14 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     """Return a hint for an unknown name: the most similar known name, or all known names."""
     near = difflib.get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+
+
+def is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 class Problems:
@@ -42,10 +50,6 @@ class Section:
         self._values: dict[str, Any] = values
         self._read: list[str] = []
 
-    def _value(self, key: str) -> Any:
-        self._read.append(key)
-        return self._values.get(key, _MISSING)
-
     def wrong(self, key: str, message: str) -> None:
         value = self._values.get(key)
         shown = repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
@@ -62,89 +66,61 @@ class Section:
         return key in self._values
 
     def any(self, key: str, default: Any = None) -> Any:
-        value = self._value(key)
-        return default if value is _MISSING else value
+        self._read.append(key)
+        return self._values.get(key, default)
+
+    def _checked(self, key: str, default: Any, is_fine: Callable[[Any], bool], rule: str) -> Any:
+        """Return the value of a key, or `default` if the key is missing or, which is an error, invalid."""
+        value = self.any(key, _MISSING)
+        if value is _MISSING:
+            return default
+        if not is_fine(value):
+            self.wrong(key, f"should be {rule}")
+            return default
+        return value
 
     def text(self, key: str, default: str | None = None) -> str | None:
-        """Return a text, or `default` if the key is missing.
-
-        If the value is not a text, add an error and return `default`.
-        """
-        value = self._value(key)
-        if value is _MISSING:
-            return default
-        if not isinstance(value, str) or not value.strip():
-            self.wrong(key, "should be text in quotes")
-            return default
-        return value
+        found: str | None = self._checked(key, default, _is_text, "text in quotes")
+        return found
 
     def choice(self, key: str, choices: Sequence[str], default: str) -> str:
-        value = self._value(key)
-        if value is _MISSING:
-            return default
-        if value not in choices:
-            self.wrong(key, f"should be one of {', '.join(map(repr, choices))}")
-            return default
-        return str(value)
+        known = ", ".join(map(repr, choices))
+        return str(self._checked(key, default, lambda value: value in choices, f"one of {known}"))
 
     def flag(self, key: str, default: Any) -> Any:
-        value = self._value(key)
-        if value is _MISSING:
-            return default
-        if not isinstance(value, bool):
-            self.wrong(key, "should be true or false, without quotes")
-            return default
-        return value
+        rule = "true or false, without quotes"
+        return self._checked(key, default, lambda value: isinstance(value, bool), rule)
 
     def whole(self, key: str, default: Any, low: int, high: int) -> Any:
-        value = self._value(key)
-        if value is _MISSING:
-            return default
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.wrong(key, f"should be a whole number from {low:,} to {high:,}")
-            return default
-        return value
+        rule = f"a whole number from {low:,} to {high:,}"
+        return self._checked(key, default, lambda value: is_whole(value) and low <= value <= high, rule)
 
     def number(self, key: str, default: Any, low: float, high: float = math.inf) -> Any:
-        value = self._value(key)
-        if value is _MISSING:
-            return default
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            limit = f"from {low:g} to {high:g}" if high < math.inf else f"of {low:g} or more"
-            self.wrong(key, f"should be a number {limit}")
-            return default
-        return float(value)
+        def is_fine(value: Any) -> bool:
+            return (is_whole(value) or isinstance(value, float)) and low <= value <= high
+
+        limit = f"from {low:g} to {high:g}" if high < math.inf else f"of {low:g} or more"
+        value = self._checked(key, default, is_fine, f"a number {limit}")
+        return None if value is None else float(value)
 
     def texts(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        value = self._value(key)
-        if value is _MISSING:
-            return default
-        if (
-            not isinstance(value, list)
-            or not value
-            or not all(isinstance(x, str) and x.strip() for x in value)
-        ):
-            self.wrong(key, 'should be a list of texts: ["...", "..."]')
-            return default
-        return tuple(value)
+        def is_fine(value: Any) -> bool:
+            return isinstance(value, list) and bool(value) and all(map(_is_text, value))
+
+        return tuple(self._checked(key, default, is_fine, 'a list of texts: ["...", "..."]'))
 
     def tables(self, key: str) -> list["Section"]:
         """Return the sections of a list of tables, [[section.key]]; an empty list if the key is missing."""
-        value = self._value(key)
-        if value is _MISSING:
-            return []
-        if not isinstance(value, list):
-            self.wrong(key, f"should be a list of tables: [[{self.place}.{key}]]")
-            return []
+        rule = f"a list of tables: [[{self.place}.{key}]]"
+        entries = self._checked(key, [], lambda value: isinstance(value, list), rule)
         return [
             Section(entry, f"{self.place}.{key}, number {number}", self._problems)
-            for number, entry in enumerate(value, 1)
+            for number, entry in enumerate(entries, 1)
         ]
 
     def section(self, key: str) -> "Section":
-        value = self._value(key)
         place = f"{self.place}.{key}" if self.place else key
-        return Section({} if value is _MISSING else value, place, self._problems)
+        return Section(self.any(key, {}), place, self._problems)
 
     def path(self, key: str, root: Path, *, is_folder: bool = False) -> Path | None:
         name = self.text(key)
@@ -156,6 +132,25 @@ class Section:
         for key in self._values.keys() - set(self._read):
             where = f"[{self.place}]" if self.place else "at the top"
             self._problems.error(f"{where} {key}", f"is not a known key; {suggestion(key, self._read)}")
+
+
+def text_of(path: Path, place: str, problems: Problems, longest: int) -> str | None:
+    """Return a file's text; None, and an error, if it is not UTF-8 or longer than `longest` characters.
+
+    An empty file is an error, too.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        problems.error(place, f"{path.name} is not UTF-8 text; save it as UTF-8")
+        return None
+    n = len(text.strip())
+    if not n:
+        problems.error(place, f"{path.name} is empty")
+    if n > longest:
+        problems.error(place, f"{path.name} has {n:,} characters, {longest:,} at most")
+        return None
+    return text
 
 
 def confined(

@@ -158,10 +158,7 @@ class Api:
         return places.get(given, 1)
 
     def _choices(self, trial: Trial) -> list[list[str]]:
-        names = [self._study.items[leaf].name for leaf in trial.shown]
-        if len(trial.leaves) == 3:
-            return [[name] for name in names]
-        return [[name] for name in names[1:]] if len(trial.sides) == 3 else [names[:2], names[2:]]
+        return [[self._study.items[leaf].name for leaf in choice] for choice in trial.choices]
 
     def _item(self, leaf: int) -> dict[str, Any]:
         item, folder = self._study.items[leaf], f"{self._prefix}/media/"
@@ -182,13 +179,12 @@ class Api:
         if self._state.status == PAUSED or person.trial is None:
             return found | {"stage": "paused"}
         trial = person.trial
-        has_head = len(trial.sides) == 3 and len(trial.leaves) == 4
         question = {
             "number": trial.number,
             "kind": study.question,
             "prompt": self._pages.prompt(person.language),
-            "head": self._item(trial.shown[0]) if has_head else None,
-            "items": [self._item(leaf) for leaf in trial.shown[has_head:]],
+            "head": None if trial.head is None else self._item(trial.head),
+            "items": [self._item(leaf) for choice in trial.choices for leaf in choice],
             "choices": self._choices(trial),
         }
         return found | {"stage": "question", "question": question}

@@ -253,7 +253,8 @@ class Dashboard:
         if form is None:
             return self._login(request)
         if form.get("confirmed") != "yes":
-            return self._ask(request, "ids", count=await self._writer.do(StudyState.n_ids))
+            count = await self._writer.do(lambda state: len(state.tables.platform_ids()))
+            return self._ask(request, "ids", count=count)
         count = await self._writer.do(StudyState.delete_ids)
         say = self._say(request)
         text = say("The ids of the platform are deleted: %(count)s. Answers stay, under random ids.")
@@ -284,4 +285,4 @@ def _up(request: Request) -> str:
 
 def _known(state: StudyState, name: str) -> tuple[str, int]:
     who = state.find(name)
-    return who, state.n_answers(who)
+    return who, state.tables.n_answers(who)

@@ -27,7 +27,7 @@ def forget(state: StudyState, name: str) -> int:
         finish_forgetting(state)
     with state.session.transaction():
         who = state.find(name)
-        count = state.n_answers(who)
+        count = state.tables.n_answers(who)
         state.drop(who)
     state.to_forget = who
     finish_forgetting(state)

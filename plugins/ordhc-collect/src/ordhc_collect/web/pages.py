@@ -163,44 +163,39 @@ class Pages:
     def trial(self, person: Person, trial: Trial, *, held: int, layout: str) -> str:
         """Return the page of a question; `held` is the number of the answer that can be taken back, or 0."""
         language = person.language if person.language in self._environments else self._study.languages[0]
-        head, groups = self._parts(language, trial)
         parts = {
             "token": self._signer.form(person.id, TRIALS, trial.number, trial.attempt),
             "number": str(trial.number),
             "done": str(trial.number - 1),
-            "head": head,
-            "choices": "".join(self._choice(language, place, group) for place, group in enumerate(groups, 1)),
+            "head": self._head(language, trial),
+            "choices": "".join(
+                self._choice(language, place, group) for place, group in enumerate(trial.choices, 1)
+            ),
             "held": str(held),
         }
         frame = self._frame(language, layout, held > 0)
         return "".join(parts[part] if at % 2 else part for at, part in enumerate(frame))
 
-    def _parts(self, language: str, trial: Trial) -> tuple[Markup, list[tuple[int, ...]]]:
-        """Return the HTML of the item to which others are compared (or ""), and the items of each choice."""
-        shown = trial.shown
-        if len(trial.leaves) == 3:
-            return Markup(""), [(leaf,) for leaf in shown]
-        if len(trial.sides) == 3:
-            head = self._figures[language][shown[0]]
-            return Markup(self.render("head.html", language, leaf=shown[0], figure=head)), [
-                (leaf,) for leaf in shown[1:]
-            ]
-        return Markup(""), [shown[:2], shown[2:]]
+    def _head(self, language: str, trial: Trial) -> Markup:
+        """Return the HTML of the item to which others are compared, or ""."""
+        if trial.head is None:
+            return Markup("")
+        figure = self._figures[language][trial.head]
+        return Markup(self.render("head.html", language, leaf=trial.head, figure=figure))
 
     def _practice(self, person: Person, trial: Trial, **values: Any) -> str:
         language = person.language
-        head, groups = self._parts(language, trial)
         expected = self._study.practice.answers[trial.number - 1]
         right = next(choice for choice in range(1, 4) if trial.answer(choice) == expected)
         choices = [
             self._choice(language, place, group, person.tried and (place == right, place == person.tried))
-            for place, group in enumerate(groups, 1)
+            for place, group in enumerate(trial.choices, 1)
         ]
         return self.render(
             "trial.html",
             language,
             prompt=self._study.prompt.get(language),
-            head=head,
+            head=self._head(language, trial),
             choices=Markup("".join(choices)),
             number=trial.number,
             done=trial.number - 1,

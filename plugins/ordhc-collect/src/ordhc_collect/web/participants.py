@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ordhc_collect.people.state import PRACTICE, TRIALS, Measured, Person, RefusedError
-from ordhc_collect.people.study_state import PAUSED, StudyState
+from ordhc_collect.people.study_state import CLOSED, PAUSED, StudyState
 from ordhc_collect.people.writer import Writer
 from ordhc_collect.study.languages import preferred
 from ordhc_collect.study.model import Study
@@ -124,7 +124,7 @@ class Participants:
             known = (
                 None
                 if platform is None
-                else await self._writer.do(lambda state: state.person_named(platform))
+                else await self._writer.do(lambda state: state.tables.person_of(platform))
             )
             if platform is None or known == who:
                 return RedirectResponse("study", 303)
@@ -133,7 +133,7 @@ class Participants:
             return self._message("no id", language, 403)
         if self._state.is_simulated:
             return self._message("simulated", language, 403)
-        if self._state.is_closed:
+        if self._state.status == CLOSED:
             return self._ending("over", language, platform)
         details = self._details(request, platform)
         token = self._signer.form("join", parameter, platform, language, details)
@@ -197,7 +197,7 @@ class Participants:
     async def _page(self, person: Person, *, is_live: bool = False) -> Response:
         may_continue, platform = self._state.may_continue(person.id), None
         if person.has_ended or not may_continue:
-            platform = await self._writer.do(lambda state: state.platform_of(person.id))
+            platform = await self._writer.do(lambda state: state.tables.platform_of(person.id))
         html = self._pages.of(
             person,
             is_paused=self._state.status == PAUSED,
@@ -283,7 +283,7 @@ class Participants:
         language = self._study.languages[0] if person is None else person.language
         if error.reason in self._study.outcomes:
             layout = "live.html" if is_live else "base.html"
-            platform = await self._writer.do(lambda state: state.platform_of(who))
+            platform = await self._writer.do(lambda state: state.tables.platform_of(who))
             return HTMLResponse(self._pages.ending(error.reason, language, who, platform, layout=layout), 403)
         return self._message(error.reason, language, error.status, is_live)
 
