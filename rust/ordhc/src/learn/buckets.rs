@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::asking::Strategy;
+use super::learner::Told;
 use crate::error::Result;
 use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
 use crate::tree::Dendrogram;
@@ -211,7 +212,7 @@ impl Strategy for Buckets {
         Some(([first, second, search.leaf], search))
     }
 
-    fn take(&mut self, mut search: Seeker, answer: i8) {
+    fn take(&mut self, mut search: Seeker, Told { answer, .. }: Told) {
         search.state = self.tree.step(search.state, Outcome::of_answer(answer));
         self.left -= 1.0 / self.price;
         self.tasks[search.task as usize].steps += 1;
@@ -236,13 +237,13 @@ impl Strategy for Buckets {
     }
 
     fn retire(&mut self, leaf: u32) -> Result<()> {
-        let order = self.order.without(leaf, self.tree.tree(), self.tree.root())?;
+        let order = self.order.without(leaf, self.tree.tree())?;
         *self = Self { n: self.n, ..Self::new(order, self.shrink) };
         Ok(())
     }
 
     fn unplaced(&self) -> Option<Vec<u32>> {
-        Some(self.order.unplaced(self.tree.tree(), self.tree.root()))
+        Some(self.order.unplaced(self.tree.tree()))
     }
 
     fn done(&self) -> bool {
@@ -250,7 +251,7 @@ impl Strategy for Buckets {
     }
 
     fn tree(&self) -> Result<Dendrogram> {
-        Sketch::of(self.tree.tree(), self.tree.root(), self.n).finish(self.n)
+        Sketch::of(self.tree.tree(), self.n).finish(self.n)
     }
 
     fn n_leaves(&self) -> usize {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::inserting::{Inserting, Progress};
+use super::learner::Told;
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
@@ -88,7 +89,7 @@ impl Inserting for Insertion {
         Some(([first, second, leaf], slot))
     }
 
-    fn take(&mut self, slot: u32, answer: i8) {
+    fn take(&mut self, slot: u32, Told { answer, .. }: Told) {
         if let Some(Descent { leaf, state, steps }) = self.searches[slot as usize] {
             let state = self.tree.step(state, Outcome::of_answer(answer));
             self.progress.answered();
@@ -118,7 +119,7 @@ impl Inserting for Insertion {
         self.start();
     }
 
-    fn grown(&self) -> (&GrowingTree, u32) {
-        (self.tree.tree(), self.tree.root())
+    fn grown(&self) -> &GrowingTree {
+        self.tree.tree()
     }
 }

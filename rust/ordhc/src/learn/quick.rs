@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::asking::Strategy;
+use super::learner::Told;
 use crate::error::Result;
 use crate::search::{GrowingTree, NONE, Outcome, Place, Sketch, Walk};
 use crate::tree::Dendrogram;
@@ -298,7 +299,7 @@ impl Strategy for Quick {
         None
     }
 
-    fn take(&mut self, (number, at): Self::Purpose, answer: i8) {
+    fn take(&mut self, (number, at): Self::Purpose, Told { answer, .. }: Told) {
         let outcome = Outcome::of_answer(answer);
         let task = &mut self.tasks[number as usize];
         if at == MERGE {

@@ -266,11 +266,7 @@ impl Inserting for Robust {
         None
     }
 
-    fn take(&mut self, purpose: Purpose, answer: i8) {
-        self.weigh(purpose, Told::new(answer));
-    }
-
-    fn weigh(&mut self, purpose: Purpose, told: Told) {
+    fn take(&mut self, purpose: Purpose, told: Told) {
         let Purpose { slot, pivot, children, check } = purpose;
         let Some(search) = &mut self.searches[slot as usize] else { return };
         let outcome = Outcome::of_answer(told.answer);
@@ -323,8 +319,8 @@ impl Inserting for Robust {
         self.start();
     }
 
-    fn grown(&self) -> (&GrowingTree, u32) {
-        (self.tree.tree(), self.tree.root())
+    fn grown(&self) -> &GrowingTree {
+        self.tree.tree()
     }
 
     fn likely(&self, leaf: u32) -> Option<Vec<(Place, f64)>> {

@@ -9,6 +9,7 @@ use super::{Landmarks, Pair, References, pair};
 use crate::agglomerate::{Agglomeration, Layout, Matrix, Values};
 use crate::error::{Error, Result};
 use crate::kind::Kind;
+use crate::learn::Told;
 use crate::learn::asking::Strategy;
 use crate::linkage::Rule;
 use crate::memory;
@@ -195,7 +196,7 @@ impl Strategy<4> for FourK {
         }
     }
 
-    fn take(&mut self, compared: Compared<Cell>, answer: i8) {
+    fn take(&mut self, compared: Compared<Cell>, Told { answer, .. }: Told) {
         let (Cell { reference, landmark, leaf }, verdict) = compared.answered(answer);
         self.n_taken += 1;
         self.set(leaf, reference, landmark, verdict.sign);
