@@ -169,6 +169,6 @@ impl ChoiceHeights {
 }
 
 fn choice_gain(choices: &Choices, noises: &Noises, choice: usize, [old, new]: [f64; 2]) -> f64 {
-    let noise = noises.link(noises.level(choices.person(choice))).noise();
+    let noise = noises.of(choices.person(choice)).noise();
     choices.weight(choice) * (choices.log(choice, new, noise) - choices.log(choice, old, noise))
 }

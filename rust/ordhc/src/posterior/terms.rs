@@ -105,7 +105,7 @@ impl Terms {
         match noises.shared() {
             Some(link) => terms.iter().map(|term| of(link, term)).sum(),
             None => {
-                let link = |term: &Term| noises.link(noises.level(self.people[term.at as usize]));
+                let link = |term: &Term| noises.of(self.people[term.at as usize]);
                 terms.iter().map(|term| of(link(term), term)).sum()
             }
         }
