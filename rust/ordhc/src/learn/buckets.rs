@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::asking::Strategy;
 use super::learner::Told;
+use super::slots;
 use crate::error::Result;
 use crate::search::{Order, Outcome, PivotTree, Place, Sketch};
 use crate::tree::Dendrogram;
@@ -119,16 +120,7 @@ impl Buckets {
         self.left += (leaves.len() - 1) as f64 * bits(leaves.len());
         let task = Bucket { state, is_under, leaves, placed: 1, end: 1, parent, ..Bucket::default() };
         self.n_tasks += 1;
-        Some(match self.free.pop() {
-            Some(free) => {
-                self.tasks[free as usize] = task;
-                free
-            }
-            None => {
-                self.tasks.push(task);
-                self.tasks.len() as u32 - 1
-            }
-        })
+        Some(slots::put(&mut self.tasks, &mut self.free, task))
     }
 
     /// Starts the next searches of the bucket `task`. All earlier searches of this bucket must have ended.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::inserting::{Inserting, Progress};
 use super::learner::Told;
+use super::slots;
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, PivotTree};
 
@@ -51,10 +52,7 @@ impl Insertion {
 
     fn start(&mut self) {
         while self.started < self.progress.n_leaves() && self.searches.len() - self.idle.len() < self.parallel {
-            let slot = self.idle.pop().unwrap_or_else(|| {
-                self.searches.push(None);
-                self.searches.len() as u32 - 1
-            });
+            let slot = slots::put(&mut self.searches, &mut self.idle, None);
             let leaf = self.progress.leaf(self.started);
             self.started += 1;
             self.search(slot, Descent { leaf, state: self.tree.start(), steps: 0 });

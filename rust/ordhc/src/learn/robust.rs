@@ -6,6 +6,7 @@ use super::inserting::{Inserting, Progress};
 use super::learner::Told;
 use super::noise::{Risk, Schedule};
 use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
+use super::slots;
 use super::work::Work;
 use crate::search::{GrowingTree, Order, Outcome, Place, SizedTree};
 
@@ -129,10 +130,7 @@ impl Robust {
             if self.searches.len() - self.idle.len() >= at_once {
                 return;
             }
-            let slot = self.idle.pop().unwrap_or_else(|| {
-                self.searches.push(None);
-                self.searches.len() as u32 - 1
-            });
+            let slot = slots::put(&mut self.searches, &mut self.idle, None);
             let leaf = self.progress.leaf(self.started);
             let search = NoisySearch::new(leaf, self.risk.of(leaf), &self.tree, self.likelier(), self.seed);
             self.searches[slot as usize] = Some(Box::new(search));
