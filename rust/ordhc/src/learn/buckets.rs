@@ -77,15 +77,11 @@ impl Buckets {
             left: 0.0,
             price: if shrink.is_some() { 0.75 } else { 0.9 },
         };
-        let (state, leaves) = (new.tree.start(), new.order.leaves().to_vec());
-        if known > 1 && new.n > known {
+        if known > 1 {
             new.left = (new.n - known) as f64 * bits(new.n);
-            new.tasks.push(Bucket { state, leaves, placed: known, end: known, ..Bucket::default() });
-            new.n_tasks = 1;
-            new.proceed(Some(0));
-        } else if new.n > known {
-            let task = new.bucket(state, leaves[1..].to_vec(), None);
-            new.proceed(task);
+        }
+        if new.n > known {
+            new.search_all();
         }
         new
     }
@@ -96,14 +92,18 @@ impl Buckets {
             whole.leaves.push(leaf);
             return;
         }
-        let (state, placed) = (self.tree.start(), self.placed);
+        self.search_all();
+    }
+
+    /// Searches the places of all leaves after the first `placed` leaves of the order.
+    fn search_all(&mut self) {
+        let (state, placed, leaves) = (self.tree.start(), self.placed, self.order.leaves().to_vec());
         let task = if placed == 1 {
-            self.bucket(state, vec![leaf], None)
+            self.bucket(state, leaves[1..].to_vec(), None)
         } else {
-            let leaves = self.order.leaves().to_vec();
-            self.tasks.push(Bucket { state, leaves, placed, end: placed, ..Bucket::default() });
             self.n_tasks += 1;
-            Some(self.tasks.len() as u32 - 1)
+            let task = Bucket { state, leaves, placed, end: placed, ..Bucket::default() };
+            Some(slots::put(&mut self.tasks, &mut self.free, task))
         };
         self.proceed(task);
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::inserting::{Inserting, Progress};
 use super::learner::Told;
-use super::noise::{Risk, Schedule};
+use super::noise::{Risk, Schedule, needed};
 use super::noisy_search::{Attempt, Check, NoisySearch, Settings};
 use super::slots;
 use super::work::Work;
@@ -197,7 +197,7 @@ impl Robust {
         } else {
             search.attempts += 1;
             let mut attempt = Attempt::new(tree.tree(), place, search.attempts);
-            let threshold = settings.needed(SHARE * attempt.n_tests().min(2) as f64 * means);
+            let threshold = needed(settings.p, SHARE * attempt.n_tests().min(2) as f64 * means);
             attempt.threshold = threshold;
             attempt.at_once = if weight < SURE { CAREFUL } else { u32::MAX };
             search.attempt = Some(attempt);

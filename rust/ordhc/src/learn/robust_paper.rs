@@ -86,7 +86,7 @@ impl RobustPaper {
                 Stage::Weights(weights) => match weights.next(tree) {
                     Some(node) => Some(node),
                     None => {
-                        let marked = std::mem::take(weights.marked());
+                        let marked = std::mem::take(&mut weights.marked);
                         let marked = if marked.is_empty() { vec![tree.root()] } else { marked };
                         *stage = Stage::Walk(TreeWalk::new(tree, &marked, *p, delta));
                         continue;
@@ -101,7 +101,7 @@ impl RobustPaper {
                 return;
             }
             let Stage::Walk(walk) = stage else { return };
-            let mut attempt = Attempt::new(tree, Place::Above(walk.at()), 0);
+            let mut attempt = Attempt::new(tree, Place::Above(walk.at), 0);
             attempt.threshold = needed(self.p, delta);
             *stage = Stage::Verify(attempt);
         }

@@ -11,7 +11,7 @@ pub(crate) struct Weights {
     p: f64,
     steps: u64,
     weights: Vec<f64>,
-    marked: Vec<u32>,
+    pub(crate) marked: Vec<u32>,
     /// All nodes, parents first.
     order: Vec<u32>,
     /// For each node: the sum of the weights at and below the node.
@@ -80,10 +80,6 @@ impl Weights {
             }
         }
     }
-
-    pub(crate) fn marked(&mut self) -> &mut Vec<u32> {
-        &mut self.marked
-    }
 }
 
 /// The second stage (Emamjomeh-Zadeh & Kempe, Algorithm 6, after Feige, Raghavan, Peleg & Upfal): a walk on the tree
@@ -92,7 +88,7 @@ impl Weights {
 #[derive(Debug, Clone)]
 pub(crate) struct TreeWalk {
     steps: u64,
-    at: u32,
+    pub(crate) at: u32,
     count: u64,
     is_stop: Vec<bool>,
     /// For each node: the topmost stop (node that the walk may visit) at or below the node.
@@ -147,9 +143,5 @@ impl TreeWalk {
         } else if self.down[answer as usize] != NONE {
             self.at = self.down[answer as usize];
         }
-    }
-
-    pub(crate) fn at(&self) -> u32 {
-        self.at
     }
 }

@@ -105,17 +105,13 @@ impl Order {
         self.n_known().max(self.len().min(2))
     }
 
-    pub(crate) fn first(&self) -> u32 {
-        self.leaves[0]
-    }
-
     pub(crate) fn known(&self) -> impl Iterator<Item = (Place, u32)> + '_ {
         self.places.iter().copied().zip(self.leaves[1..].iter().copied())
     }
 
     pub(crate) fn tree(&self) -> GrowingTree {
         let mut tree = GrowingTree::default();
-        tree.leaf(self.first());
+        tree.leaf(self.leaf(0));
         for (place, leaf) in self.known() {
             tree.insert(place, leaf);
         }

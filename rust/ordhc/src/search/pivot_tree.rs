@@ -76,7 +76,7 @@ impl PivotTree {
     }
 
     pub(crate) fn of(order: &Order) -> Self {
-        let mut new = Self::new(order.first());
+        let mut new = Self::new(order.leaf(0));
         for (place, leaf) in order.known() {
             let state = match place {
                 Place::Above(node) => new.above[node as usize],

@@ -206,10 +206,7 @@ impl Posterior {
     /// does not store this weight, the new edges get the weight `own` of the closest node that is in `spots`, at
     /// `place` or above.
     pub(crate) fn insert(&mut self, path: &[u32], place: Place, [parent, leaf]: [u32; 2]) {
-        let node = match place {
-            Place::Above(node) => node,
-            Place::Under(node) => node,
-        };
+        let (Place::Above(node) | Place::Under(node)) = place;
         let mut at = 0;
         for &next in path[1..].iter().map(|next| if *next == parent { &node } else { next }) {
             if self.spots[at as usize].first == NONE {
@@ -253,20 +250,16 @@ impl Posterior {
     }
 
     pub(crate) fn weight(&mut self, tree: &SizedTree, place: Place) -> f64 {
-        match place {
-            Place::Above(node) => {
-                let (at, unit) = self.find(tree, node);
-                unit * self.spots[at as usize].own
-            }
-            Place::Under(node) => {
-                let (at, unit) = self.find(tree, node);
-                if self.open(tree, at) {
-                    let Spot { scale, under, .. } = self.spots[at as usize];
-                    return unit * scale * under;
-                }
-                0.0
-            }
+        let (Place::Above(node) | Place::Under(node)) = place;
+        let (at, unit) = self.find(tree, node);
+        if let Place::Above(_) = place {
+            return unit * self.spots[at as usize].own;
         }
+        if !self.open(tree, at) {
+            return 0.0;
+        }
+        let Spot { scale, under, .. } = self.spots[at as usize];
+        unit * scale * under
     }
 
     pub(crate) fn heaviest(&mut self, tree: &SizedTree) -> (Place, f64) {

@@ -28,7 +28,7 @@ impl SizedTree {
     }
 
     pub(crate) fn of(order: &Order) -> Self {
-        let mut new = Self::new(order.first());
+        let mut new = Self::new(order.leaf(0));
         for (place, leaf) in order.known() {
             new.insert(place, leaf);
         }
